@@ -1,5 +1,7 @@
 #include "libgraphkit/result.h"
 
+#include "libgraphkit/printable.h"
+
 namespace graphkit {
 
 std::string Describe(const Error& error) {
@@ -14,7 +16,7 @@ std::string Describe(const Error& error) {
   text += error.message;
   if (error.offset) text += " at byte " + std::to_string(*error.offset);
   if (!error.hint.empty()) text += "; " + error.hint;
-  return text;
+  return Printable(text);
 }
 
 }  // namespace graphkit

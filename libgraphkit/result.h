@@ -14,7 +14,7 @@ namespace graphkit {
 struct Error {
   enum class Kind : uint8_t {
     kInput,        // the input, or the way it was asked for, is bad: exit code 2
-    kIncomplete,   // the input is cut off or has holes: exit code 3
+    kIncomplete,   // the input is incomplete: exit code 3
     kUnsupported,  // asked for something that this build or machine doesn't have
     kSystem,       // the system refused: no space, no permission
   };

@@ -8,6 +8,16 @@
 
 namespace graphkit {
 
+// 64 bits where words of 32 lie.
+struct TwoWords {
+  uint32_t low = 0;
+  uint32_t high = 0;
+  constexpr TwoWords() = default;
+  constexpr TwoWords(uint64_t value)
+      : low(static_cast<uint32_t>(value)), high(static_cast<uint32_t>(value >> 32)) {}
+  constexpr operator uint64_t() const { return uint64_t{high} << 32 | low; }
+};
+
 using Bytes = uint64_t;
 using Address = uint64_t;      // a device (or host) virtual address in the traced process
 using Nanoseconds = uint64_t;  // since the trace began, on the monotonic clock

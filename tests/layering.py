@@ -31,8 +31,8 @@ MAY_INCLUDE = {
     "plugins/cupti_tracer": {FOUNDATION, "libgraphkit/model", "libgraphkit/io/record"},
     "plugins/soft_cuda": set(),
     "plugins/cuda_exec": {FOUNDATION, "libgraphkit/model"},
-    "plugins/torch_allocator": {FOUNDATION, "libgraphkit/model", "libgraphkit/io/files", "libgraphkit/analysis",
-                                "libgraphkit/alloc"},
+    "plugins/torch_allocator": {FOUNDATION, "libgraphkit/model", "libgraphkit/io/bytes", "libgraphkit/io/files",
+                                "libgraphkit/analysis", "libgraphkit/alloc"},
     "plugins/python": ALL - {"libgraphkit/compare"},
 }
 # Files with a narrower rule than their folder's.

@@ -14,6 +14,11 @@ TEST_CASE("an error reads as one line: file, place, what, what to do") {
   CHECK(Describe(Error{.message = "cut off", .file = "b", .offset = 7}) == "b: cut off at byte 7");
 }
 
+TEST_CASE("an error has no characters that a terminal would obey") {
+  const Error error{.message = "bad header '\x1b[2J'", .file = "a\n\x07.json"};
+  CHECK(Describe(error) == "a\\n\\x07.json: bad header '\\x1b[2J'");
+}
+
 TEST_CASE("a result holds either its value or its error") {
   const Result<int> good = 3;
   const Result<int> bad = Unexpected{Error{.message = "no"}};

@@ -11,6 +11,9 @@
 #include "libgraphkit/analysis/memory/exec_memory.h"
 #include "libgraphkit/analysis/memory/joins.h"
 #include "libgraphkit/analysis/memory/lifetimes.h"
+#include "libgraphkit/analysis/names/naming.h"
+#include "libgraphkit/model/graph_versions.h"
+#include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
 namespace {
@@ -88,6 +91,76 @@ std::vector<std::vector<Finding>> FindAllFindings(const std::vector<const Check*
   return findings;
 }
 
+// The graph of several versions that a finding is about; none: of no such one.
+GraphId VersionedGraph(const Trace& trace, const Finding& finding) {
+  if (HasSeveralVersions(trace, finding.graph)) return finding.graph;
+  for (const NodeId node : finding.nodes) {
+    if (HasSeveralVersions(trace, trace[node].graph)) return trace[node].graph;
+  }
+  return {};
+}
+
+// "graph 3 as instantiated as exec 5", of the version that is shown alone.
+std::string VersionName(const Trace& trace, GraphId graph) {
+  const GraphVersion* version = ShownAlone(trace, graph);
+  if (version == nullptr) return NameOf(trace, graph);
+  const std::string exec = "exec " + std::to_string(version->exec.value);
+  return NameOf(trace, graph) +
+         (trace[version->exec].created == version->seq
+              ? " as instantiated as " + exec
+              : " as " + exec + " was updated to it at record " + std::to_string(version->seq));
+}
+
+// What a check says of a version of a graph, and what that is called.
+struct VersionFinding {
+  Finding finding;
+  std::string version;
+};
+
+// Of each check, by version, what it says of graphs that ran in several.
+std::vector<std::vector<std::vector<VersionFinding>>> FindInVersions(
+    const std::vector<const Check*>& checks, const Trace& trace, const AnalyzeOptions& options) {
+  std::vector<std::vector<std::vector<VersionFinding>>> found(checks.size());
+  for (size_t i = 0; i < CountVersions(trace); ++i) {
+    const Trace version = WithVersion(trace, i);
+    const Facts facts = FindReportFacts(version, options);
+    for (size_t check = 0; check < checks.size(); ++check) {
+      std::vector<VersionFinding>& of_version = found[check].emplace_back();
+      for (Finding& finding : RunCheckOn(*checks[check], facts)) {
+        const GraphId graph = VersionedGraph(version, finding);
+        if (graph.valid()) of_version.push_back({std::move(finding), VersionName(version, graph)});
+      }
+    }
+  }
+  return found;
+}
+
+// Of a graph that ran in several versions, each is judged on its own; one finding for all of them
+// where they agree.
+void JudgeVersions(const std::vector<const Check*>& checks, const Trace& trace,
+                   const AnalyzeOptions& options, std::vector<std::vector<Finding>>* findings) {
+  constexpr size_t kMostVersions = 16;  // of more: what may be in any of them
+  const size_t count = CountVersions(trace);
+  if (count < 2 || count > kMostVersions) return;
+  const auto found = FindInVersions(checks, trace, options);
+  for (size_t check = 0; check < checks.size(); ++check) {
+    std::vector<Finding>& of_check = (*findings)[check];
+    std::erase_if(of_check, [&](const Finding& f) { return VersionedGraph(trace, f).valid(); });
+    const auto in = [](const std::vector<VersionFinding>& version, const Finding& finding) {
+      return std::ranges::find(version, finding, &VersionFinding::finding) != version.end();
+    };
+    for (size_t i = 0; i < count; ++i) {
+      for (const VersionFinding& one : found[check][i]) {
+        const bool common = std::ranges::all_of(
+            found[check], [&](const auto& version) { return in(version, one.finding); });
+        if (common && i > 0) continue;
+        of_check.push_back(one.finding);
+        if (!common) of_check.back().message += " (" + one.version + ")";
+      }
+    }
+  }
+}
+
 Result<std::vector<const Check*>> Chosen(const std::vector<std::string>& ids) {
   std::vector<const Check*> checks;
   for (const std::string& id : ids) {
@@ -133,14 +206,12 @@ Result<Report> Analyze(const Facts& facts, const AnalyzeOptions& options) {
   report.complete = report.incomplete_because.empty();
   report.program = trace.process.program;
   report.unknown_memory = facts.unknown_memory.any;
-  for (std::vector<Finding>& findings : FindAllFindings(*checks, facts, options.summary, &report)) {
-    AddLarge(std::move(findings), options, &report);
-  }
+  std::vector<std::vector<Finding>> found =
+      FindAllFindings(*checks, facts, options.summary, &report);
+  JudgeVersions(*checks, trace, options, &found);
+  for (std::vector<Finding>& findings : found) AddLarge(std::move(findings), options, &report);
   AddExecs(facts, &report);
-  // The most severe first, then by bytes; else as the checks' table has them.
-  std::ranges::stable_sort(report.findings, std::greater(), [](const Finding& finding) {
-    return std::pair(finding.severity, finding.bytes);
-  });
+  std::ranges::stable_sort(report.findings, ComesFirst);
   ExplainBySettings(trace.process, &report.findings);
   report.joins = CountJoins(facts);
   report.totals = TotalsOf(trace, report);

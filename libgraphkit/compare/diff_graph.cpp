@@ -18,6 +18,10 @@ std::string AccessText(const Trace& trace, const Access& access) {
   static constexpr std::array kModes = {"touches", "reads", "writes", "reads and writes"};
   std::string text = kModes[static_cast<size_t>(access.mode)];
   if (access.length != kLengthUnknown) text += " " + FormatBytes(access.length);
+  if (access.rows.width != 0) {
+    text += " in rows of " + std::to_string(access.rows.width) + " every " +
+            std::to_string(access.rows.pitch);
+  }
   if (access.offset != 0) text += " at " + std::to_string(access.offset);
   if (access.block) text += " of " + FormatBytes(trace[access.block].size);
   return text;
@@ -27,7 +31,7 @@ bool SameAccess(const Trace& a, const Access& x, const Trace& b, const Access& y
   const auto size = [](const Trace& trace, const Access& access) {
     return access.block ? trace[access.block].size : kLengthUnknown;
   };
-  return x.mode == y.mode && x.offset == y.offset && x.length == y.length &&
+  return x.mode == y.mode && x.offset == y.offset && x.length == y.length && x.rows == y.rows &&
          size(a, x) == size(b, y);
 }
 

@@ -57,27 +57,6 @@ std::string LogicalName(const Finding& finding, const Trace& trace) {
   return name;
 }
 
-// A change of a sum at a place in the trace.
-struct Step {
-  Seq seq;
-  int64_t bytes;
-};
-
-Bytes Peak(std::vector<Step> steps) {
-  // Memory that is given back at a place can be taken at the same place.
-  std::ranges::sort(steps, [](const Step& a, const Step& b) {
-    return std::pair(a.seq, a.bytes) < std::pair(b.seq, b.bytes);
-  });
-  int64_t sum = 0, peak = 0;
-  for (const Step& step : steps) peak = std::max(peak, sum += step.bytes);
-  return static_cast<Bytes>(peak);
-}
-
-void AddLife(Bytes size, Seq begin, Seq end, std::vector<Step>& steps) {
-  steps.push_back({begin, static_cast<int64_t>(size)});
-  if (end != kNever) steps.push_back({end, -static_cast<int64_t>(size)});
-}
-
 // Of each finding: how many things leaked.
 std::vector<uint64_t> LeaksOf(const std::vector<Finding>& findings, const Trace& trace) {
   std::vector<uint64_t> execs(trace.graphs.size());
@@ -113,22 +92,12 @@ GateSubject MakeGateSubject(std::string trace_file, const Trace& trace, Report r
   }
   subject.report = std::move(report);
   subject.collectives = SummarizeCollectives(trace);
-  std::vector<Step> reserved, allocated;
-  for (const Segment& segment : trace.segments) {
-    AddLife(segment.size, segment.allocated, segment.freed, reserved);
-  }
-  for (const Block& block : trace.blocks) {
-    if (!block.segment) continue;
-    AddLife(RoundUp(block.size, kBlockGranularity), block.allocated, block.free_requested,
-            allocated);
-  }
-  if (!trace.segments.empty()) subject.peak_reserved_bytes = Peak(std::move(reserved));
-  const bool known = trace.process.unknown_memory.empty();
-  subject.peak_allocated_bytes = known ? std::optional(Peak(std::move(allocated))) : std::nullopt;
-  const MemoryMoments moments = FindMoments(trace);
-  if (known && moments.peak_in_use.in_use > 0) {
-    subject.peak_in_use_bytes = moments.peak_in_use.in_use;
-    if (moments.end.reserved > 0) subject.idle_bytes = moments.end.idle();
+  if (trace.process.unknown_memory.empty()) {
+    const MemoryMoments moments = FindMoments(trace);
+    subject.peak_reserved_bytes = moments.peak_reserved.reserved;
+    subject.peak_allocated_bytes = moments.peak_allocated.allocated;
+    subject.idle_bytes = moments.end.idle();
+    if (moments.peak_in_use.in_use > 0) subject.peak_in_use_bytes = moments.peak_in_use.in_use;
   }
   const Coverage coverage = FindCoverage(trace);
   if (coverage.unknown.empty()) subject.coverage = coverage.share.kernels();
@@ -150,9 +119,12 @@ void AddRankDifferences(std::vector<GateSubject>& subjects) {
       place.logical = "graph " + std::to_string(found.finding.graph.value);
     }
     ++subject.report.totals.findings[static_cast<size_t>(found.finding.severity)];
-    subject.report.findings.push_back(std::move(found.finding));
-    subject.places.push_back(std::move(place));
-    subject.leaks.push_back(0);
+    std::vector<Finding>& findings = subject.report.findings;
+    const auto at = std::ranges::upper_bound(findings, found.finding, ComesFirst);
+    const auto index = at - findings.begin();
+    findings.insert(at, std::move(found.finding));
+    subject.places.insert(subject.places.begin() + index, std::move(place));
+    subject.leaks.insert(subject.leaks.begin() + index, 0);
   }
 }
 

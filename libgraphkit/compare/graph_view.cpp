@@ -40,6 +40,7 @@ uint64_t ParameterHash(const Trace& trace, const Node& node) {
     const Access& access = trace.accesses[node.accesses.first + i];
     hash = Mix(hash, static_cast<uint64_t>(access.mode));
     hash = Mix(Mix(hash, access.offset), access.length);
+    if (access.rows.width != 0) hash = Mix(Mix(hash, access.rows.width), access.rows.pitch);
     if (access.block) hash = Mix(hash, trace[access.block].size);
   }
   return hash;

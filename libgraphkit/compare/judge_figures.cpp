@@ -30,7 +30,10 @@ std::string Exceeds(const GateMeasure& measure, const char* what) {
     value = FormatCount(SaturateWhole(*measure.value)) + " B";
     limit = FormatCount(SaturateWhole(measure.limit)) + " B";
   }
-  return value + " " + what + ", " + limit + " allowed";
+  if (measure.unit == MeasureUnit::kRatio) {
+    return "peak reserved is " + value + "× " + what + "; limit " + limit + "×";
+  }
+  return value + " " + what + ", limit " + limit;
 }
 
 // What isn't known neither passes nor fails: RefuseUnknown says so.
@@ -82,8 +85,8 @@ void FailLeaks(const std::vector<GateSubject>& subjects, uint32_t trace, GateVer
 void HoldRatio(const GateSubject& subject, uint32_t trace, double limit, GateVerdict& verdict) {
   if (!subject.peak_reserved_bytes || subject.peak_allocated_bytes.value_or(0) == 0) {
     verdict.reasons.push_back({GateReason::Kind::kBlind, trace,
-                               "max-reserved-over-allocated: no blocks in segments were recorded, "
-                               "so that the ratio isn't known"});
+                               "max-reserved-over-allocated: no memory was recorded, so that the "
+                               "ratio isn't known"});
     return;
   }
   const double ratio = static_cast<double>(*subject.peak_reserved_bytes) /
@@ -93,7 +96,7 @@ void HoldRatio(const GateSubject& subject, uint32_t trace, double limit, GateVer
         .unit = MeasureUnit::kRatio,
         .value = ratio,
         .limit = limit},
-       "reserved over allocated", GateReason::Kind::kBudget, verdict);
+       "peak allocated", GateReason::Kind::kBudget, verdict);
 }
 
 // A file of another tool doesn't say what was instantiated.
@@ -254,7 +257,7 @@ std::string UnknownText(const GateMeasure& first, uint64_t more, const std::stri
   if (!first.subject.empty()) text += ": ";
   text += quantity == std::end(kQuantities) ? "the figure" : quantity->name;
   return text + " can't be judged, they are unknown: " +
-         (because.empty() ? "no segments were recorded" : because);
+         (because.empty() ? "no memory was recorded" : because);
 }
 
 }  // namespace

@@ -84,6 +84,8 @@ EventId TraceBuilder::Event() {
 
 void TraceBuilder::AddStreamOp(StreamOp op) {
   op.seq = Next();
+  const bool waits = op.kind >= StreamOpKind::kStreamSync;
+  if (waits || op.kind == StreamOpKind::kEventRecord) op.thread = FurtherThread();
   trace_.stream_ops.push_back(op);
 }
 

@@ -55,7 +55,7 @@ class TraceBuilder {
   void SetProgram(std::string_view program) { trace_.process.program = program; }
   ThreadId Thread(std::string_view name = {});
   StackId Stack(std::initializer_list<FrameText> frames);
-  void SetThread(ThreadId thread) { thread_ = thread; }  // of the nodes that follow
+  void SetThread(ThreadId thread) { thread_ = thread; }  // of what follows
   void SetStack(StackId stack) { stack_ = stack; }       // of the nodes, blocks, … that follow
   KernelId Function(std::string_view name, Ternary waits = Ternary::kUnknown,
                     Triggers triggers = Triggers::kUnknown,
@@ -163,7 +163,11 @@ class TraceBuilder {
   // exec: in its graph.
   void Change(NodeId node, ExecId exec, NodeChangeKind what, AccessList accesses = {},
               bool same = false);
-  void Launch(ExecId exec, StreamId stream) { trace_.launches.push_back({exec, stream, Next()}); }
+  // The last change of a node gave it what its execs have.
+  void SetBack() { trace_.node_changes.back().back = true; }
+  void Launch(ExecId exec, StreamId stream) {
+    trace_.launches.push_back({exec, stream, Next(), FurtherThread()});
+  }
   void Destroy(ExecId exec) { trace_.execs[exec.index()].destroyed = Next(); }
   // Work outside of captures: a kernel, or with another kind what has no name.
   void Work(StreamId stream, std::string_view kernel, AccessList accesses = {}) {
@@ -242,6 +246,8 @@ class TraceBuilder {
   }
   // The empty text has no id.
   StringId Intern(std::string_view text);
+  // As traces have it of launches, waits and events.
+  ThreadId FurtherThread() const { return thread_ && thread_.index() != 0 ? thread_ : ThreadId(); }
   ThreadId OwnThread() { return thread_ ? thread_ : (thread_ = Thread()); }
   Front& FrontOf(StreamId stream) { return streams_[stream.index()]; }
   Slice AddAccesses(Accesses accesses);

@@ -32,6 +32,11 @@ enum class CollectiveKind : uint8_t {
   kReceive,
 };
 
+// Whether it goes from one rank to another, which then wait for each other alone.
+constexpr bool IsMessage(CollectiveKind kind) {
+  return kind == CollectiveKind::kSend || kind == CollectiveKind::kReceive;
+}
+
 // Of the elements that are exchanged; in the order of ncclDataType_t. kByte: the type isn't known,
 // and the count is one of bytes.
 enum class ElementType : uint8_t {

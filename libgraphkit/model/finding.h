@@ -13,6 +13,14 @@ namespace graphkit {
 
 enum class Severity : uint8_t { kNote, kWarning, kError };
 
+// What a finding is about, the least costly for a user first.
+enum class Harm : uint8_t {
+  kStyle,    // the program could be simpler, or faster
+  kMemory,   // more memory than needed
+  kLeak,     // memory or objects that are never given back
+  kResults,  // wrong results, or a program that fails
+};
+
 // What a proof of order rests on.
 enum class Assumption : uint8_t {
   kOrder,         // the graph's edges, nothing else
@@ -33,6 +41,7 @@ struct Evidence {
 struct Finding {
   std::string check;  // kebab-case id; names docs/checks/<id>.md
   Severity severity = Severity::kWarning;
+  Harm harm = Harm::kResults;
   std::string message;      // one line: what is so, and with which numbers
   std::string advice = {};  // one line: what to change in the program
   Bytes bytes = 0;          // what it costs; 0: not a matter of bytes
@@ -44,6 +53,10 @@ struct Finding {
   Assumption assumes = Assumption::kOrder;
   bool operator==(const Finding&) const = default;
 };
+
+// The order in which all views show findings: the most severe first; then by harm, the most costly
+// first; then by bytes; else as they are.
+bool ComesFirst(const Finding& a, const Finding& b);
 
 const char* SeverityName(Severity severity);        // "note", "warning", "error"
 const char* AssumptionName(Assumption assumption);  // "order", "torch-streams", "arguments"

@@ -27,13 +27,12 @@ struct GateSubject {
   Report report = {};
   std::vector<FindingPlace> places = {};  // of report.findings, in the same order
   std::vector<uint64_t> leaks = {};  // of report.findings: execs, graphs, blocks … that leaked
-  std::vector<GraphContent> contents = {};        // of report.graphs; empty: unknown
-  std::optional<Bytes> peak_reserved_bytes = {};  // of segments; nothing: none was recorded
-  std::optional<Bytes> peak_allocated_bytes = 0;  // of blocks inside segments; nothing: unknown
-  // Most bytes in use at once, and reserved and not in use at the end; nothing: unknown, or the
-  // trace holds no memory.
-  std::optional<Bytes> peak_in_use_bytes = {};
-  std::optional<Bytes> idle_bytes = {};
+  std::vector<GraphContent> contents = {};  // of report.graphs; empty: unknown
+  // FindMoments; nothing: unknown.
+  std::optional<Bytes> peak_reserved_bytes = {};
+  std::optional<Bytes> peak_allocated_bytes = {};
+  std::optional<Bytes> idle_bytes = {};         // at the end
+  std::optional<Bytes> peak_in_use_bytes = {};  // nothing, too: the trace holds no memory
   // Kernel launches in replays over all of them (analysis/coverage.h); nothing: not known, and why.
   std::optional<double> coverage = {};
   std::string unknown_coverage = {};
@@ -149,7 +148,9 @@ struct GateRun {
   std::vector<GateSubject> subjects = {};
   std::vector<GateCheck> checks = {};
   GateVerdict verdict = {};
+  bool accepts = false;          // what was found goes into the baseline that is saved
   std::string source_root = {};  // files below it are shown relative to it; may be empty
+  std::string settings = {};     // the file that the limits are from; empty: the command line
   bool operator==(const GateRun&) const = default;
 };
 

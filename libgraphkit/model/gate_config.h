@@ -36,8 +36,8 @@ struct Suppression {
 };
 
 struct GateConfig {
-  // Findings that fail the gate: those at least so grave, and those of these checks.
-  std::optional<Severity> fail_on_severity = Severity::kError;
+  // Findings that fail the gate: those of at least this severity, and those of these checks.
+  std::optional<Severity> fail_on_severity = Severity::kWarning;
   std::vector<std::string> fail_on_checks = {};
 
   // Budgets; nothing: no limit.

@@ -83,7 +83,7 @@ struct Node {
   BlockId block;                 // mem alloc and mem free nodes
   EventId event;                 // event record and wait nodes
   StackId stack;
-  uint32_t duration_ns = 0;  // measured; 0: unknown
+  TwoWords duration_ns;  // measured; 0: unknown
   bool operator==(const Node&) const = default;
 };
 
@@ -192,6 +192,7 @@ struct NodeChange {
   GraphId child;  // child graph nodes: the embedded graph takes the parameters of this one's nodes
   Seq seq = 0;
   bool same = false;  // kParams: these are the ones that it had
+  bool back = false;  // the graph's own node: these are the ones that its execs have
   bool operator==(const NodeChange&) const = default;
 };
 
@@ -212,6 +213,17 @@ struct ChangedNode {
   bool operator==(const ChangedNode&) const = default;
 };
 
+// A version of a graph that launches ran, of a graph that was edited after an exec was made of it:
+// how it was when the exec was made, or updated to it (node_versions.h).
+struct GraphVersion {
+  GraphId graph;  // a root
+  ExecId exec;    // the first one that ran it so
+  Seq seq = 0;    // where that was instantiated, or updated
+  Seq since = 0;  // the edits before and after
+  Seq until = kNever;
+  bool operator==(const GraphVersion&) const = default;
+};
+
 // What is known of how an edge works that doesn't wait for its producer's end.
 struct EarlyStart {
   uint8_t from_port = kPortProgrammatic;   // or kPortLaunchCompletion: triggers don't matter
@@ -229,6 +241,7 @@ struct Launch {
   ExecId exec;
   StreamId stream;
   Seq seq = 0;
+  ThreadId thread = {};      // none: not recorded
   uint32_t correlation = 0;  // CUPTI's correlation id of the call; 0: unknown
   bool operator==(const Launch&) const = default;
 };

@@ -44,7 +44,7 @@ GraphId GraphPlaces::Held(NodeId node, uint32_t body) {
   return at == found->second.end() ? GraphId() : *at;
 }
 
-NodeId GraphPlaces::Counterpart(NodeId node, GraphId root, Seq at) {
+NodeId GraphPlaces::Counterpart(NodeId node, Seq node_at, GraphId root, Seq root_at) {
   struct Step {
     size_t place;
     NodeKind kind;
@@ -57,7 +57,7 @@ NodeId GraphPlaces::Counterpart(NodeId node, GraphId root, Seq at) {
   std::vector<Step> steps;
   for (NodeId inner = node; inner.valid() && steps.size() <= trace_.graphs.size();) {
     const Graph& graph = trace_[trace_[inner].graph];
-    const std::span<const NodeId> nodes = NodesAt(trace_[inner].graph, at, &live);
+    const std::span<const NodeId> nodes = NodesAt(trace_[inner].graph, node_at, &live);
     const auto place = std::ranges::lower_bound(nodes, inner);
     if (place == nodes.end() || *place != inner) return {};
     steps.push_back({static_cast<size_t>(place - nodes.begin()), trace_[inner].kind, graph.body});
@@ -68,24 +68,25 @@ NodeId GraphPlaces::Counterpart(NodeId node, GraphId root, Seq at) {
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     if (found.valid()) graph = Held(found, step->body);
     if (!graph.valid()) return {};
-    const std::span<const NodeId> nodes = NodesAt(graph, at, &live);
+    const std::span<const NodeId> nodes = NodesAt(graph, root_at, &live);
     if (step->place >= nodes.size() || trace_[nodes[step->place]].kind != step->kind) return {};
     found = nodes[step->place];
   }
   return found;
 }
 
-std::optional<GraphPlaces::NodePairs> GraphPlaces::Pairs(GraphId first, GraphId second, Seq at) {
+std::optional<GraphPlaces::NodePairs> GraphPlaces::Pairs(GraphAt first, GraphAt second) {
   NodePairs pairs;
-  if (!first.valid() || !second.valid() || !AddPairs(first, second, at, 0, &pairs))
+  if (!first.graph.valid() || !second.graph.valid() || !AddPairs(first, second, 0, &pairs))
     return std::nullopt;
   return pairs;
 }
 
-bool GraphPlaces::AddPairs(GraphId first, GraphId second, Seq at, size_t depth, NodePairs* pairs) {
+bool GraphPlaces::AddPairs(GraphAt first, GraphAt second, size_t depth, NodePairs* pairs) {
   constexpr size_t kDeepest = 100;  // of graphs in graphs; more: a damaged file
   std::vector<NodeId> live_a, live_b;
-  const std::span<const NodeId> a = NodesAt(first, at, &live_a), b = NodesAt(second, at, &live_b);
+  const std::span<const NodeId> a = NodesAt(first.graph, first.at, &live_a),
+                                b = NodesAt(second.graph, second.at, &live_b);
   if (a.size() != b.size() || depth > kDeepest) return false;
   for (size_t i = 0; i < a.size(); ++i) {
     if (trace_[a[i]].kind != trace_[b[i]].kind) return false;
@@ -95,7 +96,7 @@ bool GraphPlaces::AddPairs(GraphId first, GraphId second, Seq at, size_t depth, 
       const GraphId other = Held(b[i], body);
       if (inner.valid() != other.valid()) return false;
       if (!inner.valid()) break;
-      if (!AddPairs(inner, other, at, depth + 1, pairs)) return false;
+      if (!AddPairs({inner, first.at}, {other, second.at}, depth + 1, pairs)) return false;
     }
   }
   return true;

@@ -22,19 +22,25 @@ class GraphPlaces {
   // The trace must outlive it.
   explicit GraphPlaces(const Trace& trace);
 
-  // The node of the graph `root`, or of one inside it, that has the node's place in its own; the
-  // node itself where that is its root. None: there is no such node, or it is of another kind.
-  NodeId Counterpart(NodeId node, GraphId root, Seq at);
+  // The node of the graph `root` as it was at a place, or of one inside it, that has the node's
+  // place in its own as that was at another; the node itself where that is its root. None: there is
+  // no such node, or it is of another kind.
+  NodeId Counterpart(NodeId node, Seq node_at, GraphId root, Seq root_at);
   // A graph inside a node; none: it holds none.
   GraphId Held(NodeId node, uint32_t body);
   // The nodes that a graph has at a place; `live` holds them where some were destroyed.
   std::span<const NodeId> NodesAt(GraphId graph, Seq at, std::vector<NodeId>* live);
+  // A graph at a place.
+  struct GraphAt {
+    GraphId graph;
+    Seq at;
+  };
   // The nodes of two graphs, and of the graphs inside them, pair by pair; none: they differ.
   using NodePairs = std::vector<std::pair<NodeId, NodeId>>;
-  std::optional<NodePairs> Pairs(GraphId first, GraphId second, Seq at);
+  std::optional<NodePairs> Pairs(GraphAt first, GraphAt second);
 
  private:
-  bool AddPairs(GraphId first, GraphId second, Seq at, size_t depth, NodePairs* pairs);
+  bool AddPairs(GraphAt first, GraphAt second, size_t depth, NodePairs* pairs);
 
   const Trace& trace_;
   std::vector<std::vector<NodeId>> nodes_;  // by graph

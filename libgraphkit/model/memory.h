@@ -48,7 +48,8 @@ struct Segment {
 
 struct Block {
   Address address = 0;
-  Bytes size = 0;  // as asked for; not rounded
+  Bytes size = 0;   // as requested; not rounded
+  Bytes slack = 0;  // handed out with it beyond its size rounded up to 512 B
   PoolId pool;
   SegmentId segment;     // suballocations: where it lies
   StreamId stream;       // allocation stream; none: not stream-ordered
@@ -78,13 +79,28 @@ enum class AccessMode : uint8_t { kUnknown, kRead, kWrite, kReadWrite };
 
 inline constexpr Bytes kLengthUnknown = ~Bytes{0};
 
+// Which bytes of an access are touched, where it is one of rows: a copy or a memset of two or three
+// dimensions. Width 0: all of them.
+//
+//     offset
+//     ├ width ┤···········├───────┤···········├───────┤          height: rows of a layer
+//     ├───── pitch ───────┤                                      layer: rows up to the next layer
+struct AccessRows {
+  uint32_t width = 0;
+  uint32_t pitch = 0;
+  uint32_t height = 0;  // 0: there is one layer
+  uint32_t layer = 0;
+  auto operator<=>(const AccessRows&) const = default;
+};
+
 // What a node touches of a block. For memcpy and memset nodes exact; for kernels: an address inside
 // the block stood in the argument buffer.
 struct Access {
   BlockId block;
   AccessMode mode = AccessMode::kUnknown;
   Bytes offset = 0;               // into the block
-  Bytes length = kLengthUnknown;  // from offset
+  Bytes length = kLengthUnknown;  // from offset; of rows up to the end of the last one
+  AccessRows rows = {};
   bool operator==(const Access&) const = default;
 };
 

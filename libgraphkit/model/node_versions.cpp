@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "libgraphkit/model/graph_places.h"
+#include "libgraphkit/model/graph_versions.h"
 
 namespace graphkit {
 namespace {
@@ -74,7 +75,7 @@ class VersionWalk {
 
   void Go(const std::vector<TraceEvent>& events) {
     for (const TraceEvent& event : events) Apply(event);
-    for (ExecState& exec : execs_) RunPending(exec);
+    for (uint32_t i = 0; i < execs_.size(); ++i) RunPending(ExecId(i), false);
     for (const auto& [root, nodes] : by_root_) {
       if (started_.contains(root)) continue;
       for (const NodeId node : nodes) run_.push_back({node, VersionIn(of_graph_, node)});
@@ -85,15 +86,19 @@ class VersionWalk {
 
   // Of all nodes that are changed, by node, each once.
   std::span<const RunVersion> run() const { return run_; }
+  // What execs took over of graphs.
+  std::vector<GraphFix> TakeFixes() { return std::move(fixes_); }
   // By graph: why that isn't all.
   const std::map<GraphId, std::string>& unknown() const { return unknown_; }
 
  private:
   struct ExecState {
-    GraphId root;  // that it runs: the one it was instantiated from, or updated from
+    GraphId root;   // that it runs: the one it was instantiated from, or updated from
+    Seq since = 0;  // as it was there
     VersionMap nodes;
     std::vector<NodeId> pending;  // whose versions no launch has run yet
     bool launched = false;
+    bool kept = false;  // what it took over is in fixes_
   };
 
   void Apply(const TraceEvent& event) {
@@ -101,26 +106,28 @@ class VersionWalk {
       case TraceEvent::Kind::kChange:
         return Change(event.index);
       case TraceEvent::Kind::kInstantiate:
-        return Start(execs_[event.index], trace_.execs[event.index].graph);
+        return Start(execs_[event.index], trace_.execs[event.index].graph, event.seq);
       case TraceEvent::Kind::kUpdate:
         return Update(trace_.exec_updates[event.index]);
       case TraceEvent::Kind::kLaunch:
         if (const ExecId exec = trace_.launches[event.index].exec; exec.valid()) {
-          RunPending(execs_[exec.index()]);
-          execs_[exec.index()].launched = true;
+          RunPending(exec, true);
         }
         return;
       case TraceEvent::Kind::kDestroy:
         // What was set after its last launch ran never; of one that never ran, what it would do.
-        if (!execs_[event.index].launched) RunPending(execs_[event.index]);
+        if (!execs_[event.index].launched) RunPending(ExecId(event.index), false);
         execs_[event.index].pending.clear();
+        execs_[event.index].kept = true;
         return;
     }
   }
 
   // From now on the exec runs the graph, with the parameters that its nodes have now.
-  void Start(ExecState& exec, GraphId graph) {
+  void Start(ExecState& exec, GraphId graph, Seq seq) {
     exec.root = RootOf(trace_, graph);
+    exec.since = seq;
+    exec.kept = false;
     exec.nodes.clear();
     exec.pending.clear();
     started_.insert(exec.root);
@@ -129,7 +136,10 @@ class VersionWalk {
     }
     const auto found = by_root_.find(exec.root);
     if (found == by_root_.end()) return;
-    for (const NodeId node : found->second) Set(exec, node, VersionIn(of_graph_, node));
+    for (const NodeId node : found->second) {
+      if (trace_[node].seq > seq || trace_[node].destroyed < seq) continue;
+      Set(exec, node, VersionIn(of_graph_, node));
+    }
   }
 
   void Update(const ExecUpdate& update) {
@@ -139,9 +149,10 @@ class VersionWalk {
     for (const auto& [node, version] : exec.nodes) {
       if (version.off) off.push_back(node);
     }
-    Start(exec, update.graph);
+    const Seq before = exec.since;
+    Start(exec, update.graph, update.seq);
     for (const NodeId node : off) {
-      const NodeId target = places_.Counterpart(node, exec.root, update.seq);
+      const NodeId target = places_.Counterpart(node, before, exec.root, update.seq);
       if (!target.valid()) {
         Unknown(exec.root, "which nodes are off after an update of exec " +
                                std::to_string(update.exec.value) + " isn't known");
@@ -159,7 +170,12 @@ class VersionWalk {
     exec.pending.push_back(node);
   }
 
-  void RunPending(ExecState& exec) {
+  void RunPending(ExecId id, bool launched) {
+    ExecState& exec = execs_[id.index()];
+    exec.launched |= launched;
+    if (!exec.kept && exec.root.valid()) fixes_.push_back({exec.root, exec.since, id, launched});
+    exec.kept = true;
+    if (!IsShown(trace_, exec.root, exec.since)) return exec.pending.clear();
     for (const NodeId node : std::exchange(exec.pending, {})) {
       run_.push_back({node, VersionIn(exec.nodes, node)});
     }
@@ -175,7 +191,10 @@ class VersionWalk {
       return;
     }
     ExecState& exec = execs_[change.exec.index()];
-    const NodeId node = places_.Counterpart(change.node, exec.root, change.seq);
+    const Exec& made = trace_[change.exec];
+    const bool own = RootOf(trace_, trace_[change.node].graph) == RootOf(trace_, made.graph);
+    const NodeId node =
+        places_.Counterpart(change.node, own ? made.created : change.seq, exec.root, exec.since);
     if (!node.valid()) return NotApplied(exec.root, change);
     if (change.child.valid()) return SetChild(&exec, node, change);
     Set(exec, node, After(VersionIn(exec.nodes, node), index));
@@ -193,7 +212,8 @@ class VersionWalk {
 
   // The nodes of an embedded graph do what those of another graph do now.
   void SetChild(ExecState* exec, NodeId holder, const NodeChange& change) {
-    const auto pairs = places_.Pairs(places_.Held(holder, 0), change.child, change.seq);
+    const Seq at = exec == nullptr ? change.seq : exec->since;
+    const auto pairs = places_.Pairs({places_.Held(holder, 0), at}, {change.child, change.seq});
     const GraphId root = RootOf(trace_, trace_[holder].graph);
     if (!pairs) return NotApplied(root, change);
     for (const auto& [node, like] : *pairs) {
@@ -236,6 +256,7 @@ class VersionWalk {
   std::unordered_set<GraphId> started_;
   std::unordered_map<GraphId, NodeId> updatable_;
   std::vector<RunVersion> run_;
+  std::vector<GraphFix> fixes_;
   std::map<GraphId, std::string> unknown_;
 };
 
@@ -280,7 +301,9 @@ Slice Union(const std::vector<NodeWork>& works, Trace* trace) {
   for (const NodeWork& work : works) {
     for (const Access& access : trace->accesses.Of(work.accesses)) all.push_back(access);
   }
-  const auto key = [](const Access& a) { return std::tuple(a.block, a.offset, a.length, a.mode); };
+  const auto key = [](const Access& a) {
+    return std::tuple(a.block, a.offset, a.length, a.rows, a.mode);
+  };
   std::ranges::sort(all, {}, key);
   all.erase(std::unique(all.begin(), all.end()), all.end());
   return trace->accesses.Append(all);
@@ -329,14 +352,16 @@ size_t RecordedAccesses(const Trace& trace) {
   return end;
 }
 
-}  // namespace
-
-void ApplyNodeChanges(Trace* trace) {
-  if (trace->node_changes.empty()) return;
+// By the versions that are shown; `find`: finds them first.
+void RewriteNodes(Trace* trace, bool find) {
+  const std::vector<GraphEdit> edits = find ? FindLateEdits(*trace) : std::vector<GraphEdit>();
+  if (trace->node_changes.empty() && edits.empty()) return;
   const std::vector<TraceEvent> events = EventsOf(*trace);
   GraphPlaces places(*trace);
   std::unordered_set<NodeId> changed;
-  VersionWalk(*trace, places, &changed).Go(events);
+  VersionWalk all(*trace, places, &changed);
+  all.Go(events);
+  if (find) SetVersions(edits, all.TakeFixes(), trace);
   VersionWalk walk(*trace, places, &changed);
   walk.Go(events);
   std::vector<NodeRewrite> changes;
@@ -356,7 +381,8 @@ void ApplyNodeChanges(Trace* trace) {
   }
 }
 
-void RestoreNodes(Trace* trace) {
+// As they were made.
+void UndoRewrite(Trace* trace) {
   if (trace->node_changes.empty()) return;
   for (const ChangedNode& made : trace->changed_nodes) {
     trace->nodes.Change(made.node.index(), [&](Node& node) { CopyWork(made, &node); });
@@ -364,6 +390,26 @@ void RestoreNodes(Trace* trace) {
   trace->changed_nodes.clear();
   trace->completeness.unapplied.clear();
   trace->accesses.resize(RecordedAccesses(*trace));
+}
+
+}  // namespace
+
+void ApplyNodeChanges(Trace* trace) { RewriteNodes(trace, true); }
+
+void RestoreNodes(Trace* trace) {
+  UndoRewrite(trace);
+  trace->versions.clear();
+  trace->shown_versions.clear();
+}
+
+Trace WithVersion(Trace trace, size_t number) {
+  UndoRewrite(&trace);
+  for (Slice& shown : trace.shown_versions) {
+    if (shown.count == 0) continue;
+    shown = {shown.first + std::min(static_cast<uint32_t>(number), shown.count - 1), 1};
+  }
+  RewriteNodes(&trace, false);
+  return trace;
 }
 
 const ChangedNode* FindChanged(const Trace& trace, NodeId node) {

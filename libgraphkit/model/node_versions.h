@@ -17,11 +17,16 @@ namespace graphkit {
 
 // Makes each Node that launches run otherwise than it was made say what they may do with it, and
 // keeps what its record says in changed_nodes; what can't be told goes to completeness.unapplied.
-// To be called once, when the trace is whole.
+// To be called once, when the trace is whole. Finds the versions of graphs before
+// (graph_versions.h).
 void ApplyNodeChanges(Trace* trace);
 
 // Takes that back: for what changes the trace, and applies the changes again.
 void RestoreNodes(Trace* trace);
+
+// Where graphs ran in several versions (CountVersions): as with the one of this number alone, or
+// the last one of a graph that has fewer.
+Trace WithVersion(Trace trace, size_t number);
 
 // Copies what a node does from one row that says it (Node, NodeChange, ChangedNode) to another.
 template <typename From, typename To>

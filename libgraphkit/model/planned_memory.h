@@ -56,14 +56,17 @@ struct BorrowedRange {
   bool operator==(const BorrowedRange&) const = default;
 };
 
-// Bytes that are free while the nodes from `at` on run that are captured on the same chain, up to
-// `until`, which isn't one of them.
+// Bytes that are free from the start of `at` to the end of `last`, a node of the same chain: what
+// uses them has to end before anything starts that waits for `last`.
 struct BorrowAt {
   BorrowedRange range;
   NodeId at;
-  NodeId until = {};   // none: to the end of the chain
-  uint64_t nodes = 0;  // of the chain, from `at` on; 0: read from a file
+  // The chain's next node after `last`; none: `last` is the chain's last one. Not the end of the
+  // time: it may start long after `last` has ended, and others need the bytes from there on.
+  NodeId until = {};
+  uint64_t nodes = 0;  // of the chain, from `at` to `last`; 0: read from a file
   Nanoseconds ns = 0;  // their durations; 0: none was measured
+  NodeId last = {};    // none: read from a file without it
   bool operator==(const BorrowAt&) const = default;
 };
 

@@ -86,6 +86,7 @@ struct StreamOp {
   bool capturing = false;  // the stream was capturing, or joined a capture by this
   bool external = false;   // cudaEventRecordExternal / cudaEventWaitExternal: a node, no order
   bool has_entries = false;
+  ThreadId thread = {};  // that made the call; none: not recorded
   StreamId stream = {};
   EventId event = {};
   Slice entries = {};  // in Trace::frontier_entries, when has_entries

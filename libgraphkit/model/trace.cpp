@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "libgraphkit/model/finding.h"
@@ -67,6 +68,10 @@ std::vector<std::string> IncompleteBecause(const Trace& trace) {
 bool IsComplete(const Trace& trace) { return IncompleteBecause(trace).empty(); }
 
 const char* NodeKindName(NodeKind kind) { return NameOf(kind).data(); }
+
+bool ComesFirst(const Finding& a, const Finding& b) {
+  return std::tie(a.severity, a.harm, a.bytes) > std::tie(b.severity, b.harm, b.bytes);
+}
 
 const char* SeverityName(Severity severity) { return NameOf(severity).data(); }
 

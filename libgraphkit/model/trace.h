@@ -61,6 +61,8 @@ struct Trace {
   std::vector<ExecReading> exec_readings;  // by seq
   std::vector<NodeChange> node_changes;    // by seq
   std::vector<ChangedNode> changed_nodes;  // by node; what follows from node_changes
+  std::vector<GraphVersion> versions;      // by graph and seq; follows from the columns above
+  std::vector<Slice> shown_versions;       // by graph: of them, its root's; empty: there are none
   std::vector<Launch> launches;            // by seq
   std::vector<EagerWork> works;            // by seq
   std::vector<EagerCount> eager_counts;    // by seq

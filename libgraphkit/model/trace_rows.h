@@ -17,27 +17,17 @@ constexpr uint64_t HashOf(auto... parts) {
   return hash;
 }
 
-// 64 bits where words of 32 lie.
-struct TwoWords {
-  uint32_t low = 0;
-  uint32_t high = 0;
-  TwoWords() = default;
-  TwoWords(uint64_t value)
-      : low(static_cast<uint32_t>(value)), high(static_cast<uint32_t>(value >> 32)) {}
-  operator uint64_t() const { return uint64_t{high} << 32 | low; }
-};
-
 struct NodeRow {
   using Value = Node;
   uint32_t rest = 0;
   Seq seq = 0;
   uint32_t first_access = 0;
-  uint32_t duration_ns = 0;
+  uint32_t duration_ns = 0;  // of few it is 2^32 or more: what is more is shared
 
   static void ForEachOwn(auto& row, auto& node, auto visit) {
     visit(row.seq, node.seq);
     visit(row.first_access, node.accesses.first);
-    visit(row.duration_ns, node.duration_ns);
+    visit(row.duration_ns, node.duration_ns.low);
   }
   static uint64_t Hash(const Node& rest) {
     return HashOf(rest.graph.value, rest.stream.value, rest.kernel.value, rest.shape,
@@ -87,8 +77,8 @@ struct BlockRow {
     visit(row.free_completed, block.free_completed);
   }
   static uint64_t Hash(const Block& rest) {
-    return HashOf(rest.pool.value, rest.stream.value, rest.graph.value, rest.free_stream.value,
-                  rest.stack.value, rest.free_stack.value);
+    return HashOf(rest.slack, rest.pool.value, rest.stream.value, rest.graph.value,
+                  rest.free_stream.value, rest.stack.value, rest.free_stack.value);
   }
 };
 static_assert(sizeof(BlockRow) == 44);
@@ -100,7 +90,7 @@ struct AccessRow {
 
   static void ForEachOwn(auto& row, auto& access, auto visit) { visit(row.block, access.block); }
   static uint64_t Hash(const Access& rest) {
-    return HashOf(uint8_t(rest.mode), rest.offset, rest.length);
+    return HashOf(uint8_t(rest.mode), rest.offset, rest.length, rest.rows.width, rest.rows.pitch);
   }
 };
 static_assert(sizeof(AccessRow) == 8);
@@ -116,7 +106,8 @@ struct StreamOpRow {
     visit(row.event, op.event);
   }
   static uint64_t Hash(const StreamOp& rest) {
-    return HashOf(uint8_t(rest.kind), rest.stream.value, rest.entries.first, rest.entries.count);
+    return HashOf(uint8_t(rest.kind), rest.stream.value, rest.thread.value, rest.entries.first,
+                  rest.entries.count);
   }
 };
 static_assert(sizeof(StreamOpRow) == 12);

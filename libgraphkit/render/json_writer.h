@@ -23,21 +23,6 @@ class JsonObjectWriter {
     Write(value, 1);
   }
 
-  template <typename List, typename ToJson>
-  void AddList(std::string_view name, const List& list, ToJson to_json) {
-    Begin(name);
-    out_ << '[';
-    bool first = true;
-    for (const auto& item : list) {
-      if (!first) out_ << ',';
-      first = false;
-      NewLine(2);
-      Write(to_json(item), 2);
-    }
-    if (!first) NewLine(1);
-    out_ << ']';
-  }
-
   // A value that is written piece by piece: write(text).
   template <typename WriteValue>
   void AddText(std::string_view name, WriteValue write) {

@@ -6,6 +6,7 @@
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/stack_name.h"
 #include "libgraphkit/demangle.h"
+#include "libgraphkit/model/edge_data.h"
 #include "libgraphkit/render/printable.h"
 
 namespace graphkit {
@@ -118,6 +119,26 @@ std::string NodeTitle(const Trace& trace, NodeId id, size_t columns) {
   if (node.kind != NodeKind::kKernel || !node.kernel) return NodeKindName(node.kind);
   const std::string name = Demangle(trace[trace[node.kernel].name]);
   return name.empty() ? "kernel" : ShortName(name, columns);
+}
+
+std::string DeviceTitle(const Process& process) {
+  switch (process.device) {
+    case DeviceKind::kSoft:
+      return "recorded on the software device (simulated)";
+    case DeviceKind::kCuda:
+      return "recorded on " +
+             (process.device_name.empty() ? "a CUDA device" : Printable(process.device_name));
+    case DeviceKind::kImported:
+      break;
+  }
+  return "imported from another tool's file";
+}
+
+void AddMissingEdgeData(const Process& process, std::vector<std::string>& notes) {
+  const int version = process.driver_version;
+  if (version == 0 || version >= kEdgeDataSince) return;
+  notes.push_back("edge data not available (CUDA " + std::to_string(version / 1000) + "." +
+                  std::to_string(version % 1000 / 10) + ")");
 }
 
 std::string StreamTitle(const Trace& trace, StreamId id) {

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "libgraphkit/model/trace.h"
 
@@ -19,6 +20,12 @@ std::string ShortName(std::string_view demangled, size_t columns);
 
 // "kernel add<…>", "memcpy", "event_record": what a node is, in at most `columns` columns.
 std::string NodeTitle(const Trace& trace, NodeId id, size_t columns);
+
+// "recorded on the software device (simulated)", "recorded on NVIDIA H200".
+std::string DeviceTitle(const Process& process);
+
+// "edge data not available (CUDA 12.1)", of a driver whose edges have none.
+void AddMissingEdgeData(const Process& process, std::vector<std::string>& notes);
 
 // Where memory was asked for, when that isn't known.
 inline constexpr const char* kNoStack = "no call stack";

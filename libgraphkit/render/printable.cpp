@@ -1,68 +1,12 @@
 #include "libgraphkit/render/printable.h"
 
-#include <algorithm>
 #include <cstdint>
-#include <cstdio>
 
 namespace graphkit {
 
 namespace {
 
-constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
-
 bool Continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
-
-// Bytes of the UTF-8 sequence at the front; 0: there is none (overlong forms, surrogates and what
-// lies beyond U+10FFFF aren't UTF-8 either; RFC 3629 §4).
-size_t SequenceLength(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  if (lead < 0x80) return 1;
-  const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if (!Continues(text[i])) return 0;
-  }
-  const auto second = static_cast<unsigned char>(text[1]);
-  const bool overlong = (lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90);
-  const bool outside = (lead == 0xed && second >= 0xa0) || (lead == 0xf4 && second >= 0x90);
-  return overlong || outside ? 0 : length;
-}
-
-void AppendEscape(unsigned char byte, std::string& out) {
-  if (byte == '\n') {
-    out += "\\n";
-  } else if (byte == '\t') {
-    out += "\\t";
-  } else {
-    char escape[8];
-    std::snprintf(escape, sizeof escape, "\\x%02x", byte);
-    out += escape;
-  }
-}
-
-// U+FFFE and U+FFFF: XML has no way to write them.
-bool IsNoCharacter(std::string_view text) {
-  return text.starts_with("\xef\xbf\xbe") || text.starts_with("\xef\xbf\xbf");
-}
-
-// Line and paragraph separators, and what makes text run the other way: U+2028 to U+202E, U+2066 to
-// U+2069 (Unicode Standard Annex #9). They would break lines, or show names as what they aren't.
-bool Rearranges(std::string_view text) {
-  if (text.size() < 3 || text[0] != '\xe2') return false;
-  const auto second = static_cast<unsigned char>(text[1]),
-             third = static_cast<unsigned char>(text[2]);
-  return (second == 0x80 && third >= 0xa8 && third <= 0xae) ||
-         (second == 0x81 && third >= 0xa6 && third <= 0xa9);
-}
-
-// Of three bytes.
-void AppendCodePoint(std::string_view text, std::string& out) {
-  const auto bits = [&text](size_t i) { return static_cast<unsigned>(text[i]) & 0x3fu; };
-  char escape[8];
-  std::snprintf(escape, sizeof escape, "\\u%04x",
-                (static_cast<unsigned>(text[0]) & 0xfu) << 12 | bits(1) << 6 | bits(2));
-  out += escape;
-}
 
 // Where the code point number `count` starts, counted from the front.
 size_t ByteOf(std::string_view text, size_t count) {
@@ -74,28 +18,6 @@ size_t ByteOf(std::string_view text, size_t count) {
 }
 
 }  // namespace
-
-std::string Printable(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  while (!text.empty()) {
-    const size_t length = SequenceLength(text);
-    const auto byte = static_cast<unsigned char>(text[0]);
-    if (length == 0 || IsNoCharacter(text)) {
-      out += kReplacement;
-    } else if (byte < 0x20 || byte == 0x7f) {
-      AppendEscape(byte, out);
-    } else if (byte == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0) {
-      AppendEscape(static_cast<unsigned char>(text[1]), out);  // C1: U+0080 to U+009F
-    } else if (Rearranges(text)) {
-      AppendCodePoint(text, out);
-    } else {
-      out += text.substr(0, length);
-    }
-    text.remove_prefix(std::max<size_t>(length, 1));
-  }
-  return out;
-}
 
 size_t DisplayWidth(std::string_view text) {
   size_t width = 0;

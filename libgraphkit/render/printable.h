@@ -1,15 +1,13 @@
 // Text from a trace is data: it may hold control characters, bytes that are no UTF-8, and be ten
-// kilobytes long. These make it fit to be shown.
+// kilobytes long. These, and Printable, make it fit to be shown.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-namespace graphkit {
+#include "libgraphkit/printable.h"
 
-// Valid UTF-8 on one line: control characters as \n, \t, \x1b; line separators and what changes the
-// direction of text as \u202e; each byte that is no UTF-8, and what is no character, as U+FFFD.
-std::string Printable(std::string_view text);
+namespace graphkit {
 
 // Columns that valid UTF-8 takes: its code points (wide characters count as one).
 size_t DisplayWidth(std::string_view text);

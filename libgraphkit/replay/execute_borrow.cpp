@@ -29,8 +29,9 @@ struct Lenders {
   std::vector<GraphId> graphs;
   std::vector<Program> programs;  // by graph
   std::vector<BlockId> blocks;
-  std::vector<uint32_t> lent;   // in the list of all ranges
-  std::vector<Slice> canaries;  // stretches of the blocks, then of what is lent
+  std::vector<uint32_t> lent;             // in the list of all ranges
+  std::vector<Slice> canaries;            // stretches of the blocks, then of what is lent
+  std::vector<std::vector<Slice>> found;  // of each block, what a launch finds there
   std::vector<Bytes> stretches;
   std::unordered_map<uint32_t, uint32_t> number_of;  // of a block
 };
@@ -51,8 +52,13 @@ NodeId LastBefore(const Facts& facts, NodeId at, NodeId until) {
 class LenderFinder {
  public:
   LenderFinder(const Facts& facts, const PlannedMemory& plan, MarkerRule rule,
-               std::span<const LentBytes> lent)
-      : facts_(facts), plan_(plan), rule_(rule), lent_(lent), group_(plan.arenas.size()) {}
+               std::span<const LentBytes> lent, const BorrowNeeds& needs)
+      : facts_(facts),
+        plan_(plan),
+        rule_(rule),
+        lent_(lent),
+        needs_(needs),
+        group_(plan.arenas.size()) {}
 
   std::vector<Lenders> Find() {
     GroupArenas();
@@ -97,6 +103,9 @@ class LenderFinder {
     for (const Placement& placed : plan_.placements) {
       if (placed.size == 0 || Root(placed.arena) != root) continue;
       cut(placed.arena, placed.offset, placed.offset + placed.size);
+      for (const Interval<Bytes>& bytes : needs_.found[placed.block]) {
+        cut(placed.arena, placed.offset + bytes.begin, placed.offset + bytes.end);
+      }
     }
     for (const uint32_t i : lenders->lent) {
       cut(lent_[i].arena, lent_[i].bytes.begin, lent_[i].bytes.end);
@@ -113,17 +122,24 @@ class LenderFinder {
       const std::vector<Bytes>& of = cuts[arena];
       const auto from = std::ranges::lower_bound(of, begin);
       const auto to = std::ranges::lower_bound(of, end);
-      lenders->canaries.push_back({first[arena] + static_cast<uint32_t>(from - of.begin()),
-                                   static_cast<uint32_t>(to - from)});
+      return Slice{first[arena] + static_cast<uint32_t>(from - of.begin()),
+                   static_cast<uint32_t>(to - from)};
     };
     for (const Placement& placed : plan_.placements) {
       if (placed.size == 0 || Root(placed.arena) != root) continue;
       lenders->number_of[placed.block] = static_cast<uint32_t>(lenders->blocks.size());
       lenders->blocks.emplace_back(placed.block);
-      canaries(placed.arena, placed.offset, placed.offset + placed.size);
+      lenders->canaries.push_back(
+          canaries(placed.arena, placed.offset, placed.offset + placed.size));
+      std::vector<Slice>& found = lenders->found.emplace_back();
+      for (const Interval<Bytes>& bytes : needs_.found[placed.block]) {
+        found.push_back(
+            canaries(placed.arena, placed.offset + bytes.begin, placed.offset + bytes.end));
+      }
     }
     for (const uint32_t i : lenders->lent) {
-      canaries(lent_[i].arena, lent_[i].bytes.begin, lent_[i].bytes.end);
+      lenders->canaries.push_back(
+          canaries(lent_[i].arena, lent_[i].bytes.begin, lent_[i].bytes.end));
     }
     LeaveGapsOut(lenders);
   }
@@ -166,6 +182,7 @@ class LenderFinder {
   const PlannedMemory& plan_;
   const MarkerRule rule_;
   const std::span<const LentBytes> lent_;
+  const BorrowNeeds& needs_;
   std::vector<uint32_t> group_;  // by arena: another one of its group, or itself
 };
 
@@ -224,11 +241,8 @@ class LentJob {
     uint32_t end() const { return std::ranges::min(before); }
   };
 
-  bool Needed(uint32_t block) const { return needs_.needed[lenders_.blocks[block].index()]; }
-  bool TakesIn(uint32_t block) const { return needs_.takes_in[lenders_.blocks[block].index()]; }
-
-  bool Whole(uint32_t block) const {
-    const Slice slice = lenders_.canaries[block];
+  // Whether the block still lies there, but for what is lent.
+  bool Lies(uint32_t block, Slice slice) const {
     const auto first = owner_.begin() + slice.first;
     return std::all_of(first, first + slice.count, [&](uint32_t owner) { return owner == block; });
   }
@@ -243,7 +257,9 @@ class LentJob {
 
   // Of the last node.
   void AddTouch(uint32_t what, bool checks, bool writes) {
-    const Slice slice = lenders_.canaries[what];
+    AddTouch(what, lenders_.canaries[what], checks, writes);
+  }
+  void AddTouch(uint32_t what, Slice slice, bool checks, bool writes) {
     job_.touches.push_back({slice.first, slice.count, what, static_cast<uint8_t>(checks ? 1 : 0),
                             static_cast<uint8_t>(writes ? 1 : 0), 0});
     ++job_.nodes.back().touches;
@@ -257,7 +273,8 @@ class LentJob {
   uint32_t WriteInputs() {
     const uint32_t node = AddNode({});
     for (uint32_t i = 0; i < lenders_.blocks.size(); ++i) {
-      if (TakesIn(i) || !facts_.lives[lenders_.blocks[i]].root) AddTouch(i, false, true);
+      const bool eager = !facts_.lives[lenders_.blocks[i]].root;
+      if (eager || !lenders_.found[i].empty()) AddTouch(i, false, true);
     }
     return node;
   }
@@ -337,10 +354,16 @@ class LentJob {
     for (uint32_t i = 0; i < from.touches; ++i) {
       const graphkit_touch& touch = own.touches[from.first_touch + i];
       const uint32_t block = lenders_.number_of.at(program.blocks[touch.block].block.value);
-      const bool found = TakesIn(block) && Whole(block);
-      AddTouch(block, touch.checks != 0 || found, touch.writes != 0);
+      AddFound(block);
+      AddTouch(block, touch.checks != 0, touch.writes != 0);
     }
     return node;
+  }
+
+  void AddFound(uint32_t block) {
+    for (const Slice slice : lenders_.found[block]) {
+      if (Lies(block, slice)) AddTouch(block, slice, true, false);
+    }
   }
 
   void AddEdges(const ExecutionJob& own, const std::vector<Borrower>& borrowers,
@@ -375,7 +398,13 @@ class LentJob {
     AddEdge(writes, last_);
     for (const uint32_t range : lent) AddTouch(range, true, false);
     for (uint32_t i = 0; i < lenders_.blocks.size(); ++i) {
-      if (Needed(i) && Whole(i)) AddTouch(i, true, false);
+      const BlockId block = lenders_.blocks[i];
+      const bool stays = needs_.leaves[block.index()] || !facts_.lives[block].root;
+      if (!stays) {
+        AddFound(i);
+      } else if (Lies(i, lenders_.canaries[i])) {
+        AddTouch(i, true, false);
+      }
     }
   }
 
@@ -411,8 +440,8 @@ std::vector<LentBytes> LentOf(const Facts& facts, const PlannedMemory& plan) {
     for (const BorrowedRange& range : *plan.borrow) lent.push_back({range.arena, words(range)});
   }
   for (const BorrowAt& one : plan.borrow_at) {
-    lent.push_back(
-        {one.range.arena, words(one.range), one.at, LastBefore(facts, one.at, one.until)});
+    const NodeId last = one.last ? one.last : LastBefore(facts, one.at, one.until);
+    lent.push_back({one.range.arena, words(one.range), one.at, last});
   }
   std::erase_if(lent, [](const LentBytes& one) { return one.bytes.begin >= one.bytes.end; });
   return lent;
@@ -432,7 +461,7 @@ BorrowExecution ExecuteBorrow(const Facts& facts, const PlannedMemory& plan, Mar
         {plan.arenas[one.arena].pool, base + one.bytes.begin, one.bytes.size(), one.node});
   }
   const BorrowNeeds needs = FindBorrowNeeds(facts);
-  const std::vector<Lenders> all = LenderFinder(facts, plan, rule, lent).Find();
+  const std::vector<Lenders> all = LenderFinder(facts, plan, rule, lent, needs).Find();
   struct Outcome {
     uint64_t checks = 0;
     std::optional<LentFault> fault;

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/alloc/models/caching_config.h"
+#include "libgraphkit/model/caching_config.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {

@@ -110,13 +110,14 @@ class PlanMatcher {
       const auto name = [](NodeId node) { return "node " + std::to_string(node.value); };
       if (one.at.index() >= nodes)
         return Bad("the plan lends at " + name(one.at) + ", which isn't there");
-      if (!one.until) continue;
-      const bool after =
-          one.until.index() < nodes &&
-          facts_.order.PlaceOf(one.until).chain == facts_.order.PlaceOf(one.at).chain &&
-          facts_.order.PlaceOf(one.until).seq > facts_.order.PlaceOf(one.at).seq;
-      if (!after) {
-        return Bad("the plan lends at " + name(one.at) + " until " + name(one.until) +
+      for (const NodeId end : {one.last, one.until}) {
+        if (!end) continue;
+        const ChainPlace at = facts_.order.PlaceOf(one.at);
+        const ChainPlace place = end.index() < nodes ? facts_.order.PlaceOf(end) : ChainPlace();
+        const bool after = end.index() < nodes && place.chain == at.chain &&
+                           (end == one.last ? place.seq >= at.seq : place.seq > at.seq);
+        if (after) continue;
+        return Bad("the plan lends at " + name(one.at) + " until " + name(end) +
                    ", which doesn't come after it on its chain");
       }
     }

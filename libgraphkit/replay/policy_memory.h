@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "libgraphkit/alloc/models/caching_config.h"
 #include "libgraphkit/alloc/policies/policy.h"
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/model/caching_config.h"
 #include "libgraphkit/replay/held_memory.h"
 
 namespace graphkit {

@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "libgraphkit/alloc/models/allocator_model.h"
-#include "libgraphkit/alloc/models/caching_config.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/alloc/policies/policy.h"
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/model/caching_config.h"
 #include "libgraphkit/replay/execute_borrow.h"
 #include "libgraphkit/replay/execute_device.h"
 #include "libgraphkit/replay/execute_host.h"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "libgraphkit/model/node_versions.h"
+
 namespace graphkit {
 namespace {
 
@@ -9,77 +11,281 @@ bool Meet(Address a, Bytes a_size, Address b, Bytes b_size) {
   return a < b + b_size && b < a + a_size;
 }
 
-// Whether something of an earlier launch, or of the host, is found in the block by a launch.
-bool TakesIn(const Facts& facts, BlockId block) {
-  const auto touches = facts.lives.Touches(block);
-  const auto foreign = [&](const Touch& touch) {
-    return facts.roots[facts.trace[touch.node].graph.index()] != facts.lives[block].root;
-  };
-  if (facts.lives[block].elsewhere && std::ranges::any_of(touches, foreign)) return true;
-  bool any = false;
-  for (const Touch& touch : touches) {
-    if (touch.node != touches.front().node) break;
-    for (const Access& access : facts.trace.accesses.Of(facts.trace[touch.node].accesses)) {
-      if (access.block == block && access.mode != AccessMode::kRead) return false;
-      any = any || access.block == block;
-    }
-  }
-  return any;
+// Of a block that lies at `begin`, the bytes that lie in a range.
+Interval<Bytes> PartOf(Address begin, Bytes size, Address range, Bytes range_size) {
+  return {std::max(begin, range) - begin, std::min(begin + size, range + range_size) - begin};
 }
 
-// Bytes that work outside of graphs reaches, and nodes of graphs in a segment where no block lay.
-class OutsideBytes {
+// What nodes, or work outside of graphs, touch by address.
+struct Reached {
+  Interval<Address> bytes;
+  NodeId node = {};     // none: outside of graphs
+  GraphId graph = {};   // its root
+  Seq seq = kNever;     // outside of graphs
+  bool reads = true;    // or may
+  bool nowhere = true;  // no block lay there then
+};
+
+// Of a block's accesses one that meets a piece of it, and so covers it.
+struct PieceUse {
+  NodeId node;
+  GraphId root;
+  AccessMode mode = AccessMode::kUnknown;
+  bool known = false;  // its length
+};
+
+class Judge {
  public:
-  explicit OutsideBytes(const Facts& facts) {
-    const Trace& trace = facts.trace;
-    const std::vector<bool> backs = BacksSegment(trace);
-    for (const Node& node : trace.nodes) {
-      for (const Access& access : trace.accesses.Of(node.accesses)) {
+  explicit Judge(const Facts& facts) : facts_(facts), trace_(facts.trace) {
+    const std::vector<bool> backs = BacksSegment(trace_);
+    for (size_t i = 0; i < trace_.blocks.size(); ++i) {
+      if (backs[i] || !facts.lives.blocks[i].root || trace_.blocks[i].address == 0) continue;
+      by_address_.emplace_back(i);
+      longest_block_ = std::max(longest_block_, trace_.blocks[i].size);
+    }
+    std::ranges::sort(by_address_, {}, [&](BlockId block) { return trace_[block].address; });
+    for (size_t i = 0; i < trace_.nodes.size(); ++i) {
+      const Node& node = trace_.nodes[i];
+      for (const Access& access : trace_.accesses.Of(node.accesses)) {
         if (access.block.index() >= backs.size() || !backs[access.block.index()]) continue;
-        const Bytes length = access.length == kLengthUnknown ? 1 : access.length;
-        reached_.push_back({trace[access.block].address + access.offset, length, kNever,
-                            facts.roots[node.graph.index()]});
-        longest_ = std::max(longest_, length);
+        reached_.push_back({.bytes = BytesOf(access, true),
+                            .node = NodeId(i),
+                            .graph = facts.roots[node.graph.index()],
+                            .reads = access.mode != AccessMode::kWrite});
       }
     }
-    for (const EagerWork& work : trace.works) {
-      for (const Access& access : trace.accesses.Of(work.accesses)) {
-        if (access.block.index() >= trace.blocks.size()) continue;
-        const Bytes length = access.length == kLengthUnknown ? 1 : access.length;
-        reached_.push_back({trace[access.block].address + access.offset, length, work.seq});
-        longest_ = std::max(longest_, length);
+    for (const EagerWork& work : trace_.works) {
+      for (const Access& access : trace_.accesses.Of(work.accesses)) {
+        if (access.block.index() >= trace_.blocks.size()) continue;
+        const bool segment = backs[access.block.index()];
+        reached_.push_back({.bytes = BytesOf(access, segment),
+                            .seq = work.seq,
+                            .nowhere = segment || trace_[access.block].free_completed <= work.seq});
       }
     }
-    std::ranges::sort(reached_, {}, &Reached::begin);
+    for (const Reached& one : reached_) longest_ = std::max(longest_, one.bytes.size());
+    std::ranges::sort(reached_, {}, [](const Reached& one) { return one.bytes.begin; });
   }
 
-  // Some of the block's: after its free, or by another graph than its own.
-  bool Touch(const Block& block, GraphId root) const {
-    const Address from = block.address - std::min(block.address, longest_);
-    for (auto at = std::ranges::lower_bound(reached_, from, {}, &Reached::begin);
-         at != reached_.end() && at->begin < block.address + block.size; ++at) {
-      const bool meets = Meet(at->begin, at->length, block.address, block.size);
-      if (meets && at->seq > block.free_requested && at->graph != root) return true;
+  // Whether a launch may find in those bytes of a block what was there before it.
+  bool Found(BlockId block, Interval<Bytes> bytes) const { return !FoundIn(block, bytes).empty(); }
+  std::vector<Interval<Bytes>> FoundIn(BlockId block, Interval<Bytes> bytes) const {
+    std::vector<Interval<Bytes>> found;
+    for (const Interval<Bytes>& piece : Pieces(block, bytes)) {
+      if (FoundInPiece(block, piece)) found.push_back(piece);
+    }
+    return found;
+  }
+
+  // Whether what a launch leaves there is needed later.
+  bool Leaves(BlockId id, Interval<Bytes> bytes) const {
+    const BlockLife& life = facts_.lives[id];
+    const Block& block = trace_[id];
+    if (!life.freed || (life.foreign && life.escaped)) return true;
+    return AnyReached(
+        {block.address + bytes.begin, block.address + std::min(bytes.end, block.size)},
+        [&](const Reached& one) { return !one.node && one.seq > block.free_requested; });
+  }
+
+  // Whether every launch writes all of those bytes.
+  bool WrittenAnew(BlockId block, Interval<Bytes> bytes) const {
+    return std::ranges::all_of(Pieces(block, bytes), [&](const Interval<Bytes>& piece) {
+      const std::vector<PieceUse> uses = UsesOf(block, piece);
+      return std::ranges::any_of(uses, [&](const PieceUse& use) {
+        return use.root == facts_.lives[block].root && Writes(block, use) &&
+               BodiesOf(use.node).empty();
+      });
+    });
+  }
+
+  // Whether something touches addresses where no block lies, other than launches of the graphs that
+  // have written them before.
+  bool Stray(Interval<Address> bytes, std::span<const GraphId> graphs, Seq first) const {
+    return AnyReached(bytes, [&](const Reached& one) {
+      if (!one.node) return one.nowhere && one.seq >= first;
+      if (std::ranges::find(graphs, one.graph) == graphs.end()) return true;
+      return one.reads && !WrittenBefore(one, Shared(one.bytes, bytes));
+    });
+  }
+
+ private:
+  static Interval<Address> Shared(Interval<Address> a, Interval<Address> b) {
+    return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
+  }
+
+  template <typename Visit>
+  void ForEachBlock(Interval<Address> bytes, Visit visit) const {
+    const Address from = bytes.begin - std::min(bytes.begin, longest_block_);
+    const auto address = [&](BlockId block) { return trace_[block].address; };
+    auto at = std::ranges::lower_bound(by_address_, from, {}, address);
+    for (; at != by_address_.end() && address(*at) < bytes.end; ++at) {
+      if (bytes.begin < address(*at) + trace_[*at].size) visit(*at);
+    }
+  }
+
+  // Without a length: to the end of the block; of a segment to that of the longest block that ever
+  // lay there, and of itself where none did.
+  Interval<Address> BytesOf(const Access& access, bool segment) const {
+    const Block& block = trace_[access.block];
+    const Address begin = block.address + std::min(access.offset, block.size);
+    if (access.length != kLengthUnknown) return {begin, begin + access.length};
+    Address end = 0;
+    if (segment) {
+      ForEachBlock({begin, begin + 1}, [&](BlockId there) {
+        end = std::max(end, trace_[there].address + trace_[there].size);
+      });
+    }
+    return {begin, end != 0 ? end : block.address + block.size};
+  }
+
+  template <typename Test>
+  bool AnyReached(Interval<Address> bytes, Test test) const {
+    const Address from = bytes.begin - std::min(bytes.begin, longest_);
+    const auto begin = [](const Reached& one) { return one.bytes.begin; };
+    auto at = std::ranges::lower_bound(reached_, from, {}, begin);
+    for (; at != reached_.end() && at->bytes.begin < bytes.end; ++at) {
+      if (Overlaps(at->bytes, bytes) && test(*at)) return true;
     }
     return false;
   }
 
- private:
-  struct Reached {
-    Address begin = 0;
-    Bytes length = 0;
-    Seq seq = 0;
-    GraphId graph = {};  // none: outside of graphs
-  };
+  Interval<Bytes> BytesIn(const Access& access) const {
+    const Bytes size = trace_[access.block].size;
+    const Bytes begin = std::min(access.offset, size);
+    return {begin, begin + std::min(access.length, size - begin)};
+  }
+
+  // All bytes of a piece are touched by the same accesses.
+  std::vector<Interval<Bytes>> Pieces(BlockId block, Interval<Bytes> bytes) const {
+    const Bytes size = trace_[block].size;
+    std::vector<Bytes> cuts = {std::min(bytes.begin, size), std::min(bytes.end, size)};
+    ForEachAccess(trace_, facts_.lives, block, [&](NodeId, const Access& access) {
+      const Interval<Bytes> touched = BytesIn(access);
+      for (const Bytes cut : {touched.begin, touched.end}) {
+        if (cuts[0] < cut && cut < cuts[1]) cuts.push_back(cut);
+      }
+    });
+    std::ranges::sort(cuts);
+    std::vector<Interval<Bytes>> pieces;
+    for (size_t i = 0; i + 1 < cuts.size(); ++i) {
+      if (cuts[i] < cuts[i + 1]) pieces.push_back({cuts[i], cuts[i + 1]});
+    }
+    return pieces;
+  }
+
+  std::vector<PieceUse> UsesOf(BlockId block, Interval<Bytes> piece) const {
+    std::vector<PieceUse> uses;
+    ForEachAccess(trace_, facts_.lives, block, [&](NodeId node, const Access& access) {
+      if (!Overlaps(BytesIn(access), piece)) return;
+      const GraphId root = facts_.roots[trace_[node].graph.index()];
+      uses.push_back({node, root, access.mode, access.length != kLengthUnknown});
+    });
+    return uses;
+  }
+
+  bool FoundInPiece(BlockId block, Interval<Bytes> piece) const {
+    const BlockLife& life = facts_.lives[block];
+    const std::vector<PieceUse> uses = UsesOf(block, piece);
+    for (const PieceUse& use : uses) {
+      if (use.root != life.root) {
+        if (life.elsewhere) return true;
+      } else if (use.mode != AccessMode::kWrite && !ReadsItsOwn(block, use) &&
+                 !WrittenBefore(block, uses, use.root, use.node)) {
+        return true;
+      }
+    }
+    const auto begins = [&](const PieceUse& use) {
+      return use.root == life.root && Writes(block, use) && BodiesOf(use.node).empty() &&
+             ComesFirst(block, use.node);
+    };
+    if (life.escaped && TouchedByOwn(block) && std::ranges::none_of(uses, begins)) return true;
+    const Address at = trace_[block].address;
+    const Interval<Address> bytes{at + piece.begin, at + piece.end};
+    return AnyReached(bytes, [&](const Reached& one) {
+      if (!one.node) return false;
+      if (one.graph != life.root) return true;
+      return one.reads && !WrittenBefore(one, Shared(one.bytes, bytes));
+    });
+  }
+
+  bool WrittenBefore(BlockId block, std::span<const PieceUse> uses, GraphId root,
+                     NodeId reader) const {
+    return std::ranges::any_of(uses, [&](const PieceUse& use) {
+      return use.root == root && use.node != reader && Writes(block, use) &&
+             facts_.order.Before(use.node, reader) && RunsWith(use.node, reader);
+    });
+  }
+
+  // The same by address: the blocks of the graph that lie there are what may be written.
+  bool WrittenBefore(const Reached& one, Interval<Address> bytes) const {
+    std::vector<Interval<Address>> written;
+    ForEachBlock(bytes, [&](BlockId block) {
+      if (facts_.lives[block].root != one.graph) return;
+      const Address at = trace_[block].address;
+      const Interval<Address> there = Shared(bytes, {at, at + trace_[block].size});
+      for (const Interval<Bytes>& piece : Pieces(block, {there.begin - at, there.end - at})) {
+        if (!WrittenBefore(block, UsesOf(block, piece), one.graph, one.node)) continue;
+        written.push_back({at + piece.begin, at + piece.end});
+      }
+    });
+    std::ranges::sort(written, {}, &Interval<Address>::begin);
+    Address reached = bytes.begin;
+    for (const Interval<Address>& part : written) {
+      if (part.begin <= reached) reached = std::max(reached, part.end);
+    }
+    return reached >= bytes.end;
+  }
+
+  bool TouchedByOwn(BlockId block) const {
+    return std::ranges::any_of(facts_.lives.Touches(block), [&](const Touch& touch) {
+      return facts_.roots[trace_[touch.node].graph.index()] == facts_.lives[block].root;
+    });
+  }
+  // No other node of the graph touches the block before.
+  bool ComesFirst(BlockId block, NodeId node) const {
+    if (facts_.roots[trace_[node].graph.index()] != facts_.lives[block].root) return false;
+    return std::ranges::none_of(facts_.lives.Touches(block), [&](const Touch& touch) {
+      return facts_.roots[trace_[touch.node].graph.index()] == facts_.lives[block].root &&
+             facts_.order.Before(touch.node, node);
+    });
+  }
+  // What a node may both read and write is what it writes first, where nothing can be there.
+  bool ReadsItsOwn(BlockId block, const PieceUse& use) const {
+    return use.mode == AccessMode::kUnknown && ComesFirst(block, use.node);
+  }
+  bool Writes(BlockId block, const PieceUse& use) const {
+    if (use.mode == AccessMode::kRead || use.mode == AccessMode::kReadWrite) return false;
+    if (!trace_.completeness.unapplied.empty()) return false;
+    const ChangedNode* changed = FindChanged(trace_, use.node);
+    if (changed != nullptr && changed->varies) return false;
+    return (use.mode == AccessMode::kWrite && use.known) || ComesFirst(block, use.node);
+  }
+
+  // Bodies of conditionals that a node is in.
+  std::vector<GraphId> BodiesOf(NodeId node) const {
+    std::vector<GraphId> bodies;
+    for (GraphId graph = trace_[node].graph; trace_[graph].parent;) {
+      const Node& holder = trace_[trace_[graph].parent];
+      if (holder.kind == NodeKind::kConditional) bodies.push_back(graph);
+      graph = holder.graph;
+    }
+    return bodies;
+  }
+  bool RunsWith(NodeId node, NodeId other) const {
+    const std::vector<GraphId> bodies = BodiesOf(node);
+    if (bodies.empty()) return true;
+    const std::vector<GraphId> of_other = BodiesOf(other);
+    return std::ranges::all_of(
+        bodies, [&](GraphId body) { return std::ranges::find(of_other, body) != of_other.end(); });
+  }
+
+  const Facts& facts_;
+  const Trace& trace_;
+  std::vector<BlockId> by_address_;  // of captures
+  Bytes longest_block_ = 0;
   std::vector<Reached> reached_;  // by begin
   Bytes longest_ = 0;
 };
-
-// Whether a launch leaves something in the block for later.
-bool Leaves(const Facts& facts, const OutsideBytes& outside, BlockId id) {
-  const BlockLife& life = facts.lives[id];
-  return !life.freed || (life.foreign && life.escaped) || outside.Touch(facts.trace[id], life.root);
-}
 
 // By pool: the launches of graphs that allocated in it, from the first to the last. None:
 // {kNever, 0}.
@@ -109,19 +315,40 @@ std::vector<std::pair<Seq, Seq>> LaunchesOf(const Facts& facts, std::span<const 
   return found;
 }
 
-// Whether the block is needed between launches, whatever the address.
-bool NeededBetween(const Facts& facts, const OutsideBytes& outside, BlockId id,
+// Whether some of a block is needed between launches, whatever the address.
+bool NeededBetween(const Facts& facts, const Judge& judge, BlockId id, Interval<Bytes> bytes,
                    std::pair<Seq, Seq> launches) {
   const Block& block = facts.trace[id];
-  if (facts.lives[id].root.valid()) return TakesIn(facts, id) || Leaves(facts, outside, id);
+  if (facts.lives[id].root) return judge.Found(id, bytes) || judge.Leaves(id, bytes);
   return block.allocated < launches.second && block.free_completed > launches.first;
+}
+
+// Whether a loop that a block doesn't live in holds both nodes: then each comes after the other.
+bool InOneLoop(const Facts& facts, BlockId id, NodeId a, NodeId b) {
+  const Trace& trace = facts.trace;
+  for (GraphId body = trace[a].graph; trace[body].parent;) {
+    const Node& holder = trace[trace[body].parent];
+    if (MayRepeat(holder) && IsWithin(trace, trace[b].graph, body) &&
+        !IsWithin(trace, facts.lives[id].alloc.graph, body)) {
+      return true;
+    }
+    body = holder.graph;
+  }
+  return false;
+}
+
+bool OfOwnGraph(const Facts& facts, BlockId block, NodeId node) {
+  return facts.roots[facts.trace[node].graph.index()] == facts.lives[block].root;
 }
 
 // Whether all that a block is used for in its graph is over before `at` starts.
 bool OverBefore(const Facts& facts, BlockId id, NodeId at) {
   const BlockLife& life = facts.lives[id];
   const auto before = [&](NodeId node) { return facts.order.Before(node, at); };
-  const auto touch_before = [&](const Touch& touch) { return before(touch.node); };
+  const auto touch_before = [&](const Touch& touch) {
+    if (!OfOwnGraph(facts, id, touch.node)) return true;  // Judge looks at these
+    return before(touch.node) && !InOneLoop(facts, id, touch.node, at);
+  };
   if (!std::ranges::all_of(facts.lives.Touches(id), touch_before)) return false;
   if (!life.escaped) return true;
   return std::ranges::all_of(facts.lives.Nodes(life.at_free), before) &&
@@ -131,7 +358,9 @@ bool OverBefore(const Facts& facts, BlockId id, NodeId at) {
 // Whether nothing uses a block before the node has ended.
 bool NotBefore(const Facts& facts, BlockId id, NodeId node) {
   const BlockLife& life = facts.lives[id];
-  const auto after = [&](const Touch& touch) { return facts.order.Before(node, touch.node); };
+  const auto after = [&](const Touch& touch) {
+    return !OfOwnGraph(facts, id, touch.node) || facts.order.Before(node, touch.node);
+  };
   const auto start_after = [&](NodeId start) { return facts.order.Before(node, start); };
   if (!std::ranges::all_of(facts.lives.Touches(id), after)) return false;
   if (!life.escaped) return true;
@@ -142,13 +371,14 @@ bool NotBefore(const Facts& facts, BlockId id, NodeId node) {
 }  // namespace
 
 BorrowNeeds FindBorrowNeeds(const Facts& facts) {
-  const OutsideBytes outside(facts);
+  const Judge judge(facts);
   const size_t blocks = facts.trace.blocks.size();
-  BorrowNeeds needs{std::vector<bool>(blocks), std::vector<bool>(blocks, true)};
+  BorrowNeeds needs{std::vector<std::vector<Interval<Bytes>>>(blocks), std::vector<bool>(blocks)};
   for (size_t i = 0; i < blocks; ++i) {
     if (!facts.lives.blocks[i].root) continue;
-    needs.takes_in[i] = TakesIn(facts, BlockId(i));
-    needs.needed[i] = needs.takes_in[i] || Leaves(facts, outside, BlockId(i));
+    const Interval<Bytes> whole{0, facts.trace.blocks[i].size};
+    needs.found[i] = judge.FoundIn(BlockId(i), whole);
+    needs.leaves[i] = judge.Leaves(BlockId(i), whole);
   }
   return needs;
 }
@@ -158,7 +388,7 @@ std::vector<WrongBorrow> ValidateBorrow(const Facts& facts, std::span<const Pool
   const Trace& trace = facts.trace;
   std::vector<WrongBorrow> wrong;
   uint64_t looked = 0;
-  const OutsideBytes outside(facts);
+  const Judge judge(facts);
   const std::vector<bool> backs = BacksSegment(trace);
   std::vector<std::vector<BlockId>> blocks(trace.pools.size());
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
@@ -187,15 +417,20 @@ std::vector<WrongBorrow> ValidateBorrow(const Facts& facts, std::span<const Pool
       }
       if (!held || range.begin < reached || range.empty()) wrong.push_back({{}, range.begin});
       reached = range.end;
+      if (judge.Stray(range, pool.graphs, launches[i].first)) wrong.push_back({{}, range.begin});
     }
     for (const BlockId id : blocks[pool.pool.index()]) {
       ++looked;
       const Block& block = trace[id];
-      // The first range that ends behind the block's begin.
-      const auto range =
-          std::ranges::upper_bound(pool.free, block.address, {}, &Interval<Address>::end);
-      if (range == pool.free.end() || range->begin >= block.address + block.size) continue;
-      if (NeededBetween(facts, outside, id, launches[i])) wrong.push_back({id, range->begin});
+      // From the first range on that ends behind the block's begin.
+      auto range = std::ranges::upper_bound(pool.free, block.address, {}, &Interval<Address>::end);
+      for (; range != pool.free.end() && range->begin < block.address + block.size; ++range) {
+        const Interval<Bytes> bytes =
+            PartOf(block.address, block.size, range->begin, range->size());
+        if (!NeededBetween(facts, judge, id, bytes, launches[i])) continue;
+        wrong.push_back({id, range->begin});
+        break;
+      }
     }
   }
   if (looks != nullptr) *looks = looked;
@@ -205,14 +440,16 @@ std::vector<WrongBorrow> ValidateBorrow(const Facts& facts, std::span<const Pool
 std::vector<WrongBorrow> ValidatePlanBorrow(const Facts& facts, const PlannedMemory& plan) {
   std::vector<WrongBorrow> wrong;
   if (!plan.borrow) return wrong;
-  const OutsideBytes outside(facts);
+  const Judge judge(facts);
   std::vector<std::vector<BorrowedRange>> ranges(plan.arenas.size());
   for (const BorrowedRange& range : *plan.borrow) ranges[range.arena].push_back(range);
   for (const Placement& placement : plan.placements) {
     for (const BorrowedRange& range : ranges[placement.arena]) {
       if (!Meet(range.offset, range.size, placement.offset, placement.size)) continue;
       const BlockId block(placement.block);
-      if (TakesIn(facts, block) || Leaves(facts, outside, block))
+      const Interval<Bytes> bytes =
+          PartOf(placement.offset, placement.size, range.offset, range.size);
+      if (judge.Found(block, bytes) || judge.Leaves(block, bytes))
         wrong.push_back({block, range.offset});
     }
   }
@@ -222,7 +459,7 @@ std::vector<WrongBorrow> ValidatePlanBorrow(const Facts& facts, const PlannedMem
 std::vector<WrongBorrow> ValidateBorrowAt(const Facts& facts, const PlannedMemory& plan, NodeId at,
                                           std::span<const BorrowAt> ranges) {
   std::vector<WrongBorrow> wrong;
-  const OutsideBytes outside(facts);
+  const Judge judge(facts);
   const ChainPlace place = facts.order.PlaceOf(at);
   const GraphId root = facts.roots[facts.trace[at].graph.index()];
   std::vector<NodeId> chain;
@@ -240,12 +477,15 @@ std::vector<WrongBorrow> ValidateBorrowAt(const Facts& facts, const PlannedMemor
         continue;
       }
       const BlockId block(placement.block);
+      const Interval<Bytes> bytes =
+          PartOf(placement.offset, placement.size, one.range.offset, one.range.size);
       const bool of_graph = facts.lives[block].root == root;
-      const bool over =
-          (!of_graph || OverBefore(facts, block, at)) && !Leaves(facts, outside, block);
+      const bool leaves = judge.Leaves(block, bytes);
+      const bool over = (!of_graph || OverBefore(facts, block, at)) && !leaves;
       const auto later = [&](NodeId n) { return !ours(n) || NotBefore(facts, block, n); };
-      const bool starts_later = of_graph && std::ranges::all_of(chain, later);
-      if (TakesIn(facts, block) || (!over && !starts_later)) {
+      const bool starts_later = of_graph && std::ranges::all_of(chain, later) &&
+                                (!leaves || judge.WrittenAnew(block, bytes));
+      if (judge.Found(block, bytes) || (!over && !starts_later)) {
         wrong.push_back({block, one.range.offset});
       }
     }

@@ -1,8 +1,11 @@
 // Checks what is said to be free for a while: shares no code with what finds it
-// (libgraphkit/analysis/memory/borrow.h, libgraphkit/alloc/plan/plan_borrow.h). Each block that
-// lies in borrowed bytes is looked at, and at a node each of its touches.
+// (libgraphkit/analysis/memory/borrow_bars.cpp, libgraphkit/alloc/plan/plan_borrow.h). Each block
+// that lies in borrowed bytes is cut where an access begins or ends, and of each piece each read
+// needs a write: one that covers the piece, in every launch in which the read runs, and that has
+// ended before the read starts.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -12,21 +15,21 @@
 
 namespace graphkit {
 
-// A block that is needed while its bytes are borrowed. None: no segment has these bytes, or
-// two ranges overlap.
+// A block that is needed while its bytes are borrowed. None: no segment has these bytes, two ranges
+// overlap, or something touches them where no block lies.
 struct WrongBorrow {
   BlockId block;
   Address at = 0;  // the range's begin: an address, or an offset in an arena
   bool operator==(const WrongBorrow&) const = default;
 };
 
-// By block: whether a launch of its graph finds in it what an earlier one, another graph or the
-// host left there; and whether that, or what a launch leaves in it, is needed between launches.
+// By block: the bytes in which a launch may find what an earlier one, another graph or the host
+// left there; and whether what a launch leaves in the block is needed afterwards.
 struct BorrowNeeds {
-  std::vector<bool> takes_in;
-  std::vector<bool> needed;
+  std::vector<std::vector<Interval<Bytes>>> found;
+  std::vector<bool> leaves;
 };
-// Blocks of captures; what was allocated outside of them is needed.
+// Blocks of captures; of what was allocated outside of them nothing is said.
 BorrowNeeds FindBorrowNeeds(const Facts& facts);
 
 // `looks`, if it isn't null, gets how many blocks and segments were looked at.

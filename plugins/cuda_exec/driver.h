@@ -18,8 +18,8 @@ namespace graphkit::exec {
               X(cuModuleUnload) X(cuModuleGetFunction) X(cuStreamCreate) X(cuStreamDestroy)        \
                   X(cuStreamSynchronize) X(cuGraphCreate) X(cuGraphDestroy)                        \
                       X(cuGraphAddKernelNode) X(cuGraphAddHostNode) X(cuGraphAddEmptyNode)         \
-                          X(cuGraphAddDependencies) X(cuGraphInstantiateWithFlags)                 \
-                              X(cuGraphExecDestroy) X(cuGraphLaunch)
+                          X(cuGraphAddDependencies) X(cuGraphGetEdges)                             \
+                              X(cuGraphInstantiateWithFlags) X(cuGraphExecDestroy) X(cuGraphLaunch)
 // clang-format on
 
 // Members have the names that cuda.h gives to the functions of its own version.

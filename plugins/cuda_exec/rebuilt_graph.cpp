@@ -4,12 +4,16 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <map>
+#include <tuple>
 
 namespace graphkit::exec {
 namespace {
 
 constexpr unsigned int kThreads = 256;
 constexpr uint64_t kMostBlocks = 256;
+
+using EdgeKind = std::tuple<uint8_t, uint8_t, uint8_t>;  // from port, to port, type
 
 struct ClaimOnHost {
   bool operator()(Report* report) const {
@@ -163,23 +167,57 @@ std::string RebuiltGraph::AddKernel(uint32_t index, CUgraphNode* node) {
                          "adding a kernel");
 }
 
+// A call for each kind of edge: drivers 580 to 610 were seen to give all edges of a call the data
+// of its first.
 std::string RebuiltGraph::AddEdges() {
-  std::vector<CUgraphNode> from, to;
-  std::vector<CUgraphEdgeData> data;
+  struct Edges {
+    std::vector<CUgraphNode> from, to;
+    std::vector<CUgraphEdgeData> data;
+  };
+  std::map<EdgeKind, Edges> kinds;
   for (uint32_t i = 0; i < job_.edge_count; ++i) {
     const graphkit_job_edge& edge = job_.edges[i];
-    from.push_back(nodes_[edge.from]);
-    to.push_back(nodes_[edge.to]);
+    Edges& edges = kinds[{edge.from_port, edge.to_port, edge.type}];
+    edges.from.push_back(nodes_[edge.from]);
+    edges.to.push_back(nodes_[edge.to]);
     CUgraphEdgeData one{};
     one.from_port = edge.from_port;
     one.to_port = edge.to_port;
     one.type = edge.type;
-    data.push_back(one);
+    edges.data.push_back(one);
   }
-  if (from.empty()) return "";
-  return driver_.Problem(
-      driver_.cuGraphAddDependencies(graph_, from.data(), to.data(), data.data(), from.size()),
-      "adding edges");
+  for (const auto& [kind, edges] : kinds) {
+    const CUresult result = driver_.cuGraphAddDependencies(
+        graph_, edges.from.data(), edges.to.data(), edges.data.data(), edges.from.size());
+    if (result != CUDA_SUCCESS) return driver_.Problem(result, "adding edges");
+  }
+  return CheckEdges();
+}
+
+// The graph has the edges that it was given, with their data.
+std::string RebuiltGraph::CheckEdges() const {
+  using Edge = std::tuple<CUgraphNode, CUgraphNode, EdgeKind>;
+  std::vector<Edge> wanted, there;
+  for (uint32_t i = 0; i < job_.edge_count; ++i) {
+    const graphkit_job_edge& edge = job_.edges[i];
+    wanted.push_back(
+        {nodes_[edge.from], nodes_[edge.to], EdgeKind{edge.from_port, edge.to_port, edge.type}});
+  }
+  size_t count = 0;
+  CUresult result = driver_.cuGraphGetEdges(graph_, nullptr, nullptr, nullptr, &count);
+  std::vector<CUgraphNode> from(count), to(count);
+  std::vector<CUgraphEdgeData> data(count);
+  if (result == CUDA_SUCCESS && count != 0) {
+    result = driver_.cuGraphGetEdges(graph_, from.data(), to.data(), data.data(), &count);
+  }
+  if (result != CUDA_SUCCESS) return driver_.Problem(result, "reading edges");
+  for (size_t i = 0; i < count; ++i) {
+    there.push_back({from[i], to[i], EdgeKind{data[i].from_port, data[i].to_port, data[i].type}});
+  }
+  std::ranges::sort(wanted);
+  std::ranges::sort(there);
+  if (wanted == there) return "";
+  return "the driver gave the graph's edges other data than they were added with";
 }
 
 std::string RebuiltGraph::Launch(graphkit_job_outcome* outcome) {

@@ -28,6 +28,7 @@ class RebuiltGraph {
   std::string AddNode(uint32_t index);
   std::string AddKernel(uint32_t index, CUgraphNode* node);
   std::string AddEdges();
+  std::string CheckEdges() const;
   NodeWork WorkOf(uint32_t index) const;
   uint64_t BytesOf(uint32_t index) const;
 

@@ -71,6 +71,7 @@ struct TouchedMemory {
   uint64_t address = 0;
   int64_t length = -1;
   bool write = false;
+  AccessRows rows = {};
   std::optional<HostMemoryKind> host;  // of a recorded copy's end: no memory that CUDA knows
 };
 
@@ -80,8 +81,8 @@ struct Operation {
   uint32_t touch_count = 0;
   bool complete = true;  // it touches nothing else
 
-  void Touch(uint64_t address, int64_t length, bool write) {
-    touches[touch_count++] = {address, length, write, {}};
+  void Touch(uint64_t address, int64_t length, bool write, const AccessRows& rows = {}) {
+    touches[touch_count++] = {address, length, write, rows, {}};
   }
 };
 

@@ -22,7 +22,8 @@ constexpr Major kMajors[] = {{13, "libcupti.so.13", "libcudart.so.13"},
 constexpr const char* kFromRuntime[] = {"/", "/../../cuda_cupti/lib/", "/../extras/CUPTI/lib64/",
                                         "/../../../extras/CUPTI/lib64/"};
 constexpr const char* kInToolkit[] = {"/extras/CUPTI/lib64/", "/lib64/",
-                                      "/targets/x86_64-linux/lib/", "/lib/"};
+                                      "/targets/x86_64-linux/lib/", "/targets/sbsa-linux/lib/",
+                                      "/lib/"};
 
 std::string PathOf(void* library) {
   link_map* map = nullptr;

@@ -2,6 +2,20 @@
 
 namespace graphkit {
 
+AccessRows Volume::Rows() const {
+  const bool together = pitch == width && (depth <= 1 || layer == height);
+  const bool one_layer = depth <= 1 || layer == height;
+  if (width == 0 || together || width > pitch || (height <= 1 && depth <= 1)) return {};
+  if (!one_layer && height > layer) return {};
+  if (pitch > UINT32_MAX || layer > UINT32_MAX) return {};
+  AccessRows rows{static_cast<uint32_t>(width), static_cast<uint32_t>(pitch)};
+  if (!one_layer) {
+    rows.height = static_cast<uint32_t>(height);
+    rows.layer = static_cast<uint32_t>(layer);
+  }
+  return rows;
+}
+
 void ParamReader::Read(const CUgraphNodeParams& p) {
   switch (p.type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
@@ -76,19 +90,19 @@ void ParamReader::Attributes(const CUlaunchAttribute* attributes, unsigned count
   }
 }
 
-void ParamReader::Touch(uint64_t address, uint64_t bytes, bool write) {
+void ParamReader::Touch(uint64_t address, const Volume& volume, bool write) {
   call_.work_kind = NodeKind::kMemcpy;
-  call_.own.Touch(address, static_cast<int64_t>(bytes), write);
+  call_.own.Touch(address, static_cast<int64_t>(volume.Span()), write, volume.Rows());
 }
 
 void ParamReader::TouchEnd(CUmemorytype kind, const void* host, CUdeviceptr device, uint64_t offset,
-                           uint64_t bytes, bool write) {
+                           const Volume& volume, bool write) {
   if (kind == CU_MEMORYTYPE_HOST) {
-    Touch(Address(host) + offset, bytes, write);
+    Touch(Address(host) + offset, volume, write);
     call_.to_host |= write;
   }
   if (kind == CU_MEMORYTYPE_DEVICE || kind == CU_MEMORYTYPE_UNIFIED)
-    Touch(device + offset, bytes, write);
+    Touch(device + offset, volume, write);
 }
 
 void ParamReader::Operations(const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS*, size_t) {
@@ -151,11 +165,12 @@ int64_t ParamReader::Extent(CUtensorMapDataType type, uint32_t rank, const cuuin
 static void TouchVolume(const CUmemcpy3DOperand& end, const CUmemcpy3DOperand& other,
                         const CUextent3D& extent, bool write, Operation& operation) {
   if (end.type != CU_MEMCPY_OPERAND_TYPE_POINTER) return;
-  const uint64_t row = end.op.ptr.rowLength != 0 ? end.op.ptr.rowLength : extent.width;
-  const uint64_t rows = end.op.ptr.layerHeight != 0 ? end.op.ptr.layerHeight : extent.height;
-  const uint64_t bytes = Span(extent.width, extent.height, extent.depth, row, rows);
+  Volume volume{extent.width, extent.height, extent.depth, extent.width, extent.height};
+  if (end.op.ptr.rowLength != 0) volume.pitch = end.op.ptr.rowLength;
+  if (end.op.ptr.layerHeight != 0) volume.layer = end.op.ptr.layerHeight;
   const bool is_known = other.type == CU_MEMCPY_OPERAND_TYPE_POINTER;
-  operation.Touch(end.op.ptr.ptr, is_known ? static_cast<int64_t>(bytes) : -1, write);
+  const auto bytes = is_known ? static_cast<int64_t>(volume.Span()) : -1;
+  operation.Touch(end.op.ptr.ptr, bytes, write, is_known ? volume.Rows() : AccessRows{});
 }
 
 void ParamReader::Operations(const CUDA_MEMCPY3D_BATCH_OP* batch, size_t count) {

@@ -9,12 +9,23 @@
 
 namespace graphkit {
 
-// Bytes from the first to the last of `height` rows in `depth` layers.
-inline uint64_t Span(uint64_t width, uint64_t height, uint64_t depth, uint64_t pitch,
-                     uint64_t rows) {
-  if (width == 0 || height == 0 || depth == 0) return 0;
-  return ((depth - 1) * rows + height - 1) * pitch + width;
-}
+// Rows of bytes in layers: `pitch` bytes from one row to the next, `layer` rows from one layer to
+// the next.
+struct Volume {
+  uint64_t width = 0;
+  uint64_t height = 1;
+  uint64_t depth = 1;
+  uint64_t pitch = 0;
+  uint64_t layer = 1;
+
+  // From the first byte to the last.
+  uint64_t Span() const {
+    if (width == 0 || height == 0 || depth == 0) return 0;
+    return ((depth - 1) * layer + height - 1) * pitch + width;
+  }
+  // None where all of these bytes are in rows, or where they are too large for that.
+  AccessRows Rows() const;
+};
 
 #define GRAPHKIT_HAS(...) constexpr(requires { __VA_ARGS__; })
 #define GRAPHKIT_TAKE(field) \
@@ -212,23 +223,23 @@ class ParamReader {
       if GRAPHKIT_HAS (p.srcHost) Touch(Address(p.srcHost), p.ByteCount, false);
     }
     if GRAPHKIT_HAS (p.srcMemoryType) {
-      uint64_t rows_in = 1, rows_out = 1, depth = 1, layer_in = 0, layer_out = 0;
+      Volume in{p.WidthInBytes, p.Height, 1, p.srcPitch, 1};
+      Volume out{p.WidthInBytes, p.Height, 1, p.dstPitch, 1};
+      uint64_t row_in = p.srcY, row_out = p.dstY;
       if GRAPHKIT_HAS (p.Depth) {
-        depth = p.Depth;
-        rows_in = p.srcHeight, rows_out = p.dstHeight;
-        layer_in = p.srcZ * rows_in, layer_out = p.dstZ * rows_out;
+        in.depth = out.depth = p.Depth;
+        in.layer = p.srcHeight, out.layer = p.dstHeight;
+        row_in += p.srcZ * in.layer, row_out += p.dstZ * out.layer;
       }
-      const uint64_t in = p.srcXInBytes + (p.srcY + layer_in) * p.srcPitch;
-      const uint64_t out = p.dstXInBytes + (p.dstY + layer_out) * p.dstPitch;
-      TouchEnd(p.dstMemoryType, p.dstHost, p.dstDevice, out,
-               Span(p.WidthInBytes, p.Height, depth, p.dstPitch, rows_out), true);
-      TouchEnd(p.srcMemoryType, p.srcHost, p.srcDevice, in,
-               Span(p.WidthInBytes, p.Height, depth, p.srcPitch, rows_in), false);
+      TouchEnd(p.dstMemoryType, p.dstHost, p.dstDevice, p.dstXInBytes + row_out * out.pitch, out,
+               true);
+      TouchEnd(p.srcMemoryType, p.srcHost, p.srcDevice, p.srcXInBytes + row_in * in.pitch, in,
+               false);
       const bool arrays = call_.own.touch_count != 2;
-      const bool row = p.Height <= 1 && depth <= 1;
-      const Fingerprint details = row ? Fingerprint{p.WidthInBytes}
-                                      : Fingerprint{p.WidthInBytes, p.Height, depth,   p.dstPitch,
-                                                    p.srcPitch,     rows_in,  rows_out};
+      const bool row = in.height <= 1 && in.depth <= 1;
+      const Fingerprint details =
+          row ? Fingerprint{in.width} : Fingerprint{in.width, in.height, in.depth, out.pitch,
+                                                    in.pitch, in.layer,  out.layer};
       call_.details = arrays ? Fingerprint::kUnknown : details.value();
     }
   }
@@ -236,7 +247,7 @@ class ParamReader {
   void ReadSet(const auto& p) {
     auto fill = [&](uint64_t address, uint64_t value, uint64_t element, uint64_t width,
                     uint64_t height, uint64_t pitch) {
-      Touch(address, Span(width * element, height, 1, pitch, height), true);
+      Touch(address, {width * element, height, 1, pitch, 1}, true);
       call_.work_kind = NodeKind::kMemset;
       call_.details = Fingerprint{value, element, width, height, height > 1 ? pitch : 0}.value();
     };
@@ -284,10 +295,11 @@ class ParamReader {
   // Bytes from a tensor's first to its last; negative: its type isn't known.
   static int64_t Extent(CUtensorMapDataType type, uint32_t rank, const cuuint64_t* sizes,
                         const cuuint64_t* strides);
-  void Touch(uint64_t address, uint64_t bytes, bool write);
+  void Touch(uint64_t address, uint64_t bytes, bool write) { Touch(address, Volume{bytes}, write); }
+  void Touch(uint64_t address, const Volume& volume, bool write);
   // One end of a copy, of which each kind of memory has a field of its own.
   void TouchEnd(CUmemorytype kind, const void* host, CUdeviceptr device, uint64_t offset,
-                uint64_t bytes, bool write);
+                const Volume& volume, bool write);
 
   const CallParams& params_;
   Call& call_;

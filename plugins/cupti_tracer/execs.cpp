@@ -109,11 +109,25 @@ void Execs::WriteUpdate(const Call& call, const ExecUpdate& update) {
   records_.Write(call, r);
 }
 
-void Execs::Launch(ExecInfo& exec, StreamId stream, uint64_t time, uint32_t correlation) {
+bool Execs::HaveAlready(const NodeInfo& node, uint64_t fingerprint) const {
+  bool any = false, all = true;
+  execs_.ForEach([&](uint64_t, const ExecInfo& exec) {
+    if (exec.graph != node.graph) return;
+    const auto own = std::ranges::lower_bound(exec.nodes, node.id, {}, &ExecInfo::Node::source);
+    if (own == exec.nodes.end() || own->source != node.id) return;
+    any = true;
+    all = all && own->now.Equals(fingerprint) && !exec.unseen_update;
+  });
+  return any && all;
+}
+
+void Execs::Launch(ExecInfo& exec, StreamId stream, ThreadId thread, uint64_t time,
+                   uint32_t correlation) {
   exec.launched = true;
   LaunchRecord r;
   r.row.exec = exec.id;
   r.row.stream = stream;
+  r.row.thread = thread;
   r.row.correlation = correlation;
   r.time = time;
   records_.Counted(records_.Write(r), &RecordCounts::launches);

@@ -52,7 +52,10 @@ class Execs {
   void Instantiate(const Call& call, const GraphInfo& graph, const std::vector<ExecNode>& made,
                    const Graphs& graphs);
   void WriteUpdate(const Call& call, const ExecUpdate& update);
-  void Launch(ExecInfo& exec, StreamId stream, uint64_t time, uint32_t correlation);
+  // Whether there are execs of the node's graph, and all have this of it.
+  bool HaveAlready(const NodeInfo& node, uint64_t fingerprint) const;
+  void Launch(ExecInfo& exec, StreamId stream, ThreadId thread, uint64_t time,
+              uint32_t correlation);
   bool IsUnlaunched(uint64_t handle) {
     const ExecInfo* exec = Find(handle);
     return exec != nullptr && !exec->launched;

@@ -48,11 +48,15 @@ void Recorder::OnTensorMap(ThreadState&, const Call& call) {
 }
 void Recorder::OnPoolCreate(ThreadState&, const Call& call) { memory_.OnPoolCreate(call); }
 
-void Recorder::OnSync(ThreadState& thread, const Call& call) { streams_.Sync(thread, call); }
+void Recorder::OnSync(ThreadState& thread, const Call& call) {
+  streams_.Sync(thread, threads_.FurtherIdOf(thread), call);
+}
 
 void Recorder::OnEventRecord(ThreadState& thread, const Call& call) {
   StreamInfo& stream = streams_.Of(thread, call);
-  if (thread.events.empty()) return streams_.RecordEvent(call, stream, call.event);
+  if (thread.events.empty()) {
+    return streams_.RecordEvent(call, threads_.FurtherIdOf(thread), stream, call.event);
+  }
   streams_.EventOf(call.event);
   ApplyEvents(thread, call);  // an external record is a node
   streams_.RecordExternal(call, stream);
@@ -167,7 +171,7 @@ void Recorder::OnGraphLaunch(ThreadState& thread, const Call& call) {
     records_.Write(call, r);
     ++exec->stack_tops;
   }
-  execs_.Launch(*exec, stream, call.time, call.correlation);
+  execs_.Launch(*exec, stream, threads_.FurtherIdOf(thread), call.time, call.correlation);
   execs_.WriteReading(call, *exec, ExecCall::kLaunch);
 }
 
@@ -180,7 +184,7 @@ bool Recorder::Relaunch(ThreadState& thread, const GraphLaunch& launch) {
   thread.context = launch.context;
   memory_.Settle(thread);
   threads_.BeforeWork(thread);
-  execs_.Launch(*exec, stream, launch.time, launch.correlation);
+  execs_.Launch(*exec, stream, threads_.FurtherIdOf(thread), launch.time, launch.correlation);
   records_.SwapLine(thread.space.line);
   return true;
 }

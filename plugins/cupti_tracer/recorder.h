@@ -42,6 +42,9 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
+  // The driver is older than CUDA 12.3: no edge has data, whatever a launch's attributes are.
+  void WithoutEdgeData() { edge_data_ = false; }
+
   // Only calls that take something away need one.
   void Enter(ThreadState& thread, const Call& call);
   void Exit(ThreadState& thread, const Call& call);
@@ -156,6 +159,7 @@ class Recorder {
 
   // The call at hand.
   bool eager_;
+  bool edge_data_ = true;
   Copies copies_{graphs_, execs_};
   NodeDraft draft_;
   Work work_;

@@ -107,7 +107,7 @@ void Recorder::WriteNode(ThreadState& thread, const Call& call, GraphInfo& graph
     graphs_.AddEdge(&graph, r.id,
                     EdgeData(call, stream, dependency, draft.handle, *from, draft.kind));
   }
-  if (stream != nullptr) streams_.Advance(call, *stream, r.id);
+  if (stream != nullptr) streams_.Advance(call, *stream, r.id, edge_data_);
   if (draft.embeds()) WriteClaimed(call, r.id, claimed);
 }
 
@@ -216,7 +216,7 @@ FrontierEntry Recorder::EdgeData(const Call& call, const StreamInfo* stream, uin
   // Ports are of edges from kernel to kernel only: whatever else follows waits for the end.
   if (stream == nullptr || consumer != NodeKind::kKernel) return {producer.id, kPortDefault, 0};
   const bool programmatic =
-      call.kernel.programmatic_serialization && producer.kind == NodeKind::kKernel;
+      edge_data_ && call.kernel.programmatic_serialization && producer.kind == NodeKind::kKernel;
   return EdgeDataFrom(stream->frontier, producer.id, programmatic);
 }
 
@@ -248,7 +248,7 @@ void Recorder::OnWork(ThreadState& thread, const Call& call) {
   r.row.stack = call.stack;
   Describe(work_, records_, r);
   records_.Write(call, r);
-  if (HostWaits(call)) streams_.SyncStream(call, stream);
+  if (HostWaits(call)) streams_.SyncStream(call, threads_.FurtherIdOf(thread), stream);
 }
 
 // Of copies without a stream the host surely waits for those into its own memory. Where a copy
@@ -287,6 +287,7 @@ void Recorder::OnNodeSet(ThreadState& thread, const Call& call) {
     r.row.what = NodeChangeKind::kParams;
     r.row.same = changed != nullptr && changed->Equals(work_.fingerprint) &&
                  (exec == nullptr || !exec->unseen_update);
+    r.row.back = exec == nullptr && execs_.HaveAlready(*node, work_.fingerprint);
     Describe(work_, records_, r);
   }
   const uint64_t place = records_.Write(call, r);

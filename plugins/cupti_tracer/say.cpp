@@ -1,5 +1,6 @@
 // What the tracer says on stderr.
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <cstring>
 #include <string>
 
+#include "libgraphkit/printable.h"
 #include "plugins/cupti_tracer/tracer.h"
 
 namespace graphkit {
@@ -15,10 +17,19 @@ namespace {
 
 sockaddr_un listener;  // an abstract name
 socklen_t listener_size = 0;
+struct stat first_stderr {};  // no file where there was none
+
+// The program may have closed its stderr, and have a file of its own under the number.
+bool StderrIsTheSame() {
+  struct stat now {};
+  return first_stderr.st_ino != 0 && fstat(STDERR_FILENO, &now) == 0 &&
+         now.st_dev == first_stderr.st_dev && now.st_ino == first_stderr.st_ino;
+}
 
 }  // namespace
 
 void PrepareToSay() {
+  if (fstat(STDERR_FILENO, &first_stderr) != 0) first_stderr = {};
   const char* name = std::getenv("GRAPHKIT_TRACE_TELL");
   const size_t length = name != nullptr ? std::strlen(name) : 0;
   if (length == 0 || length + 1 > sizeof listener.sun_path) return;
@@ -28,9 +39,10 @@ void PrepareToSay() {
 }
 
 void Say(std::string_view text) {
-  const std::string line = "graphkit: " + std::string(text) + "\n";
-  [[maybe_unused]] const ssize_t sent = write(STDERR_FILENO, line.data(), line.size());
-  Tell(text);
+  const std::string line = "graphkit: " + Printable(text) + "\n";
+  const bool said =
+      StderrIsTheSame() && write(STDERR_FILENO, line.data(), line.size()) == ssize_t(line.size());
+  Tell(said ? std::string(text) : std::string(kUnsaid) + std::string(text));
 }
 
 void Tell(std::string_view text) {

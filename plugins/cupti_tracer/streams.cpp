@@ -83,17 +83,18 @@ void Streams::EndEvent(uint64_t handle, Source source) {
   events_.Erase(handle);
 }
 
-void Streams::RecordEvent(const Call& call, StreamInfo& stream, uint64_t handle,
+void Streams::RecordEvent(const Call& call, ThreadId thread, StreamInfo& stream, uint64_t handle,
                           const Frontier* entries) {
   EventInfo& event = EventOf(handle);
   event.capture = stream.capture != nullptr ? stream.capture->id : CaptureId();
-  event.seen_done = false;
+  event.seen_done.reset();
   event.entries.clear();
   if (stream.capture != nullptr) event.entries = entries != nullptr ? *entries : stream.frontier;
   EventRecordRecord r;
   r.row.stream = stream.id;
   r.row.event = event.id;
   r.row.capturing = stream.capture != nullptr;
+  if (!r.row.capturing) r.row.thread = thread;
   r.row.has_entries = entries != nullptr;
   if (entries != nullptr) r.row.entries = records_.Add(*entries);
   records_.Write(call, r);
@@ -122,11 +123,12 @@ void Streams::Wait(const Call& call, StreamInfo& stream, bool external) {
   records_.Write(call, r);
 }
 
-void Streams::Sync(const ThreadState& thread, const Call& call) {
+void Streams::Sync(const ThreadState& thread, ThreadId id, const Call& call) {
   EventInfo* event = call.kind == CallKind::kEventSync ? &EventOf(call.event) : nullptr;
   StreamInfo* stream = call.kind == CallKind::kStreamSync ? &Of(thread, call) : nullptr;
-  if (event != nullptr && std::exchange(event->seen_done, true)) return;  // polled on
+  if (event != nullptr && std::exchange(event->seen_done, id) == id) return;  // polled on
   SyncRecord r;
+  r.row.thread = id;
   r.row.kind = event    ? StreamOpKind::kEventSync
                : stream ? StreamOpKind::kStreamSync
                         : StreamOpKind::kDeviceSync;
@@ -135,8 +137,9 @@ void Streams::Sync(const ThreadState& thread, const Call& call) {
   records_.Write(call, r);
 }
 
-void Streams::SyncStream(const Call& call, StreamId stream) {
+void Streams::SyncStream(const Call& call, ThreadId thread, StreamId stream) {
   SyncRecord r;
+  r.row.thread = thread;
   r.row.kind = StreamOpKind::kStreamSync;
   r.row.stream = stream;
   records_.Write(call, r);
@@ -241,17 +244,17 @@ void Streams::UpdateFrontier(const ThreadState& thread, const Call& call, const 
   Join(stream.frontier, entries);
 }
 
-void Streams::Advance(const Call& call, StreamInfo& stream, NodeId node) {
+void Streams::Advance(const Call& call, StreamInfo& stream, NodeId node, bool edge_data) {
   stream.frontier.assign(1, {node, kPortDefault, 0});
   const KernelWork& work = call.kernel;
   if (work.programmatic_event != 0) {
     const uint8_t port = work.at_block_start ? kPortLaunchCompletion : kPortProgrammatic;
     const Frontier entries{{node, port, static_cast<uint8_t>(EdgeType::kProgrammatic)}};
-    RecordEvent(call, stream, work.programmatic_event, &entries);
+    RecordEvent(call, {}, stream, work.programmatic_event, edge_data ? &entries : nullptr);
   }
   if (work.completion_event != 0) {
     const Frontier entries{{node, kPortLaunchCompletion, 0}};
-    RecordEvent(call, stream, work.completion_event, &entries);
+    RecordEvent(call, {}, stream, work.completion_event, &entries);
   }
 }
 

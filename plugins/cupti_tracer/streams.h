@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "plugins/cupti_tracer/frontier.h"
@@ -40,7 +41,7 @@ struct EventInfo {
   EventId id;
   CaptureId capture;  // that it was recorded in; none: outside of any
   Frontier entries;
-  bool seen_done = false;  // since it was recorded
+  std::optional<ThreadId> seen_done;  // since it was recorded; by the thread that saw it last
 };
 
 class Streams {
@@ -63,13 +64,13 @@ class Streams {
   void EndEvent(uint64_t handle, Source source);
 
   // `entries`: what the event waits for, where that isn't the stream's frontier.
-  void RecordEvent(const Call& call, StreamInfo& stream, uint64_t event,
+  void RecordEvent(const Call& call, ThreadId thread, StreamInfo& stream, uint64_t event,
                    const Frontier* entries = nullptr);
   // `external`: the record is, or the wait, a node.
   void RecordExternal(const Call& call, const StreamInfo& stream);
   void Wait(const Call& call, StreamInfo& stream, bool external);
-  void Sync(const ThreadState& thread, const Call& call);
-  void SyncStream(const Call& call, StreamId stream);
+  void Sync(const ThreadState& thread, ThreadId id, const Call& call);
+  void SyncStream(const Call& call, ThreadId thread, StreamId stream);
 
   // Opens a capture into a graph.
   void Begin(const Call& call, StreamInfo& origin, ThreadId thread, GraphId graph,
@@ -79,7 +80,7 @@ class Streams {
   void UpdateFrontier(const ThreadState& thread, const Call& call, const Frontier& entries);
   // A node of the call takes the place of the stream's frontier; a launch may record events
   // besides.
-  void Advance(const Call& call, StreamInfo& stream, NodeId node);
+  void Advance(const Call& call, StreamInfo& stream, NodeId node, bool edge_data);
 
   bool capturing() const { return !captures_.empty(); }
   CaptureId next_capture() const { return CaptureId(next_capture_); }

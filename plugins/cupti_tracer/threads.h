@@ -21,6 +21,12 @@ class Threads {
   explicit Threads(Records& records) : records_(records) {}
 
   ThreadId IdOf(ThreadState& thread);
+  // Of launches, waits and events outside of captures: none for the first thread that makes such a
+  // call, so that most records don't have it.
+  ThreadId FurtherIdOf(ThreadState& thread) {
+    if (first_ == 0) first_ = thread.tid;
+    return thread.tid == first_ ? ThreadId() : IdOf(thread);
+  }
 
   void OnRangePushed(ThreadState& thread, std::string_view domain, std::string_view name,
                      uint32_t colour = 0, uint64_t time = 0);
@@ -36,6 +42,7 @@ class Threads {
 
   Records& records_;
   uint32_t next_ = 0;
+  int64_t first_ = 0;  // of FurtherIdOf; its tid
 };
 
 // Call stacks: each is written once.

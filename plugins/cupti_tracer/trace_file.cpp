@@ -7,11 +7,14 @@
 
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <vector>
+
+#include "libgraphkit/temporary_name.h"
 
 namespace graphkit {
 namespace {
@@ -45,6 +48,45 @@ uint64_t ReadClock(clockid_t clock) {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
 }
 
+// Another program may cut the file short while it is mapped: a store behind its end raises SIGBUS.
+RecordFile* guarded = nullptr;
+struct sigaction before_ours {};
+
+void OnBusError(int, siginfo_t* info, void*) {
+  const int error = errno;
+  const bool fault = info->si_code > 0;
+  if (!fault || guarded == nullptr || !guarded->Cover(info->si_addr)) {
+    sigaction(SIGBUS, &before_ours, nullptr);  // it isn't ours, and comes again without us
+    if (!fault) raise(SIGBUS);
+  }
+  errno = error;
+}
+
+bool IsOurs(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == OnBusError;
+}
+
+void Guard(RecordFile* file) {
+  guarded = file;
+  struct sigaction now {};
+  if (sigaction(SIGBUS, nullptr, &now) != 0 || IsOurs(now)) return;
+  before_ours = now;
+  struct sigaction ours {};
+  ours.sa_sigaction = OnBusError;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigaction(SIGBUS, &ours, nullptr);
+}
+
+// A handler that the program has set since then stays.
+void EndGuard(const RecordFile* file) {
+  struct sigaction now {};
+  if (guarded != file || file == nullptr) return;
+  guarded = nullptr;
+  if (sigaction(SIGBUS, nullptr, &now) == 0 && IsOurs(now)) {
+    sigaction(SIGBUS, &before_ours, nullptr);
+  }
+}
+
 }  // namespace
 
 TraceTarget TargetFromEnvironment() {
@@ -53,6 +95,7 @@ TraceTarget TargetFromEnvironment() {
   target.path = Absolute(out != nullptr && *out != '\0' ? out : "trace.json");
   target.max_bytes = NumberOf(std::getenv("GRAPHKIT_TRACE_LIMIT"));
   target.buffer = NumberOf(std::getenv("GRAPHKIT_TRACE_BUFFER"));
+  if (const char* run = std::getenv("GRAPHKIT_TRACE_RUN")) target.run = run;
   if (const char* old = std::getenv("GRAPHKIT_TRACE_OLD")) {
     target.old_inode = NumberOf(old);
     return target;
@@ -76,19 +119,28 @@ uint64_t TraceFile::Append(std::string_view record) {
   if (!file_.is_open() && (ended_ || !Open())) return RecordFile::kDropped;
   uint64_t place = file_.Append(record);
   if (place == RecordFile::kDropped && error_.empty()) {
-    error_ = file_.error() + "; the trace ends here, and says so";
+    error_ = file_.error() + (file_.cut_short() ? "; nothing more is recorded"
+                                                : "; the trace ends here, and says so");
   }
   return place;
 }
 
+TraceFile::~TraceFile() { EndGuard(&file_); }
+
+void TraceFile::Forked() {
+  EndGuard(&file_);
+  file_.Abandon();
+}
+
 bool TraceFile::Open() {
-  std::string temporary = target_.path + "." + std::to_string(getpid()) + ".tmp";
+  const std::string temporary = TemporaryName(target_.path);
   file_.SetBuffer(target_.buffer);
   if (file_.Open(temporary, target_.device, target_.max_bytes)) {
+    Guard(&file_);
     WriteProcess();
     WriteClock();
-    if (Claim(temporary)) return true;
-    file_.Abandon();
+    if (Claim()) return true;
+    Forked();
     unlink(temporary.c_str());
   } else {
     error_ = file_.error() + "; nothing is recorded: " +
@@ -100,7 +152,7 @@ bool TraceFile::Open() {
 }
 
 // Gives the new file its name. Processes of one run take turns, by a lock on the folder.
-bool TraceFile::Claim(const std::string& temporary) {
+bool TraceFile::Claim() {
   std::string folder = target_.path.substr(0, target_.path.rfind('/') + 1);
   int lock = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (lock >= 0) flock(lock, LOCK_EX);
@@ -116,7 +168,7 @@ bool TraceFile::Claim(const std::string& temporary) {
       }
     }
   }
-  if (error_.empty() && rename(temporary.c_str(), path.c_str()) != 0) {
+  if (error_.empty() && !file_.Rename(path)) {
     error_ = "cannot create " + path + ": " + std::strerror(errno) + "; nothing is recorded";
   }
   if (lock >= 0) close(lock);
@@ -155,7 +207,10 @@ void TraceFile::WriteProcess() {
   process.environment = Environment();
   process.all_work = target_.all_work;
   RecordLine line;
-  file_.Append(FieldWriter(line, BorrowedValues()).Write(r));
+  std::string record(FieldWriter(line, BorrowedValues()).Write(r));
+  // For `graphkit trace` alone: readers of traces leave it out.
+  if (!target_.run.empty()) record.insert(record.size() - 1, ",\"run\":\"" + target_.run + "\"");
+  file_.Append(record);
 }
 
 void TraceFile::WriteClock() {
@@ -173,7 +228,10 @@ bool TraceFile::Finish(const RecordCounts& counts) {
   ended_ = true;
   if (!file_.is_open()) return true;
   WriteClock();
-  return file_.Finish(counts);
+  const bool whole = file_.Finish(counts);
+  EndGuard(&file_);
+  if (error_.empty()) error_ = file_.error();
+  return whole;
 }
 
 }  // namespace graphkit

@@ -22,11 +22,12 @@ struct TraceTarget {
   uint64_t max_bytes = 0;  // 0: no bound
   uint64_t buffer = 0;     // bytes that may wait for the disk; 0: no waiting
   std::string device;      // "cuda" or "soft"
+  std::string run;         // what `graphkit trace` calls the run that this process is of
   bool all_work = false;   // all work outside of captures is recorded
 };
 
-// Reads GRAPHKIT_TRACE_OUT, _OLD, _LIMIT and _BUFFER; what is missing of the
-// first two is completed and set, so that children of this process know it.
+// Reads GRAPHKIT_TRACE_OUT, _OLD, _RUN, _LIMIT and _BUFFER; what is missing of the first two is
+// completed and set, so that children of this process know it.
 TraceTarget TargetFromEnvironment();
 
 // "/a/trace.json" for process 7: "/a/trace.7.json"; with `again` above 1: "/a/trace.7.2.json".
@@ -44,6 +45,7 @@ class TraceFile : public RecordSink {
  public:
   explicit TraceFile(TraceTarget target, uint64_t epoch)
       : target_(std::move(target)), epoch_(epoch) {}
+  ~TraceFile() override;
 
   uint64_t Append(std::string_view record) override;
   std::string_view Read(uint64_t place) const override { return file_.Read(place); }
@@ -55,14 +57,14 @@ class TraceFile : public RecordSink {
   bool begun() const { return file_.is_open() || ended_; }
 
   // In a forked child: lets go of the parent's file. What comes next goes to a file of its own.
-  void Forked() { file_.Abandon(); }
+  void Forked();
 
   // What went wrong, for one line; empty while all is well. Told once.
   const std::string& error() const { return error_; }
 
  private:
   bool Open();
-  bool Claim(const std::string& temporary);
+  bool Claim();
   void WriteProcess();
   void WriteClock();
 

@@ -169,6 +169,7 @@ void Tracer::Finish() {
   if (file_->begun() && !eager_) recorder_->WriteCounts(Now(), true);
   if (!file_->begun()) Tell(kNothingToRecord);
   file_->Finish(recorder_->counts());
+  SayErrors();
 }
 
 void Tracer::AfterForkInChild() {

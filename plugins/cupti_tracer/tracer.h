@@ -21,8 +21,9 @@
 
 namespace graphkit {
 
-// Lines on stderr (say.cpp). `graphkit trace` is told them too, by the socket that
-// GRAPHKIT_TRACE_TELL names: the program's stderr may lead elsewhere.
+// Lines on stderr (say.cpp), as long as that is the file that it was when the tracer started.
+// `graphkit trace` is told them too, by the socket that GRAPHKIT_TRACE_TELL names, and says those
+// that the program's stderr couldn't take.
 //
 // Reads the environment; before the first Say, while no thread changes it.
 void PrepareToSay();
@@ -32,6 +33,7 @@ void Say(std::string_view text);
 // To `graphkit trace` alone: the process initialised CUDA, and there was nothing to record.
 inline constexpr std::string_view kNothingToRecord = "nothing to record";
 void Tell(std::string_view text);
+inline constexpr std::string_view kUnsaid = "unsaid: ";  // in front of a line
 
 // The calling thread's state; null when there is no memory for one.
 ThreadState* CurrentThread();

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "libgraphkit/model/edge_data.h"
 #include "plugins/cupti_tracer/tracer.h"
 
 namespace graphkit {
@@ -192,6 +193,7 @@ void Tracer::LearnProcess(Lock& lock) {
   lock.lock();
   if (process_known_) return;
   process_known_ = true;
+  if (facts.driver != 0 && facts.driver < kEdgeDataSince) recorder_->WithoutEdgeData();
   file_->SetFacts(std::move(facts));
 }
 

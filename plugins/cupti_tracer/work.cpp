@@ -132,22 +132,23 @@ void WorkReader::AddOperation(const Operation& operation, Work& work) const {
       work.host_ends.push_back(
           {.kind = *touch.host, .mode = mode, .address = touch.address, .length = length});
     } else {
-      AddAccess(touch.address, mode, length, work);
+      AddAccess(touch.address, mode, length, work, touch.rows);
     }
   }
 }
 
-void WorkReader::AddAccess(uint64_t address, AccessMode mode, Bytes length, Work& work) const {
+void WorkReader::AddAccess(uint64_t address, AccessMode mode, Bytes length, Work& work,
+                           const AccessRows& rows) const {
   const auto place = memory_.Find(address);
   if (!place) return;
   work.of_graphs = work.of_graphs || place->of_graphs;
   for (Access& known : work.accesses) {
     if (known.block != place->block || known.offset != place->offset) continue;
-    if (known.length != length) continue;
+    if (known.length != length || known.rows != rows) continue;
     known.mode = BothModes(known.mode, mode);
     return;
   }
-  work.accesses.push_back({place->block, mode, place->offset, length});
+  work.accesses.push_back({place->block, mode, place->offset, length, rows});
 }
 
 bool WorkReader::ReadRecord(uint64_t place, Work& work) const {

@@ -66,7 +66,8 @@ class WorkReader {
   bool ScanParam(const char* bytes, const KernelParam& param, ParamUse use, Work& work);
   bool AddOperand(const char* bytes, Work& work) const;
   void AddOperation(const Operation& operation, Work& work) const;
-  void AddAccess(uint64_t address, AccessMode mode, Bytes length, Work& work) const;
+  void AddAccess(uint64_t address, AccessMode mode, Bytes length, Work& work,
+                 const AccessRows& rows = {}) const;
 
   Records& records_;
   const Memory& memory_;

@@ -1,8 +1,8 @@
 /* graphkit's allocator for PyTorch: what libgraphkit_torch_allocator.so exports.
  *
  * The first block is what torch.cuda.memory.CUDAPluggableAllocator takes by name, or its
- * allocator().set_..._fn by address; graphkit.torch_allocator.enable() (Python) hands over all of
- * it. The rest is for figures, and for programs without PyTorch.
+ * allocator().set_..._fn by address; cudagraphkit.torch_allocator.enable() (Python) hands over all
+ * of it. The rest is for figures, and for programs without PyTorch.
  *
  * Streams are CUstream or cudaStream_t; one that allocated in a capture has to live until the
  * pool's end (PyTorch's streams live as long as the process). All functions may be called from any

@@ -1,6 +1,7 @@
 #include "plugins/torch_allocator/settings.h"
 
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
 
 namespace graphkit::torch {
@@ -11,6 +12,13 @@ std::string Variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
+// The program may change its folder.
+std::string Absolute(const std::string& path) {
+  std::error_code error;
+  const std::string absolute = std::filesystem::absolute(path, error).string();
+  return path.empty() || path == "-" || error ? path : absolute;
+}
+
 }  // namespace
 
 Settings SettingsFromEnvironment() {
@@ -18,7 +26,7 @@ Settings SettingsFromEnvironment() {
       .plan = Variable("GRAPHKIT_PLAN"),
       .trust_plan = Variable("GRAPHKIT_ASSUME") == "arguments",
       .edges = Variable("GRAPHKIT_EDGES") == "pytorch" ? EdgeRule::kAllFull : EdgeRule::kCompletion,
-      .report = Variable("GRAPHKIT_ALLOCATOR_REPORT")};
+      .report = Absolute(Variable("GRAPHKIT_ALLOCATOR_REPORT"))};
 }
 
 }  // namespace graphkit::torch

@@ -2,7 +2,11 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <nlohmann/json.hpp>
+
+#include "libgraphkit/io/bytes/file_bytes.h"
+#include "libgraphkit/printable.h"
 
 namespace graphkit::torch {
 namespace {
@@ -40,8 +44,9 @@ void WriteAtExit() {
 
 }  // namespace
 
-void Say(std::string_view line) noexcept {
-  std::fprintf(stderr, "graphkit allocator: %.*s\n", static_cast<int>(line.size()), line.data());
+void Say(std::string_view line) noexcept try {
+  std::fprintf(stderr, "graphkit allocator: %s\n", Printable(line).c_str());
+} catch (const std::bad_alloc&) {
 }
 
 TorchAllocator* TorchAllocator::Get() {
@@ -94,11 +99,8 @@ bool TorchAllocator::WriteReport(const std::string& path) {
                        {"plan", settings_.plan.empty() ? Json() : Json(settings_.plan)},
                        {"plan_read", plan_ != nullptr},
                        {"devices", devices}};
-  std::FILE* file = std::fopen(path.c_str(), "w");
-  if (file == nullptr) return false;
-  const std::string text = report.dump(1) + "\n";
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  return std::fclose(file) == 0 && written;
+  const Result<std::unique_ptr<ByteSink>> file = CreateFile(path);
+  return file && (*file)->Write(report.dump(1) + "\n") && (*file)->Finish();
 }
 
 }  // namespace graphkit::torch

@@ -112,7 +112,7 @@ class Recorder:
     """The memory history of this process."""
 
     def __init__(self, trace):
-        self.stem = trace[: -len(".json")] if trace.endswith(".json") else trace
+        self.stem = os.path.abspath(trace.removesuffix(".json"))  # the program may change its folder
         self.torch = None
         self.newer = False  # than the versions that were tried: said only with what went wrong
         self.missing = False  # the program looked for torch, and there is none
@@ -229,7 +229,7 @@ class Recorder:
         backend = getattr(self.torch.cuda.memory, "get_allocator_backend", lambda: "native")()
         if backend != "pluggable":
             return False
-        if not {"graphkit.torch_allocator", "torch_allocator"} & sys.modules.keys():  # the latter: the file alone
+        if not {"cudagraphkit.torch_allocator", "torch_allocator"} & sys.modules.keys():  # the latter: the file alone
             say("torch records no history of a pluggable allocator: its memory isn't recorded")
         return True
 
@@ -252,12 +252,9 @@ class Recorder:
         gc.disable()  # a snapshot makes millions of objects that collections would walk through again and again
         try:
             path = self._path()
-            temporary = path + ".tmp"
             snapshot = self.torch.cuda.memory._snapshot()
             self.backwards.place(snapshot)
-            with open(temporary, "wb") as file:
-                pickle.dump(snapshot, file)
-            os.replace(temporary, path)
+            write_whole(path, lambda file: pickle.dump(snapshot, file))
             if self.written not in (None, path):
                 os.unlink(self.written)
             self.written = path
@@ -269,6 +266,20 @@ class Recorder:
             now = time.monotonic()
             self.next_time = now + SHARE * (now - started)
             self.lock.release()
+
+
+def write_whole(path, write):
+    """A file that appears once it is whole. Until then its name is random."""
+    temporary = f"{path}.{os.urandom(8).hex()}.tmp"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        with open(os.open(temporary, flags, 0o666), "wb") as file:
+            write(file)
+        os.replace(temporary, path)
+    except BaseException:
+        if os.path.lexists(temporary):
+            os.unlink(temporary)
+        raise
 
 
 def load_soft_runtime():

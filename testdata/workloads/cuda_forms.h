@@ -31,3 +31,12 @@ inline cudaError_t AddDependencies(cudaGraph_t graph, const cudaGraphNode_t* fro
   return cudaGraphAddDependencies(graph, from, to, count);
 #endif
 }
+
+inline cudaError_t RemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                      const cudaGraphNode_t* to, size_t count) {
+#if CUDART_VERSION >= 13000
+  return cudaGraphRemoveDependencies(graph, from, to, nullptr, count);
+#else
+  return cudaGraphRemoveDependencies(graph, from, to, count);
+#endif
+}

@@ -92,10 +92,14 @@ cudaLaunchAttribute ProgrammaticEvent(cudaEvent_t event) {
 }
 
 cudaLaunchAttribute LaunchCompletionEvent(cudaEvent_t event) {
+#if CUDART_VERSION >= 12030
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeLaunchCompletionEvent;
   attribute.val.launchCompletionEvent.event = event;
   return attribute;
+#else
+  return ProgrammaticEvent(event);  // the headers don't have the other yet
+#endif
 }
 
 float* AllocateOn(cudaStream_t stream) {

@@ -2,13 +2,16 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/random.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "libgraphkit/replay/validate.h"
+#include "tests/random.h"
 
 namespace graphkit {
 namespace {
@@ -170,6 +173,139 @@ TEST_CASE("the inference server's graphs share one pool in the order of their la
   CHECK(shared.peak == 39 * kMiB);
   CHECK(shared.lower_bound == 39 * kMiB);
   CHECK(PlanTrace(facts, MarkerRule::kLastUse).peak == 60 * kMiB);
+}
+
+// Random rounds of graphs of one pool, with work outside of them that reads what launches left.
+// Executed byte by byte: what each read finds as planned has to be what it finds where each block
+// has memory of its own.
+class RandomSequence {
+ public:
+  explicit RandomSequence(uint64_t seed) : random_(seed) {}
+  static constexpr Bytes kUnit = 512;
+
+  Trace Build() {
+    const StreamId s = t_.Stream();
+    t_.SetPool(t_.Pool(PoolKind::kPrivate));
+    std::vector<ExecId> execs;
+    for (uint64_t i = 2 + random_.Below(3); i > 0; --i) execs.push_back(t_.Instantiate(Capture(s)));
+    const uint64_t rounds = 2 + random_.Below(2);
+    std::vector<std::vector<BlockId>> reads(execs.size());  // after which launch of a round
+    for (auto& after : reads) {
+      if (!made_.empty() && random_.Chance(0.6))
+        after.push_back(made_[random_.Below(made_.size())]);
+    }
+    for (uint64_t round = 0; round < rounds; ++round) {
+      for (size_t i = 0; i < execs.size(); ++i) {
+        t_.Launch(execs[i], s);
+        for (const BlockId block : reads[i]) t_.Work(s, "read", {Reads(block)});
+      }
+    }
+    return t_.Build();
+  }
+
+ private:
+  GraphId Capture(StreamId s) {
+    const GraphId graph = t_.BeginCapture(s);
+    std::vector<BlockId> own;
+    for (uint64_t i = 2 + random_.Below(6); i > 0; --i) {
+      if (own.empty() || random_.Chance(0.6)) {
+        own.push_back(t_.Alloc(s, kUnit * (1 + random_.Below(4))));
+        made_.push_back(own.back());
+        t_.Kernel(s, "write", {Writes(own.back())});
+      } else if (random_.Chance(0.3) && !outputs_.empty()) {
+        t_.Kernel(s, "take", {Reads(outputs_[random_.Below(outputs_.size())])});
+      } else {
+        t_.Kernel(s, "read", {Reads(own[random_.Below(own.size())])});
+        const size_t at = random_.Below(own.size());
+        t_.Free(own[at]);
+        own.erase(own.begin() + static_cast<std::ptrdiff_t>(at));
+      }
+    }
+    t_.EndCapture(s);
+    outputs_.insert(outputs_.end(), own.begin(), own.end());
+    return graph;
+  }
+
+  Random random_;
+  TraceBuilder t_;
+  std::vector<BlockId> made_, outputs_;
+};
+
+// What each read finds, block by block of memory: who wrote its units last. `place`: the first
+// unit.
+template <typename Place>
+std::vector<uint64_t> Finds(const Trace& trace, Place place) {
+  std::map<uint64_t, uint64_t> memory;
+  std::vector<uint64_t> found;
+  uint64_t writes = 0;
+  const auto touch = [&](Slice accesses) {
+    for (const Access& access : trace.accesses.Of(accesses)) {
+      const bool write = access.mode == AccessMode::kWrite;
+      writes += write ? 1 : 0;
+      for (Bytes at = 0; at < trace[access.block].size; at += RandomSequence::kUnit) {
+        uint64_t& unit = memory[place(access.block) + at / RandomSequence::kUnit];
+        if (write) unit = writes;
+        if (!write) found.push_back(unit);
+      }
+    }
+  };
+  size_t work = 0;
+  for (const Launch& launch : trace.launches) {
+    for (; work < trace.works.size() && trace.works[work].seq < launch.seq; ++work) {
+      touch(trace.works[work].accesses);
+    }
+    for (const Node& node : trace.nodes) {
+      if (node.graph == trace[launch.exec].graph) touch(node.accesses);
+    }
+  }
+  for (; work < trace.works.size(); ++work) touch(trace.works[work].accesses);
+  return found;
+}
+
+TEST_CASE("a sequence keeps what work outside of graphs reads, byte by byte") {
+  uint64_t outside = 0, broken = 0;
+  for (uint64_t seed = RandomSeed(), end = seed + static_cast<uint64_t>(RandomRounds(600));
+       seed < end; ++seed) {
+    CAPTURE(seed);
+    const Trace trace = RandomSequence(seed).Build();
+    const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
+    const Result<std::vector<GraphId>> steps = RecordedSequence(facts);
+    REQUIRE(steps);
+    const PlannedMemory plan = PlanSequence(facts, *steps, MarkerRule::kLastUse);
+    REQUIRE(ValidateSequence(facts, plan).empty());
+    REQUIRE(VerifyPlan(facts, plan, MarkerRule::kLastUse).empty());
+    const auto apart = [](BlockId block) { return uint64_t{block.value} * 100; };
+    const std::vector<uint64_t> expected = Finds(trace, apart);
+    const auto with = [&](const PlannedMemory& of) {
+      std::map<BlockId, uint64_t> places;
+      for (const Placement& placement : of.placements) {
+        places[BlockId(placement.block)] =
+            placement.arena * 1000 + placement.offset / RandomSequence::kUnit;
+      }
+      return Finds(trace, [&](BlockId block) { return places.at(block); });
+    };
+    // A launch finds nothing of the first round there yet that later graphs of it leave.
+    const auto same = [&](const std::vector<uint64_t>& found) {
+      for (size_t i = 0; i < found.size(); ++i) {
+        if (expected[i] != 0 && found[i] != expected[i]) return false;
+      }
+      return true;
+    };
+    REQUIRE(same(with(plan)));
+    outside += trace.works.size();
+
+    // The plan of the same launches without that work, where it breaks a read: refused.
+    Trace silent = trace;
+    silent.works.clear();
+    const Facts without = FindFacts(silent, {.scope = FactScope::kPlacement});
+    const PlannedMemory wrong = PlanSequence(without, *steps, MarkerRule::kLastUse);
+    if (same(with(wrong))) continue;
+    REQUIRE_FALSE(ValidateSequence(facts, wrong).empty());
+    ++broken;
+  }
+  MESSAGE("seeds from " << RandomSeed() << ": " << outside << " reads outside of graphs, " << broken
+                        << " plans that ignore them break one");
+  CHECK(broken > 50);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/analysis/checks/checks.h"
 #include "libgraphkit/generate/build_trace.h"
 #include "tests/analysis/pieces.h"
 #include "tests/analysis/random_trace.h"
@@ -167,15 +168,29 @@ TEST_CASE("an incomplete trace says why") {
                                  "the tracer dropped 1,200 records", "the clock stood still"});
 }
 
-TEST_CASE("findings come with the gravest first, then by bytes") {
+TEST_CASE("findings come with the most severe first, then with what costs most, then by bytes") {
+  for (const Check& check : AllChecks()) {
+    if (!check.id.ends_with("-leak")) continue;
+    CAPTURE(std::string(check.id));
+    CHECK(check.harm == Harm::kLeak);
+  }
+  const auto finding = [](Severity severity, Harm harm, Bytes bytes) {
+    return Finding{.severity = severity, .harm = harm, .message = "", .bytes = bytes};
+  };
+  const Finding in_order[] = {finding(Severity::kError, Harm::kLeak, 0),
+                              finding(Severity::kWarning, Harm::kResults, 1),
+                              finding(Severity::kWarning, Harm::kLeak, 9),
+                              finding(Severity::kWarning, Harm::kLeak, 8),
+                              finding(Severity::kWarning, Harm::kMemory, 99),
+                              finding(Severity::kWarning, Harm::kStyle, 999),
+                              finding(Severity::kNote, Harm::kResults, 0)};
+  CHECK(std::ranges::is_sorted(in_order, ComesFirst));
+
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     const Trace trace = RandomTrace(seed, {.max_steps = 60, .memory = true});
     const Report report = *Analyze(trace);
     CAPTURE(seed);
-    REQUIRE(std::is_sorted(report.findings.begin(), report.findings.end(),
-                           [](const Finding& a, const Finding& b) {
-                             return std::pair(a.severity, a.bytes) > std::pair(b.severity, b.bytes);
-                           }));
+    REQUIRE(std::ranges::is_sorted(report.findings, ComesFirst));
     for (const GraphSummary& graph : report.graphs) {
       REQUIRE(graph.peak_live_bytes <= graph.total_bytes);
       REQUIRE(graph.lower_bound_bytes <= graph.total_bytes);

@@ -302,7 +302,7 @@ TEST_CASE("facts agree with slow ones on random graphs of every kind") {
     MESSAGE(verdict.check, ", ", std::string(SeverityName(verdict.severity)), ": ", count);
     CHECK(count > kGraphs / 1000);
   }
-  CHECK(tally.verdicts.size() == 6);  // notes and errors, and a warning of programmatic-only-order
+  CHECK(tally.verdicts.size() == 7);  // notes, warnings and errors, of free-before-use errors only
 }
 
 TEST_CASE("facts agree with slow ones on the golden traces") {

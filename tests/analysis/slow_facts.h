@@ -45,6 +45,7 @@ struct SlowRace {
   RaceSort sort;
   NodeId a;
   NodeId b;
+  bool same_pointer = false;  // both are given one address, and one may write through it
 };
 std::vector<SlowRace> SlowRaces(const Trace& trace, const SlowOrder& order,
                                 const SlowOrder& launch);

@@ -2,7 +2,7 @@
 
     recorded.py GRAPHKIT FOLDER FOLDER_OF_PROGRAMS
 
-Each trace is whole, has the findings that its program expects, and a line of the program for every block that a graph allocates;
+Each trace is whole, has the findings that its program expects, passes the gate if it has no warning and no error, and a line of the program for every block that a graph allocates;
 its replays are verified, and its plan fits the bound. Of each snapshot beside it every address and segment is predicted.
 """
 
@@ -18,10 +18,10 @@ from verdicts import Failed, compare_coverage, compare_findings, compare_kept, e
 GRAPHKIT, FOLDER, PROGRAMS = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 
 
-def run(*words):
+def run(*words, code=0):
     done = subprocess.run([GRAPHKIT, *map(str, words)], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise Failed(f"graphkit {words[0]} ended with {done.returncode}: {(done.stdout + done.stderr).strip()[-300:]}")
+    if done.returncode != code:
+        raise Failed(f"graphkit {words[0]} ended with {done.returncode}, not {code}: {(done.stdout + done.stderr).strip()[-300:]}")
     return done.stdout
 
 
@@ -31,6 +31,8 @@ def check_trace(trace, program, fixed):
         raise Failed(f"the trace is incomplete: {report['incomplete_because']}")
     compare_findings(program, report, fixed)
     compare_kept(program, report, fixed)
+    fails = any(match["severity"] != "note" for match in expected_findings(program, fixed) or [])
+    run("check", trace, code=1 if fails else 0)
     if heading(program, "coverage"):
         compare_coverage(program, json.loads(run("analyze", "--coverage", "--format", "json", trace)), fixed)
     joins = report["joins"]

@@ -49,7 +49,7 @@ TEST_CASE("what grows over the baseline fails, within the allowed increase it do
   const GateVerdict verdict = Judge(WithDeferred(1021), {.allow_increase = 0.02}, baseline);
   CHECK(verdict.exit_code == 1);
   CHECK(ReasonsOf(verdict) ==
-        Texts{"baseline-deferred: graph 0 step: 1,021 B deferred, 1,020 B allowed"});
+        Texts{"baseline-deferred: graph 0 step: 1,021 B deferred, limit 1,020 B"});
 }
 
 TEST_CASE("an allowed increase beyond 2^64 bytes allows everything") {
@@ -104,11 +104,11 @@ TEST_CASE("one of several equal graphs that grew fails, and is named") {
   GateSubject after = ThreadedSubject({3, 0, 1, 2});
   after.report.graphs[2].peak_live_bytes = 1001;
   CHECK(ReasonsOf(Judge(after, {}, baseline)) ==
-        Texts{"baseline-peak: graph 2: 1,001 B live at the peak, 1,000 B allowed"});
+        Texts{"baseline-peak: graph 2: 1,001 B live at the peak, limit 1,000 B"});
   after = ThreadedSubject({3, 0, 1, 2});
   after.report.graphs[0].deferred_bytes = 7;
   CHECK(ReasonsOf(Judge(after, {}, baseline)) ==
-        Texts{"baseline-deferred: graph 0: 7 B deferred, 0 B allowed"});
+        Texts{"baseline-deferred: graph 0: 7 B deferred, limit 0 B"});
 }
 
 TEST_CASE("findings of equal graphs are known together, those of another graph aren't") {

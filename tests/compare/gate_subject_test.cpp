@@ -38,17 +38,22 @@ TEST_CASE("the peaks of segments and of the blocks in them are over capture orde
   t.FreeSegment(first);
   const SegmentId second = t.Segment(pool, 2048);
   t.AllocAt(a, 512, 0x2000, second);
-  t.Alloc(a, 1 << 20);  // in no segment
+  t.SetPool({});
+  t.Alloc({}, 1 << 20);  // the driver's
   const Trace trace = t.Build();
   const GateSubject subject = MakeGateSubject("a.json", trace, {});
-  CHECK(subject.peak_reserved_bytes == 2048);
-  CHECK(subject.peak_allocated_bytes == 1024);
+  CHECK(subject.peak_reserved_bytes == 2048 + (1 << 20));
+  CHECK(subject.peak_allocated_bytes == 512 + (1 << 20));
+  CHECK(subject.idle_bytes == 2048 - 512);
 }
 
-TEST_CASE("without segments the reserved bytes aren't known") {
+TEST_CASE("a program without memory has no idle memory, one of unknown memory an unknown one") {
   TraceBuilder t;
-  t.Alloc(t.Stream(), 512);
-  CHECK_FALSE(MakeGateSubject("a.json", t.Build(), {}).peak_reserved_bytes);
+  CHECK(MakeGateSubject("a.json", t.Build(), {}).idle_bytes == 0);
+  Trace drawing = TraceBuilder().Build();
+  drawing.process.unknown_memory = "a drawing has none";
+  CHECK_FALSE(MakeGateSubject("a.dot", drawing, {}).idle_bytes);
+  CHECK_FALSE(MakeGateSubject("a.dot", drawing, {}).peak_reserved_bytes);
 }
 
 TEST_CASE("a finding of leaked execs counts all of them, one of memory its blocks") {

@@ -12,14 +12,17 @@ namespace {
 
 TEST_CASE("a clean trace passes") { CHECK(Judge(CleanSubject()) == GateVerdict()); }
 
-TEST_CASE("errors fail by default, warnings and notes don't") {
+TEST_CASE("errors and warnings fail by default, notes don't") {
   GateSubject subject = CleanSubject();
   AddFinding(subject, "unsafe-reuse", Severity::kError);
-  AddFinding(subject, "late-free", Severity::kWarning);
+  AddFinding(subject, "exec-leak", Severity::kWarning);
+  AddFinding(subject, "late-free", Severity::kNote);
   const GateVerdict verdict = Judge(subject);
   CHECK(verdict.exit_code == 1);
-  CHECK(StatusesOf(verdict) == std::vector{FindingStatus::kFails, FindingStatus::kReported});
-  CHECK(ReasonsOf(verdict) == Texts{"unsafe-reuse: something is wrong"});
+  CHECK(StatusesOf(verdict) ==
+        std::vector{FindingStatus::kFails, FindingStatus::kFails, FindingStatus::kReported});
+  CHECK(ReasonsOf(verdict) ==
+        Texts{"unsafe-reuse: something is wrong", "exec-leak: something is wrong"});
 }
 
 TEST_CASE("fail-on names severities and checks") {
@@ -44,7 +47,7 @@ TEST_CASE("a budget of deferred bytes is exceeded by one byte more") {
   const GateVerdict verdict = Judge(WithDeferred((1 << 20) + 1), config);
   CHECK(verdict.exit_code == 1);
   CHECK(ReasonsOf(verdict) == Texts{"max-deferred: graph 0 step: 1,048,577 B deferred, "
-                                    "1,048,576 B allowed"});
+                                    "limit 1,048,576 B"});
 }
 
 TEST_CASE("each graph has the budget of peak live bytes for itself") {
@@ -55,8 +58,7 @@ TEST_CASE("each graph has the budget of peak live bytes for itself") {
   GateConfig config;
   config.max_peak_bytes = 8 << 20;
   const GateVerdict verdict = Judge(subject, config);
-  CHECK(ReasonsOf(verdict) ==
-        Texts{"max-peak: graph 1 step: 9 MiB live at the peak, 8 MiB allowed"});
+  CHECK(ReasonsOf(verdict) == Texts{"max-peak: graph 1 step: 9 MiB live at the peak, limit 8 MiB"});
   CHECK(verdict.measures.size() == 2);
 }
 
@@ -120,14 +122,14 @@ TEST_CASE("a graph that isn't launched any more fails, and which of equal ones i
         Texts{"baseline: graph 0 step was launched in the baseline's run, and never in this one"});
 }
 
-TEST_CASE("what the baseline knows of segments has to be known") {
+TEST_CASE("what the baseline knows to be reserved has to be known") {
   GateSubject before = CleanSubject();
   before.peak_reserved_bytes = 1 << 20;
   const Baseline baseline = MakeBaseline({before}, JudgeGate({before}, {}, {}));
   const GateVerdict verdict = JudgeGate({CleanSubject()}, {}, baseline);
   CHECK(verdict.exit_code == 3);
   CHECK(ReasonsOf(verdict) == Texts{"baseline-reserved: reserved bytes can't be judged, they are "
-                                    "unknown: no segments were recorded"});
+                                    "unknown: no memory was recorded"});
 }
 
 TEST_CASE("leaks are what the leak checks found, block by block") {
@@ -137,11 +139,11 @@ TEST_CASE("leaks are what the leak checks found, block by block") {
   AddFinding(subject, "late-free", Severity::kWarning);
   AddFinding(subject, "event-stream-leak", Severity::kNote);
   subject.report.findings[1].blocks = {BlockId(1u), BlockId(2u)};
-  GateConfig config;
+  GateConfig config{.fail_on_severity = Severity::kError};
   config.max_leaks = 3;
   CHECK(Judge(subject, config).passed());
   config.max_leaks = 2;
-  CHECK(ReasonsOf(Judge(subject, config)) == Texts{"max-leaks: 3 leaks, 2 allowed"});
+  CHECK(ReasonsOf(Judge(subject, config)) == Texts{"max-leaks: 3 leaks, limit 2"});
   config.suppressions = {{.check = "exec-leak", .reason = "lives as long as the process"}};
   CHECK(Judge(subject, config).passed());
 }
@@ -155,7 +157,8 @@ TEST_CASE("too many leaks fail one by one, so that they are listed") {
   subject.leaks = {3, 0, 0};
   const auto statuses = [&](uint64_t allowed) {
     std::vector<FindingStatus> found;
-    for (const JudgedFinding& judged : Judge(subject, {.max_leaks = allowed}).findings) {
+    const GateConfig config{.fail_on_severity = Severity::kError, .max_leaks = allowed};
+    for (const JudgedFinding& judged : Judge(subject, config).findings) {
       found.push_back(judged.status);
     }
     return found;
@@ -165,7 +168,7 @@ TEST_CASE("too many leaks fail one by one, so that they are listed") {
   CHECK(statuses(2) == std::vector{kFails, kReported, kReported});
 }
 
-TEST_CASE("reserved over allocated needs segments") {
+TEST_CASE("reserved over allocated needs memory") {
   GateConfig config;
   config.max_reserved_over_allocated = 1.1;
   GateSubject subject = CleanSubject();
@@ -173,7 +176,7 @@ TEST_CASE("reserved over allocated needs segments") {
   subject.peak_reserved_bytes = 120;
   subject.peak_allocated_bytes = 100;
   CHECK(ReasonsOf(Judge(subject, config)) ==
-        Texts{"max-reserved-over-allocated: 1.2 reserved over allocated, 1.1 allowed"});
+        Texts{"max-reserved-over-allocated: peak reserved is 1.2× peak allocated; limit 1.1×"});
   subject.peak_reserved_bytes = 110;
   CHECK(Judge(subject, config).passed());
 }
@@ -208,8 +211,8 @@ TEST_CASE("memory without a graph is judged where a limit is about it") {
   CHECK(Judge(snapshot).exit_code == 3);
   CHECK(Judge(snapshot, {.max_peak_bytes = 9 * kMiB, .max_idle_bytes = 2 * kMiB}).passed());
   CHECK(ReasonsOf(Judge(snapshot, {.max_peak_bytes = 8 * kMiB, .max_idle_bytes = kMiB})) ==
-        Texts{"max-peak: 9 MiB in use at the peak, 8 MiB allowed",
-              "max-idle: 2 MiB reserved and idle at the end, 1 MiB allowed"});
+        Texts{"max-peak: 9 MiB in use at the peak, limit 8 MiB",
+              "max-idle: 2 MiB reserved and idle at the end, limit 1 MiB"});
 }
 
 TEST_CASE("too little coverage fails, and coverage that isn't known refuses") {
@@ -235,7 +238,7 @@ TEST_CASE("idle memory that isn't known refuses") {
   const GateVerdict verdict = Judge(subject, {.max_idle_bytes = 0});
   CHECK(verdict.exit_code == 3);
   CHECK(ReasonsOf(verdict) == Texts{"max-idle: idle bytes at the end can't be judged, they are "
-                                    "unknown: no segments were recorded"});
+                                    "unknown: no memory was recorded"});
 }
 
 TEST_CASE("the upper end of what executables may take is held against the limit") {
@@ -253,7 +256,7 @@ TEST_CASE("the upper end of what executables may take is held against the limit"
   CHECK(ReasonsOf(verdict) ==
         Texts{"max-exec-bytes: 3 MiB taken by 2 executables at once (estimated 1 MiB to 3 MiB; the "
               "largest: " +
-              graph + " 3 MiB), 2 MiB allowed"});
+              graph + " 3 MiB), limit 2 MiB"});
   subject.report.execs.reset();
   subject.report.device = DeviceKind::kImported;
   CHECK(ReasonsOf(Judge(subject, {.max_exec_bytes = kMiB})) ==
@@ -298,43 +301,47 @@ TEST_CASE("a suppression holds for what it names, until it expires") {
   CHECK(judge().notes == Texts{"the suppression of block-leak (known) expired on 2026-03-30"});
 }
 
-TEST_CASE("an exec, a graph or memory that leaks and didn't in the baseline fails by default") {
+TEST_CASE("an exec, a graph or memory that leaks and didn't in the baseline fails") {
+  const GateConfig errors{.fail_on_severity = Severity::kError};
   GateSubject before = CleanSubject();
   AddFinding(before, "exec-leak", Severity::kWarning);
   before.leaks = {2};
   const Baseline baseline = BaselineOf(before);
-  CHECK(Judge(before).passed());  // of itself a leak is a warning
-  CHECK(Judge(before, {}, baseline).passed());
+  CHECK(Judge(before, errors).passed());  // of itself a leak is a warning
+  CHECK(Judge(before, errors, baseline).passed());
 
   GateSubject after = before;
   after.leaks = {3};
-  const GateVerdict more = Judge(after, {}, baseline);
+  const GateVerdict more = Judge(after, errors, baseline);
   CHECK(ReasonsOf(more) ==
         Texts{"exec-leak: something is wrong; the baseline doesn't have that leak"});
-  CHECK(Judge(after, {.allow_increase = 0.5}, baseline).passed());
+  CHECK(Judge(after, {.fail_on_severity = Severity::kError, .allow_increase = 0.5}, baseline)
+            .passed());
   CHECK(Judge(after, {.fail_on_severity = {}}, baseline).passed());
   after.leaks = {1};
-  CHECK(Judge(after, {}, baseline).passed());
+  CHECK(Judge(after, errors, baseline).passed());
 
   for (const char* check : {"graph-leak", "block-leak", "graph-allocation-leak"}) {
     after = before;
     AddFinding(after, check, Severity::kWarning, 512);
     after.leaks.push_back(1);
-    CHECK(Judge(after, {}, baseline).exit_code == 1);
+    CHECK(Judge(after, errors, baseline).exit_code == 1);
     after.report.findings[1].severity = Severity::kNote;
-    CHECK(Judge(after, {}, baseline).passed());
+    CHECK(Judge(after, errors, baseline).passed());
   }
   after = before;
   AddFinding(after, "late-free", Severity::kWarning);
-  CHECK(Judge(after, {}, baseline).passed());
+  CHECK(Judge(after, errors, baseline).passed());
 }
 
 TEST_CASE("each exec that leaked counts as one") {
   GateSubject subject = CleanSubject();
   AddFinding(subject, "exec-leak", Severity::kWarning);
   subject.leaks = {3};
-  CHECK(Judge(subject, {.max_leaks = 3}).passed());
-  CHECK(ReasonsOf(Judge(subject, {.max_leaks = 2})) == Texts{"max-leaks: 3 leaks, 2 allowed"});
+  GateConfig config{.fail_on_severity = Severity::kError, .max_leaks = 3};
+  CHECK(Judge(subject, config).passed());
+  config.max_leaks = 2;
+  CHECK(ReasonsOf(Judge(subject, config)) == Texts{"max-leaks: 3 leaks, limit 2"});
 }
 
 TEST_CASE("ids that no check has are named once") {

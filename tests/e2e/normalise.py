@@ -12,7 +12,7 @@ import os
 FIRST_ADDRESS = 0x1_0000_0000
 STACK = 0x7fff_0000_0000
 ALIGNMENT = 2 * 1024 * 1024
-LEFT_OUT = ("t", "stack", "cupti_path", "tracer")
+LEFT_OUT = ("t", "stack", "cupti_path", "tracer", "run")
 
 
 class Addresses:

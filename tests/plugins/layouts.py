@@ -72,9 +72,10 @@ FIELDS = {
     "cudaLaunchConfig_t": "gridDim blockDim dynamicSmemBytes stream attrs numAttrs",
 }
 
-# Of these, a version before the given one has not all.
+# Structures, and fields, that a version before the given one doesn't have.
 SINCE = {"CUDA_CONDITIONAL_NODE_PARAMS": (12, 3), "CUgraphEdgeData": (12, 3), "CUmemDecompressParams": (12, 6),
-         "CUDA_MEMCPY3D_BATCH_OP": (12, 8)}
+         "CUDA_MEMCPY3D_BATCH_OP": (12, 8), "CUgraphNodeParams": (12, 2), "CUgraphNodeParams.conditional": (12, 3),
+         "CUlaunchAttributeValue.launchCompletionEvent.event": (12, 3)}
 
 # Functions that another version calls otherwise, by the reference's names.
 RENAMED = {"cuStreamBeginCaptureToCig": "cuStreamCreateForCaptureToCig"}
@@ -138,7 +139,8 @@ def expressions_for(options, here, there):
         expressions += [f"offsetof({call}_params, {field})" for field in ours[call] if field in theirs[call]]
     for name, fields in FIELDS.items():
         if options.number >= SINCE.get(name, (0, 0)):
-            expressions += [f"offsetof({name}, {field})" for field in fields.split()]
+            expressions += [f"offsetof({name}, {field})" for field in fields.split()
+                            if options.number >= SINCE.get(f"{name}.{field}", (0, 0))]
     return expressions
 
 

@@ -145,6 +145,8 @@ TEST_CASE("the JSON of a report holds every figure, in a fixed order") {
       "reserved_bytes": 5242880,
       "segments": 0,
       "in_use_bytes": 5242880,
+      "allocated_bytes": 5242880,
+      "requested_bytes": 5242880,
       "blocks": 2
     },
     "peak_in_use": {
@@ -152,6 +154,26 @@ TEST_CASE("the JSON of a report holds every figure, in a fixed order") {
       "reserved_bytes": 5242880,
       "segments": 0,
       "in_use_bytes": 5242880,
+      "allocated_bytes": 5242880,
+      "requested_bytes": 5242880,
+      "blocks": 2
+    },
+    "peak_allocated": {
+      "record": 0,
+      "reserved_bytes": 5242880,
+      "segments": 0,
+      "in_use_bytes": 5242880,
+      "allocated_bytes": 5242880,
+      "requested_bytes": 5242880,
+      "blocks": 2
+    },
+    "peak_requested": {
+      "record": 0,
+      "reserved_bytes": 5242880,
+      "segments": 0,
+      "in_use_bytes": 5242880,
+      "allocated_bytes": 5242880,
+      "requested_bytes": 5242880,
       "blocks": 2
     },
     "end": {
@@ -159,6 +181,8 @@ TEST_CASE("the JSON of a report holds every figure, in a fixed order") {
       "reserved_bytes": 5242880,
       "segments": 0,
       "in_use_bytes": 5242880,
+      "allocated_bytes": 5242880,
+      "requested_bytes": 5242880,
       "blocks": 2
     }
   },

@@ -1,5 +1,5 @@
 """Reads what the presenters of `graphkit check` wrote with other programs' eyes: SARIF against its
-JSON Schema, JUnit as XML whose counts agree with its elements.
+JSON Schema, each result of it at a file and a line, JUnit as XML whose counts agree with its elements.
 
 usage: check_formats.py FOLDER SARIF_SCHEMA
 
@@ -10,6 +10,9 @@ import json
 import pathlib
 import sys
 import xml.etree.ElementTree as ElementTree
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from check_places import places, without  # noqa: E402
 
 try:
     import jsonschema
@@ -26,7 +29,7 @@ def sarif_problems(path: pathlib.Path, validator) -> list:
     for result in run["results"]:
         if rules[result["ruleIndex"]] != result["ruleId"]:
             problems.append(f"{path.name}: ruleIndex of {result['ruleId']} points elsewhere")
-    return problems
+    return problems + [f"{path.name}: {rule} lies nowhere" for rule in without(places(log))]
 
 
 def junit_problems(path: pathlib.Path) -> list:

@@ -47,12 +47,12 @@ TEST_CASE("the text says the outcome first, then why") {
         R"(out/trace.json: 1 graph, 3 nodes, 2 blocks, recorded on the software device (simulated)
 
 failed: 2 reasons
-  - out/trace.json: max-deferred: graph 0 step: 1 MiB deferred, 0 B allowed
+  - out/trace.json: max-deferred: graph 0 step: 1 MiB deferred, limit 0 B
   - 1 finding, below: 1 block-leak
 
 Limits
-  over  max-deferred  1 MiB  of  0 B  out/trace.json graph 0 step
-  ok    max-leaks         1  of    5  out/trace.json
+  over  max-deferred:  1 MiB,  limit  0 B  out/trace.json graph 0 step
+  ok    max-leaks:         1,  limit    5  out/trace.json
 
 Findings: 1 failing, 1 reported and 1 suppressed
   fails error: block 1 of 1 MiB is never freed [block-leak]
@@ -72,7 +72,7 @@ TEST_CASE("the JSON holds the verdict, the measures and every finding with its s
   CHECK(root["reasons"][1] ==
         json{{"kind", "budget"},
              {"trace", "out/trace.json"},
-             {"text", "max-deferred: graph 0 step: 1 MiB deferred, 0 B allowed"}});
+             {"text", "max-deferred: graph 0 step: 1 MiB deferred, limit 0 B"}});
   CHECK(root["measures"][0] == json{{"rule", "max-deferred"},
                                     {"trace", "out/trace.json"},
                                     {"subject", "graph 0 step"},
@@ -87,7 +87,13 @@ TEST_CASE("the JSON holds the verdict, the measures and every finding with its s
   CHECK(root["findings"][2]["suppressed"] == "lives as long as the process");
 }
 
-TEST_CASE("a SARIF result lies at its source frame, or at a logical location") {
+// Where no line is known: the beginning of a file, which code scanning needs of each result.
+json BeginningOf(const char* file) {
+  return json{{"artifactLocation", {{"uri", file}, {"uriBaseId", "%SRCROOT%"}}},
+              {"region", {{"startLine", 1}}}};
+}
+
+TEST_CASE("a SARIF result lies at its source frame, or at the beginning of the trace") {
   const json run = json::parse(Sarif(SampleRun()))["runs"][0];
   CHECK(run["invocations"][0]["executionSuccessful"] == true);
   CHECK(run["invocations"][0]["exitCode"] == 1);
@@ -102,6 +108,7 @@ TEST_CASE("a SARIF result lies at its source frame, or at a logical location") {
   CHECK(
       late["locations"] ==
       json::array({json{
+          {"physicalLocation", BeginningOf("out/trace.json")},
           {"logicalLocations",
            json::array({json{{"fullyQualifiedName", "out/trace.json/graph 0 step/block 0"}}})}}}));
   CHECK(run["results"][2]["suppressions"][0]["justification"] == "lives as long as the process");
@@ -110,6 +117,18 @@ TEST_CASE("a SARIF result lies at its source frame, or at a logical location") {
     const size_t index = result["ruleIndex"];
     CHECK(run["tool"]["driver"]["rules"][index]["id"] == result["ruleId"]);
   }
+}
+
+TEST_CASE("what has no source frame lies in the settings that the gate was given") {
+  GateRun sample = SampleRun();
+  sample.settings = "/src/app/ci/graphkit.json";
+  sample.verdict.reasons.push_back({.kind = GateReason::Kind::kBaseline, .text = "baseline: gone"});
+  const json results = json::parse(Sarif(sample))["runs"][0]["results"];
+  for (size_t i : {1, 3, 4}) {
+    CHECK(results[i]["locations"][0]["physicalLocation"] == BeginningOf("ci/graphkit.json"));
+  }
+  CHECK(results[0]["locations"][0]["physicalLocation"]["region"]["startLine"] == 42);
+  CHECK(Github(sample).starts_with("::error file=ci/graphkit.json,line=1,title=max-deferred::"));
 }
 
 TEST_CASE("a SARIF rule has its page where a result names it") {
@@ -168,8 +187,8 @@ reported: warning: block 0 is freed late (graph 0 step/block 0)
     </testcase>
     <testcase classname="out/trace.json" name="unsafe-reuse" time="0"/>
     <testcase classname="out/trace.json" name="max-deferred" time="0">
-      <failure message="max-deferred: graph 0 step: 1 MiB deferred, 0 B allowed" type="max-deferred">
-max-deferred: graph 0 step: 1 MiB deferred, 0 B allowed
+      <failure message="max-deferred: graph 0 step: 1 MiB deferred, limit 0 B" type="max-deferred">
+max-deferred: graph 0 step: 1 MiB deferred, limit 0 B
 </failure>
     </testcase>
     <testcase classname="out/trace.json" name="max-leaks" time="0"/>
@@ -181,9 +200,9 @@ max-deferred: graph 0 step: 1 MiB deferred, 0 B allowed
 TEST_CASE("GitHub shows failing findings as errors at their line") {
   CHECK(
       Github(SampleRun()) ==
-      R"(::error title=max-deferred::out/trace.json: max-deferred: graph 0 step: 1 MiB deferred, 0 B allowed
+      R"(::error file=out/trace.json,line=1,title=max-deferred::out/trace.json: max-deferred: graph 0 step: 1 MiB deferred, limit 0 B
 ::error file=step.cu,line=42,title=block-leak::block 1 of 1 MiB is never freed (out/trace.json, step.cu:42 step); free it before the capture ends
-::warning title=late-free::block 0 is freed late (out/trace.json, graph 0 step/block 0)
+::warning file=out/trace.json,line=1,title=late-free::block 0 is freed late (out/trace.json, graph 0 step/block 0)
 graphkit check failed: 2 reasons
 )");
 }
@@ -199,8 +218,7 @@ TEST_CASE("hostile names stay data in every format") {
   std::istringstream lines(Github(run));
   for (std::string line; std::getline(lines, line);) {
     CAPTURE(line);
-    CHECK((line.starts_with("::error title=") || line.starts_with("::error file=") ||
-           line.starts_with("graphkit check failed")));
+    CHECK((line.starts_with("::error file=") || line.starts_with("graphkit check failed")));
   }
   CHECK(Junit(run).find("<script>") == std::string::npos);
   CHECK(Junit(run).find("]]>") == std::string::npos);

@@ -43,6 +43,25 @@ TEST_CASE("things are named by their ids and their own names") {
   CHECK(StackTitle(trace, StackId(0u)) == "step.cu:42 step");
 }
 
+TEST_CASE("a process is named by its device, and by what its driver's edges lack") {
+  const auto title = [](DeviceKind device, const char* name) {
+    return DeviceTitle({.device = device, .device_name = name});
+  };
+  CHECK(title(DeviceKind::kSoft, "any") == "recorded on the software device (simulated)");
+  CHECK(title(DeviceKind::kCuda, "NVIDIA GH200\n") == "recorded on NVIDIA GH200\\n");
+  CHECK(title(DeviceKind::kCuda, "") == "recorded on a CUDA device");
+  CHECK(title(DeviceKind::kImported, "") == "imported from another tool's file");
+  const auto missing = [](int driver) {
+    std::vector<std::string> notes;
+    AddMissingEdgeData({.driver_version = driver}, notes);
+    return notes;
+  };
+  CHECK(missing(12000) == std::vector<std::string>{"edge data not available (CUDA 12.0)"});
+  CHECK(missing(12020) == std::vector<std::string>{"edge data not available (CUDA 12.2)"});
+  CHECK(missing(12030).empty());
+  CHECK(missing(0).empty());  // unknown
+}
+
 TEST_CASE("a stack is named by the program's own line first, then by what it called") {
   TraceBuilder t;
   const StackId both = t.Stack({{"cudaMalloc", "libcudart.so.13", 0},

@@ -37,7 +37,7 @@ inline GateSubject SampleSubject() {
 }
 
 inline GateRun SampleRun() {
-  GateConfig config;
+  GateConfig config{.fail_on_severity = Severity::kError};
   config.max_deferred_bytes = 0;
   config.max_leaks = 5;
   config.suppressions = {{.check = "exec-leak", .reason = "lives as long as the process"},
@@ -66,7 +66,7 @@ inline GateRun HostileRun() {
   for (FindingPlace& place : subject.places) {
     place = {{{kHostile, kHostile, 7}, {kHostile, "", 0}}, kHostile};
   }
-  GateConfig config;
+  GateConfig config{.fail_on_severity = Severity::kError};
   config.max_deferred_bytes = 0;
   config.suppressions = {{.check = "exec-leak", .reason = kHostile}};
   GateRun run;

@@ -82,11 +82,14 @@ TEST_CASE("between launches is free what was freed in its capture, and what nobo
   const std::vector<PoolBorrow> pools = FindBorrow(facts, MarkerRule::kLastUse);
   REQUIRE(pools.size() == 1);
   CHECK(FreeUnits(pools[0], p.base) == Units{{0, 2}, {12, 16}});
-  CHECK(pools[0].barred == std::vector<BarredBlock>{{out, BorrowBar::kOutput},
-                                                    {read_first, BorrowBar::kReadFirst},
-                                                    {other, BorrowBar::kOtherGraph},
-                                                    {worked, BorrowBar::kOutside},
-                                                    {eager, BorrowBar::kEager}});
+  const auto whole = [&](BlockId block, BorrowBar why, bool found) {
+    return BarredBlock{block, {0, 2 * kUnit}, why, found};
+  };
+  CHECK(pools[0].barred == std::vector<BarredBlock>{whole(out, BorrowBar::kOutput, false),
+                                                    whole(read_first, BorrowBar::kReadFirst, true),
+                                                    whole(other, BorrowBar::kOtherGraph, true),
+                                                    whole(worked, BorrowBar::kOutside, true),
+                                                    whole(eager, BorrowBar::kEager, false)});
   CHECK(pools[0].reserved == 16 * kUnit);
   CHECK(pools[0].free_bytes() == 6 * kUnit);
   CHECK(pools[0].largest() == 4 * kUnit);
@@ -118,11 +121,12 @@ TEST_CASE("what another graph finds at the address of a freed block isn't lent")
   const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
   std::vector<PoolBorrow> pools = FindBorrow(facts, MarkerRule::kLastUse);
   REQUIRE(pools.size() == 1);
-  CHECK(FreeUnits(pools[0], p.base) == Units{{2, 8}});
+  CHECK(FreeUnits(pools[0], p.base) == Units{{0, 1}, {2, 8}});
   CHECK(ValidateBorrow(facts, pools).empty());
   pools[0].free = {{p.base, p.base + 8 * kUnit}};
-  CHECK(ValidateBorrow(facts, pools) == std::vector<WrongBorrow>{{result, p.base}});
-  CHECK(pools[0].barred == std::vector<BarredBlock>{{result, BorrowBar::kOtherGraph}});
+  CHECK(ValidateBorrow(facts, pools) == std::vector<WrongBorrow>{{{}, p.base}, {result, p.base}});
+  CHECK(pools[0].barred ==
+        std::vector<BarredBlock>{{result, {kUnit, kUnit + 4}, BorrowBar::kOtherGraph, true}});
 }
 
 TEST_CASE("what lies in two segments at once is lent once") {
@@ -218,181 +222,107 @@ TEST_CASE("launches without order leave no window") {
                                                        .median = 4000}});
 }
 
-// Graphs of one pool that get memory wherever there is room, touch one another's blocks, and free
-// them in time or not; work and blocks outside of them, and launches.
-class RandomPool {
- public:
-  explicit RandomPool(uint64_t seed) : random_(seed), p_(kUnits) {}
+// What a block's first writer leaves open: by a program each, and the units of 0 to 4 that are
+// free.
+struct Planted {
+  OnePool p{4};
+  TraceBuilder& t = p.t;
+  StreamId other = p.t.Stream("other");
+  GraphId graph = p.t.BeginCapture(p.s);
+  BlockId block = p.Alloc(0, 4);
 
-  Trace Build() {
-    std::vector<ExecId> execs;
-    for (uint64_t i = 0; i < 1 + random_.Below(3); ++i)
-      execs.push_back(p_.t.Instantiate(Capture()));
-    for (uint64_t i = 0; i < random_.Below(12); ++i) {
-      const uint64_t what = random_.Below(4);
-      if (what == 0) Eager();
-      if (what == 1 && !met_.empty()) p_.t.Work(p_.s, "work", {SomeAccess(Any(met_))});
-      if (what >= 2) p_.t.Launch(Any(execs), p_.s);
-    }
-    return p_.t.Build();
-  }
-  Address base() const { return p_.base; }
-  PoolId pool() const { return p_.pool; }
-
-  static constexpr Bytes kUnits = 24;
-
- private:
-  template <typename T>
-  T Any(const std::vector<T>& of) {
-    return of[random_.Below(of.size())];
-  }
-
-  Access SomeAccess(BlockId block) {
-    constexpr AccessMode kModes[] = {AccessMode::kRead, AccessMode::kWrite, AccessMode::kReadWrite,
-                                     AccessMode::kUnknown};
-    const bool whole = random_.Below(2) == 0;
-    return {block, kModes[random_.Below(4)], 0, whole ? kLengthUnknown : kUnit};
-  }
-
-  // Where no block is; none: there is no room.
-  BlockId Place() {
-    const Bytes units = 1 + random_.Below(4);
-    const Bytes first = random_.Below(kUnits - units);
-    for (const BlockId block : live_) {
-      const Block& there = p_.t.trace()[block];
-      const Bytes begin = (there.address - p_.base) / kUnit;
-      if (begin < first + units && first < begin + there.size / kUnit) return {};
-    }
-    live_.push_back(p_.Alloc(first, units));
-    met_.push_back(live_.back());
-    return live_.back();
-  }
-
-  void FreeSome() {
-    if (live_.empty()) return;
-    const size_t at = random_.Below(live_.size());
-    p_.t.Free(live_[at]);
-    live_.erase(live_.begin() + static_cast<ptrdiff_t>(at));
-  }
-
-  GraphId Capture() {
-    const GraphId graph = p_.t.BeginCapture(p_.s);
-    for (uint64_t i = 0; i < 2 + random_.Below(10); ++i) {
-      const BlockId block = Place();
-      if (block.valid() && random_.Below(8) != 0) {
-        p_.t.Kernel(p_.s, "k", {SomeAccess(block)});
-        if (random_.Below(8) == 0) p_.t.Kernel(p_.s, "k", {SomeAccess(Any(met_))});
-      }
-      if (random_.Below(3) != 0) FreeSome();
-    }
-    for (uint64_t i = 0; i < 4; ++i) FreeSome();
-    p_.t.EndCapture(p_.s);
-    return graph;
-  }
-
-  void Eager() {
-    if (random_.Below(2) == 0) {
-      Place();
-    } else {
-      FreeSome();
-    }
-  }
-
-  Random random_;
-  OnePool p_;
-  std::vector<BlockId> live_;
-  std::vector<BlockId> met_;
-};
-
-// Whether somebody needs a byte between launches: block by block, from the trace alone.
-class SlowBorrow {
- public:
-  explicit SlowBorrow(const Trace& trace) : trace_(trace) {
-    first_ = trace.launches.empty() ? trace.captures.back().end : trace.launches.front().seq;
-    last_ = trace.launches.empty() ? first_ : trace.launches.back().seq;
-  }
-
-  bool Free(Address byte) const {
-    for (size_t i = 0; i < trace_.blocks.size(); ++i) {
-      const Block& block = trace_.blocks[i];
-      if (byte < block.address || byte >= block.address + block.size) continue;
-      if (block.graph.valid() ? Needed(BlockId(i)) : Lives(block)) return false;
-    }
-    return true;
-  }
-
- private:
-  bool Lives(const Block& block) const {
-    return block.allocated <= last_ && block.free_completed > first_;
-  }
-
-  bool Needed(BlockId id) const {
-    const Block& block = trace_[id];
-    for (const Capture& capture : trace_.captures) {
-      if (capture.graph == block.graph && block.free_requested > capture.end) return true;
-    }
-    bool met = false;
-    for (const Node& node : trace_.nodes) {
-      for (const Access& access : trace_.accesses.Of(node.accesses)) {
-        if (access.block != id) continue;
-        if (node.graph != block.graph) return true;
-        if (!met && access.mode == AccessMode::kRead) return true;
-        met = true;
-      }
-    }
-    return std::ranges::any_of(trace_.works, [&](const EagerWork& work) {
-      return work.seq > block.free_requested && Reaches(work, block);
-    });
-  }
-
-  bool Reaches(const EagerWork& work, const Block& block) const {
-    for (const Access& access : trace_.accesses.Of(work.accesses)) {
-      const Address begin = trace_[access.block].address + access.offset;
-      const Bytes length = access.length == kLengthUnknown ? 1 : access.length;
-      if (begin < block.address + block.size && block.address < begin + length) return true;
-    }
-    return false;
-  }
-
-  const Trace& trace_;
-  Seq first_ = 0;
-  Seq last_ = 0;
-};
-
-TEST_CASE("what may be borrowed between launches is what a look at each byte finds") {
-  size_t some = 0;
-  size_t faults = 0;
-  for (uint64_t seed = 1; seed <= 4000; ++seed) {
-    CAPTURE(seed);
-    RandomPool made(seed);
-    const Trace trace = made.Build();
+  Units Free(NodeId changed = {}, NodeChangeKind what = NodeChangeKind::kDisabled) {
+    t.Free(block);
+    t.EndCapture(p.s);
+    const ExecId exec = t.Instantiate(graph);
+    t.Launch(exec, p.s);
+    if (changed) t.Change(changed, exec, what);
+    t.Launch(exec, p.s);
+    const Trace trace = t.Build();
     const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
     std::vector<PoolBorrow> pools = FindBorrow(facts, MarkerRule::kLastUse);
-    if (pools.empty()) continue;  // no capture found room
-    const SlowBorrow slow(trace);
-    Units expected;
-    for (Bytes unit = 0; unit < RandomPool::kUnits; ++unit) {
-      if (!slow.Free(made.base() + unit * kUnit)) continue;
-      if (!expected.empty() && expected.back().second == unit) {
-        ++expected.back().second;
-      } else {
-        expected.emplace_back(unit, unit + 1);
-      }
+    REQUIRE(pools.size() == 1);
+    CHECK(ValidateBorrow(facts, pools).empty());
+    const Units units = FreeUnits(pools[0], p.base);
+    for (Bytes unit = 0; unit < 4; ++unit) {
+      const auto holds = [&](const auto& of) { return of.first <= unit && unit < of.second; };
+      pools[0].free = {{p.base + unit * kUnit, p.base + (unit + 1) * kUnit}};
+      CHECK(ValidateBorrow(facts, pools).empty() == std::ranges::any_of(units, holds));
     }
-    REQUIRE(FreeUnits(pools[0], made.base()) == expected);
-    REQUIRE(ValidateBorrow(facts, pools).empty());
-    some += expected.size() > 1 ? 1 : 0;
-
-    // One range more: the validator finds it wrong exactly where a byte of it is needed.
-    Random random(seed);
-    const Bytes unit = random.Below(RandomPool::kUnits);
-    pools[0].free = {{made.base() + unit * kUnit, made.base() + (unit + 1) * kUnit}};
-    const bool needed = !slow.Free(made.base() + unit * kUnit);
-    REQUIRE(ValidateBorrow(facts, pools).empty() == !needed);
-    faults += needed ? 1 : 0;
+    return units;
   }
-  CHECK(some > 1000);
-  CHECK(faults > 500);
+};
+
+TEST_CASE("of a block that is written in part and read whole only that part is lent") {
+  Planted planted;
+  planted.t.Memset(planted.p.s, {Writes(planted.block, 0, 2 * kUnit)});
+  planted.t.Kernel(planted.p.s, "read", {Reads(planted.block)});
+  CHECK(planted.Free() == Units{{0, 2}});
+}
+
+TEST_CASE("what two nodes write together is lent, from the part of a granule on it isn't") {
+  Planted planted;
+  planted.t.Memset(planted.p.s, {Writes(planted.block, 0, 2 * kUnit)});
+  planted.t.Memset(planted.p.s, {Writes(planted.block, 2 * kUnit, kUnit + 8)});
+  planted.t.Kernel(planted.p.s, "read", {Reads(planted.block)});
+  CHECK(planted.Free() == Units{{0, 3}});
+}
+
+TEST_CASE("what is written in a body that may not run isn't lent to whoever reads it outside") {
+  Planted planted;
+  TraceBuilder& t = planted.t;
+  const NodeId node = t.Conditional(planted.p.s, ConditionalType::kIf);
+  t.Add(t.Body(node), NodeKind::kMemset, {}, {Writes(planted.block, 0, 4 * kUnit)});
+  t.Kernel(planted.p.s, "read", {Reads(planted.block, kUnit, kUnit)});
+  CHECK(planted.Free() == Units{{0, 1}, {2, 4}});
+}
+
+TEST_CASE("what a body writes before it reads it is lent") {
+  Planted planted;
+  TraceBuilder& t = planted.t;
+  const GraphId body = t.Body(t.Conditional(planted.p.s, ConditionalType::kWhile));
+  const NodeId write = t.Add(body, NodeKind::kMemset, {}, {Writes(planted.block, 0, 4 * kUnit)});
+  t.Add(body, NodeKind::kKernel, {write}, {Reads(planted.block)});
+  CHECK(planted.Free() == Units{{0, 4}});
+}
+
+TEST_CASE("what a node writes that is switched off, or moved, isn't lent") {
+  for (const NodeChangeKind what : {NodeChangeKind::kDisabled, NodeChangeKind::kParams}) {
+    Planted planted;
+    const NodeId write = planted.t.Memset(planted.p.s, {Writes(planted.block, 0, 4 * kUnit)});
+    planted.t.Kernel(planted.p.s, "read", {Reads(planted.block)});
+    CHECK(planted.Free(write, what).empty());
+  }
+}
+
+TEST_CASE("what is read on a branch that doesn't wait for the write isn't lent") {
+  Planted planted;
+  TraceBuilder& t = planted.t;
+  t.Order(planted.p.s, planted.other);
+  t.Memset(planted.p.s, {Writes(planted.block, 0, 4 * kUnit)});
+  t.Kernel(planted.other, "read", {Reads(planted.block, 2 * kUnit)});
+  t.Order(planted.other, planted.p.s);
+  CHECK(planted.Free() == Units{{0, 2}});
+}
+
+TEST_CASE("bytes of a segment that nodes read where no block lies aren't lent") {
+  OnePool p(8);
+  const BlockId driver = p.t.AllocAt({}, 8 * kUnit, p.base);
+  const GraphId graph = p.t.BeginCapture(p.s);
+  const BlockId tmp = p.Alloc(0, 1);
+  p.t.Kernel(p.s, "use", {Writes(tmp), Reads(driver, 2 * kUnit, kUnit), Reads(driver, 6 * kUnit)});
+  p.t.Free(tmp);
+  p.t.EndCapture(p.s);
+  p.t.Launch(p.t.Instantiate(graph), p.s);
+  Trace trace = p.t.Build();
+  trace.segments[p.segment.index()].block = driver;
+  const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
+  std::vector<PoolBorrow> pools = FindBorrow(facts, MarkerRule::kLastUse);
+  REQUIRE(pools.size() == 1);
+  CHECK(FreeUnits(pools[0], p.base) == Units{{0, 2}, {3, 6}});
+  CHECK(ValidateBorrow(facts, pools).empty());
+  pools[0].free = {{p.base, p.base + 8 * kUnit}};
+  CHECK(ValidateBorrow(facts, pools) == std::vector<WrongBorrow>{{{}, p.base}});
 }
 
 // Each placement that shares bytes with a range, each of its touches, by searching the graph.

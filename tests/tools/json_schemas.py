@@ -5,6 +5,7 @@ usage: json_schemas.py GRAPHKIT SOURCE [--update]     --update rewrites testdata
 """
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -32,21 +33,31 @@ def commands() -> list[list[str]]:
     views += [["explain", file] for file in [*traces, *snapshots, *drawings, *files("minimalloc/input.12.csv", "import/profile.json")]]
     views += [["check", file, "--max-deferred", "0", "--max-leaks", "0", "--max-peak", "1MiB"] for file in traces]
     views += [["diff", before, after] for before in traces[:5] for after in traces[:5]]
+    views += [["diff", "traces/soft/changed_nodes.json", "traces/soft/exec_updates.json"]]  # kernels with other parameters
     views += [["diff", before, after] for before in snapshots[:3] for after in files("import/late.pickle") + snapshots[:3]]
     views += [["plan", file] for file in traces] + [["plan", file, "--trade"] for file in traces[:3]]
     views += [["plan", file, "--borrow", "--at", "0"] for file in traces]
+    views += [["plan", "traces/soft/training_step.json", "--borrow", "--at", "6"]]  # to the chain's end
     views += [["replay", "traces/soft/inference_server.json", "--allocator", "recorded", "--execute", "host", "--orders", "1"]]
     views += [["replay", file] for file in traces] + [["replay", file, "--against-recorded"] for file in [*traces, *snapshots]]
     views += [["replay", file, "--what-if", "expandable_segments"] for file in snapshots]
     views += [["pipeline", "--stages", "2", "--chunks", "2", "--microbatches", "4", "--input-bytes", "1MiB"], ["pipeline", traces[0]],
               ["pipeline", *files("traces/soft/training_step.json")]]
-    views += [["export", file] for file in traces]
-    return views
+    views += [["export", file] for file in traces] + [["export", *traces[:2]]]
+    views += [["analyze", file, "--coverage"] for file in [*traces, "torch-traces/half_captured.json.zst"]]
+    views += [["check", "torch-traces/half_captured.json.zst", "--min-coverage", "90%"], ["check", traces[0], "--min-coverage", "90%"]]
+    views += [["doctor"]]
+    if (pathlib.Path(GRAPHKIT).resolve().parents[1] / "lib/graphkit/soft_cuda").is_dir():
+        views += [["doctor", "--soft"], ["doctor", "--soft", "--list", "all"]]
+    return [[*view, "--format", "json"] for view in views] + [
+        *(["replay", file, "--timeline", "-", "-o", os.devnull] for file in traces),
+        *(["import", "merge", "import/trace.json", *others, "--report", "-", "-o", os.devnull]
+          for others in (["import/snapshot.pickle", "import/profile.json"], ["import/late.pickle"], ["import/step.dot"]))]
 
 
 def document(command: list[str]) -> dict | None:
     """None: there is nothing to show, which stderr says."""
-    done = subprocess.run([GRAPHKIT, *command, "--format", "json"], cwd=TESTDATA, capture_output=True, check=False)
+    done = subprocess.run([GRAPHKIT, *command], cwd=TESTDATA, capture_output=True, check=False)
     if done.returncode not in (0, 1, 3):
         raise RuntimeError(f"graphkit {' '.join(command)}: exit {done.returncode}: {done.stderr.decode()}")
     return json.loads(done.stdout) if done.stdout else None

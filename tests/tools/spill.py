@@ -51,7 +51,7 @@ class Spill(unittest.TestCase):
 
     def test_no_size(self) -> None:
         done = self.run_graphkit("--version", GRAPHKIT_MEMORY="much")
-        self.assertEqual(done.stderr, "graphkit: warning: GRAPHKIT_MEMORY: 'much' is no size, as 8GiB is\n")
+        self.assertEqual(done.stderr, "graphkit: warning: GRAPHKIT_MEMORY: invalid size 'much'; for example 8GiB\n")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ TEST_CASE("the nearest word is suggested, a far one isn't") {
   CHECK(Nearest("traec", words) == "trace");
   CHECK(Nearest("weather", words) == std::nullopt);
   CHECK(Nearest("", words) == std::nullopt);
+  CHECK(Nearest("-q", std::vector<std::string>{"-h", "--help"}) == std::nullopt);
 }
 
 TEST_CASE("case doesn't count, and a part of a word is near it") {

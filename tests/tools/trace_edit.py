@@ -74,10 +74,22 @@ def _owners(records: list, of: str) -> list:
 
 def interleaved(records: list, seed: int, by: str = "thread") -> list:
     """The captures of a program, those of each thread in their order, and else in another one. What belongs to none
-    stands before them when it defines something, and after them otherwise."""
+    stands before them when it defines something, and after them otherwise. Captures that begin after graphs were destroyed
+    stay behind that: the program waited, and else more graphs would hold memory at once than in any of its runs."""
     rng = random.Random(seed)
-    queues, before, after = {}, [], []
+    changed, part, destroyed = [], [], False
     for record, owner in zip(records, _owners(records, by)):
+        if destroyed and record["type"] == "capture_begin":
+            changed += _interleaved(part, rng, by)
+            part, destroyed = [], False
+        destroyed = destroyed or record["type"] == "graph_destroyed"
+        part.append((record, owner))
+    return changed + _interleaved(part, rng, by)
+
+
+def _interleaved(part: list, rng: random.Random, by: str) -> list:
+    queues, before, after = {}, [], []
+    for record, owner in part:
         if owner is not None:
             queues.setdefault(owner, []).append(record)
         else:

@@ -1,4 +1,4 @@
-// The pages of docs/checks, in the program.
+// The pages of docs/checks, and docs/glossary.md, in the program.
 #pragma once
 
 #include <string_view>

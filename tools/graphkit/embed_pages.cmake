@@ -1,6 +1,7 @@
-# Writes OUT: the pages of FOLDER as strings, for check_pages.h.
+# Writes OUT: the pages of FOLDER and the glossary beside it as strings, for check_pages.h.
 file(GLOB pages "${FOLDER}/*.md")
 list(SORT pages)
+list(APPEND pages "${FOLDER}/../glossary.md")
 set(rows "")
 foreach(page IN LISTS pages)
   get_filename_component(name "${page}" NAME_WE)

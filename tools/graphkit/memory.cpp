@@ -194,7 +194,7 @@ Bytes AvailableMemory() {
 Bytes HeapLimit() {
   if (const char* text = std::getenv("GRAPHKIT_MEMORY"); text != nullptr && *text != '\0') {
     if (const std::optional<Bytes> bytes = ParseBytes(text)) return *bytes;
-    PrintWarning("GRAPHKIT_MEMORY: '" + std::string(text) + "' is no size, as 8GiB is");
+    PrintWarning("GRAPHKIT_MEMORY: invalid size '" + std::string(text) + "'; for example 8GiB");
   }
   return std::min(AvailableMemory(), GroupLimit()) / 2;
 }

@@ -30,8 +30,8 @@
 
 #include "libgraphkit/alloc/chunks/run_set.h"
 #include "libgraphkit/alloc/chunks/sorted_chunks.h"
-#include "libgraphkit/alloc/models/caching_config.h"
 #include "libgraphkit/ids.h"
+#include "libgraphkit/model/caching_config.h"
 #include "libgraphkit/units.h"
 
 namespace graphkit {

@@ -11,8 +11,8 @@
 #include <optional>
 #include <vector>
 
-#include "libgraphkit/alloc/models/caching_config.h"
 #include "libgraphkit/ids.h"
+#include "libgraphkit/model/caching_config.h"
 #include "libgraphkit/units.h"
 
 namespace graphkit {

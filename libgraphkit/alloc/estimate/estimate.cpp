@@ -233,7 +233,9 @@ void AddNotes(const Trace& trace, const CapturedSizes& captured, MemoryEstimate*
     estimate->notes.push_back("memory of the graphs' own allocation nodes isn't estimated");
 }
 
-std::string RangeProblem(std::string_view part) { return "'" + std::string(part) + "' is no size"; }
+std::string RangeProblem(std::string_view part) {
+  return "invalid size '" + std::string(part) + "'";
+}
 
 // "8", or "16-256:8" with any step.
 bool AddPart(std::string_view part, std::set<uint64_t>* sizes) {

@@ -26,9 +26,9 @@
 #include "libgraphkit/alloc/chunks/indexed_map.h"
 #include "libgraphkit/alloc/live/live_order.h"
 #include "libgraphkit/alloc/live/plan_arena.h"
-#include "libgraphkit/alloc/models/caching_config.h"
 #include "libgraphkit/alloc/models/driver_memory.h"
 #include "libgraphkit/interval.h"
+#include "libgraphkit/model/caching_config.h"
 
 namespace graphkit {
 

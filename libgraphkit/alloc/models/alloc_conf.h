@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "libgraphkit/alloc/models/caching_config.h"
+#include "libgraphkit/model/caching_config.h"
 #include "libgraphkit/result.h"
 
 namespace graphkit {

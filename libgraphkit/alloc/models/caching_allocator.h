@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "libgraphkit/alloc/chunks/sorted_chunks.h"
-#include "libgraphkit/alloc/models/caching_config.h"
 #include "libgraphkit/alloc/models/driver_memory.h"
+#include "libgraphkit/model/caching_config.h"
 #include "libgraphkit/units.h"
 
 namespace graphkit {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
+#include <span>
 
 #include "libgraphkit/analysis/memory/borrow.h"
 
@@ -50,6 +50,7 @@ class ChainFrom {
   }
 
   uint32_t all() const { return static_cast<uint32_t>(nodes_.size()); }
+  NodeId Last(uint32_t count) const { return nodes_[count - 1]; }
   NodeId Until(uint32_t count) const { return count < nodes_.size() ? nodes_[count] : NodeId(); }
   Nanoseconds Time(uint32_t count) const {
     Nanoseconds sum = 0;
@@ -57,12 +58,11 @@ class ChainFrom {
     return sum;
   }
 
-  // For how many nodes a block leaves its bytes alone from `at` on: none: 0. What a launch leaves
-  // in it for later is written anew; what it finds there isn't.
-  uint32_t FreeOf(BlockId block, std::optional<BorrowBar> bar) const {
-    if (bar == BorrowBar::kOtherGraph || bar == BorrowBar::kReadFirst) return 0;
+  // For how many nodes a block leaves its bytes alone from `at` on: none: 0. `leaves`: a launch
+  // leaves something in it for later, which is written anew.
+  uint32_t FreeOf(BlockId block, bool leaves) const {
     const GraphId root = facts_.roots[facts_.trace[at_].graph.index()];
-    if (facts_.lives[block].root != root || Over(block)) return bar ? 0 : all();
+    if (facts_.lives[block].root != root || Over(block)) return leaves ? 0 : all();
     return blocks_.StartsAfter(block, at_) ? EndedBefore(block) : 0;
   }
 
@@ -82,16 +82,34 @@ class ChainFrom {
   std::vector<NodeId> nodes_;
 };
 
-// Goes through an arena's bytes from below: free for as many nodes as the block that leaves them
+// Bytes of an arena that are left alone for so many nodes.
+struct Piece {
+  Bytes begin = 0;
+  Bytes end = 0;
+  uint32_t count = 0;
+};
+
+enum class BarsOf { kAll, kFound };
+
+// What the bars of a placed block hold of it, in whole granules.
+void AddBars(const Placement& placement, std::span<const BarredBlock> bars, BarsOf which,
+             std::vector<Piece>* pieces) {
+  for (const BarredBlock& bar : bars) {
+    if (which == BarsOf::kFound && !bar.found) continue;
+    const Bytes begin = bar.bytes.begin / kBlockGranularity * kBlockGranularity;
+    const Bytes end = placement.offset + RoundUp(bar.bytes.end, kBlockGranularity);
+    pieces->push_back({placement.offset + begin, std::min(end, EndOf(placement)), 0});
+  }
+}
+
+// Goes through an arena's bytes from below: free for as many nodes as the piece that leaves them
 // alone for the fewest.
-template <typename Free, typename Visit>
-void Sweep(const std::vector<Placement>& placements, Bytes size, uint32_t all, Free free,
-           Visit visit) {
+template <typename Visit>
+void Sweep(const std::vector<Piece>& pieces, Bytes size, uint32_t all, Visit visit) {
   std::map<Bytes, std::vector<std::pair<uint32_t, bool>>> changes;  // counts that come and go
-  for (const Placement& placement : placements) {
-    const uint32_t count = free(placement);
-    changes[placement.offset].emplace_back(count, true);
-    changes[EndOf(placement)].emplace_back(count, false);
+  for (const Piece& piece : pieces) {
+    changes[piece.begin].emplace_back(piece.count, true);
+    changes[piece.end].emplace_back(piece.count, false);
   }
   changes[size];
   std::multiset<uint32_t> here;
@@ -115,22 +133,24 @@ void Sweep(const std::vector<Placement>& placements, Bytes size, uint32_t all, F
 
 std::vector<BorrowedRange> PlanBorrow(const Facts& facts, const PlannedMemory& plan,
                                       MarkerRule rule) {
-  const std::vector<std::optional<BorrowBar>> bars = FindBorrowBars(facts, rule);
+  const BorrowBars bars = FindBorrowBars(facts, rule);
   const std::vector<std::vector<Placement>> arenas = ByArena(plan);
   std::vector<BorrowedRange> found;
   for (uint32_t arena = 0; arena < arenas.size(); ++arena) {
-    const auto free = [&](const Placement& p) { return bars[p.block] ? 0 : kNever32; };
-    Sweep(arenas[arena], plan.arenas[arena].peak, kNever32, free,
-          [&](Bytes offset, Bytes size, uint32_t count) {
-            if (count == 0) return;
-            const bool joins = !found.empty() && found.back().arena == arena &&
-                               found.back().offset + found.back().size == offset;
-            if (joins) {
-              found.back().size += size;
-            } else {
-              found.push_back({arena, offset, size});
-            }
-          });
+    std::vector<Piece> pieces;
+    for (const Placement& p : arenas[arena]) {
+      AddBars(p, bars.Of(BlockId(p.block)), BarsOf::kAll, &pieces);
+    }
+    Sweep(pieces, plan.arenas[arena].peak, kNever32, [&](Bytes offset, Bytes size, uint32_t count) {
+      if (count == 0) return;
+      const bool joins = !found.empty() && found.back().arena == arena &&
+                         found.back().offset + found.back().size == offset;
+      if (joins) {
+        found.back().size += size;
+      } else {
+        found.push_back({arena, offset, size});
+      }
+    });
   }
   return found;
 }
@@ -138,7 +158,7 @@ std::vector<BorrowedRange> PlanBorrow(const Facts& facts, const PlannedMemory& p
 std::vector<BorrowAt> BorrowAtNode(const Facts& facts, const PlannedMemory& plan, MarkerRule rule,
                                    NodeId at) {
   const BlockOrder order = facts.Blocks(rule);
-  const std::vector<std::optional<BorrowBar>> bars = FindBorrowBars(facts, rule);
+  const BorrowBars bars = FindBorrowBars(facts, rule);
   const GraphId root = facts.roots[facts.trace[at].graph.index()];
   const ChainFrom chain(facts, order, at);
   const std::vector<std::vector<Placement>> arenas = ByArena(plan);
@@ -146,13 +166,18 @@ std::vector<BorrowAt> BorrowAtNode(const Facts& facts, const PlannedMemory& plan
   for (uint32_t arena = 0; arena < arenas.size(); ++arena) {
     const GraphId owner = plan.arenas[arena].graph;
     if (owner.valid() && owner != root) continue;
-    const auto free = [&](const Placement& p) {
-      return chain.FreeOf(BlockId(p.block), bars[p.block]);
-    };
-    Sweep(arenas[arena], plan.arenas[arena].peak, chain.all(), free,
+    std::vector<Piece> pieces;
+    for (const Placement& p : arenas[arena]) {
+      const auto of = bars.Of(BlockId(p.block));
+      const bool leaves = !std::ranges::all_of(of, &BarredBlock::found);
+      pieces.push_back({p.offset, EndOf(p), chain.FreeOf(BlockId(p.block), leaves)});
+      AddBars(p, of, BarsOf::kFound, &pieces);
+    }
+    Sweep(pieces, plan.arenas[arena].peak, chain.all(),
           [&](Bytes offset, Bytes size, uint32_t count) {
             if (count == 0) return;
-            BorrowAt one{{arena, offset, size}, at, chain.Until(count), count, chain.Time(count)};
+            BorrowAt one{{arena, offset, size}, at, chain.Until(count), count, chain.Time(count),
+                         chain.Last(count)};
             const bool joins = !found.empty() && found.back().nodes == count &&
                                found.back().range.arena == arena &&
                                found.back().range.offset + found.back().range.size == offset;

@@ -2,9 +2,9 @@
 //
 //     offset
 //       | done  |   |      later       |      at node n the bytes of what is done before it starts,
-//       | done  | n |         | later  |      and of what starts only after it, are free:
-//       |   lives across   |                  until the first node of n's chain that isn't known
-//       +------------------------- order      to end before these start
+//       | done  | n |         | later  |      and of what starts only after it, are free: to the
+//       |   lives across   |                  end of the last node of n's chain that is known to
+//       +------------------------- order      end before these start
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ std::vector<BorrowedRange> PlanBorrow(const Facts& facts, const PlannedMemory& p
                                       MarkerRule rule);
 
 // What is free while a node runs. By arena, then by offset; in arenas of the node's graph, or that
-// it shares. Neighbours with one `until` are one.
+// it shares. Neighbours with one `last` are one.
 std::vector<BorrowAt> BorrowAtNode(const Facts& facts, const PlannedMemory& plan, MarkerRule rule,
                                    NodeId at);
 

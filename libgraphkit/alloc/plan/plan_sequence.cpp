@@ -17,7 +17,6 @@
 namespace graphkit {
 namespace {
 
-constexpr uint32_t kNoRow = 0xffffffffu;
 // Every pair is looked at up to so many blocks of a pool.
 constexpr size_t kMaxPairwise = 6000;
 
@@ -83,10 +82,12 @@ class PoolPlanner {
  private:
   Bytes Size(BlockId block) const { return RoundedSize(order_.trace()[block]); }
   GraphId Root(BlockId block) const { return order_.lives()[block].root; }
-  bool Output(size_t i) const { return !order_.lives()[blocks_[i]].freed; }
+  bool Output(size_t i) const { return needs_.Outlives(blocks_[i]); }
 
   bool Conflict(BlockId x, BlockId y) const {
-    return Root(x) == Root(y) ? order_.Conflict(x, y) : needs_.Conflict(x, y);
+    if (Root(x) != Root(y)) return needs_.Conflict(x, y);
+    if (order_.Before(x, y)) return needs_.Outlives(x);
+    return !order_.Before(y, x) || needs_.Outlives(y);
   }
 
   // Large ones first; the outputs' first of all, if so. The last `count` of them are left out.
@@ -174,6 +175,48 @@ std::map<PoolId, std::vector<BlockId>> BlocksOfPools(const Facts& facts,
   return pools;
 }
 
+// By block: the graphs after whose launches work outside of graphs reads it, or may; none: after
+// one that isn't in the sequence.
+std::map<BlockId, std::set<GraphId>> ReadAfter(const Facts& facts, std::span<const GraphId> steps) {
+  const Trace& trace = facts.trace;
+  std::map<BlockId, std::set<GraphId>> read;
+  if (trace.works.empty()) return read;
+  const std::vector<bool> backs = BacksSegment(trace);
+  const std::set<GraphId> of_steps(steps.begin(), steps.end());
+  RunGraphs run(trace);
+  std::set<GraphId> launched;
+  GraphId last;  // launched
+  const auto add = [&](BlockId block) {
+    const GraphId root = facts.lives[block].root;
+    if (launched.contains(root)) read[block].insert(of_steps.contains(last) ? last : GraphId());
+  };
+  auto launch = trace.launches.begin();
+  for (const EagerWork& work : trace.works) {
+    for (; launch != trace.launches.end() && launch->seq < work.seq; ++launch) {
+      const GraphId graph = run.Of(*launch);
+      last = graph.valid() ? facts.roots[graph.index()] : graph;
+      if (last.valid()) launched.insert(last);
+    }
+    for (const Access& access : trace.accesses.Of(work.accesses)) {
+      if (access.mode == AccessMode::kWrite || access.block.index() >= backs.size()) continue;
+      if (!backs[access.block.index()]) {
+        add(access.block);
+        continue;
+      }
+      // By an address where no block lies any more.
+      const Address begin = trace[access.block].address + access.offset;
+      const Bytes length = access.length == kLengthUnknown ? 1 : access.length;
+      for (const GraphId graph : of_steps) {
+        for (const BlockId block : facts.blocks[graph.index()]) {
+          const Block& there = trace[block];
+          if (there.address < begin + length && begin < there.address + there.size) add(block);
+        }
+      }
+    }
+  }
+  return read;
+}
+
 }  // namespace
 
 Result<std::vector<GraphId>> RecordedSequence(const Facts& facts) {
@@ -208,20 +251,28 @@ SequenceNeeds::SequenceNeeds(const Facts& facts, std::span<const GraphId> steps)
       takers[input.block.index()].emplace_back(graph);
     }
   }
+  const std::map<BlockId, std::set<GraphId>> read = ReadAfter(facts, steps);
   const size_t n = steps.size();
   for (const GraphId graph : std::set<GraphId>(steps.begin(), steps.end())) {
     for (const BlockId block : facts.blocks[graph.index()]) {
-      if (facts.lives[block].freed) continue;
+      const auto outside = read.find(block);
+      const bool freed = facts.lives[block].freed;
+      if (freed && outside == read.end()) continue;
       const auto taken = [&](GraphId by) {
-        return std::ranges::find(takers[block.index()], by) != takers[block.index()].end();
+        const std::vector<GraphId>& of = takers[block.index()];
+        return std::ranges::find(of, by) != of.end();
       };
-      const bool kept = std::ranges::none_of(steps, taken);
+      const auto read_after = [&](GraphId step) {
+        return outside != read.end() && outside->second.contains(step);
+      };
+      const bool elsewhere = read_after({});  // after a graph that the sequence doesn't have
+      const bool kept = elsewhere || (!freed && std::ranges::none_of(steps, taken));
       std::vector<bool> runs(facts.trace.graphs.size());
       for (size_t i = 0; i < n; ++i) {
         if (steps[i] != graph) continue;
         size_t last = i;  // the last step in which it is needed
         for (size_t j = i + 1; j < i + n && steps[j % n] != graph; ++j) {
-          if (kept || taken(steps[j % n])) last = j;
+          if (kept || taken(steps[j % n]) || read_after(steps[j % n])) last = j;
         }
         for (size_t j = i; j <= last; ++j) runs[steps[j % n].index()] = true;
       }

@@ -4,7 +4,8 @@
 // blocks that are freed inside their graph never meet blocks of another one. A block that its graph
 // doesn't free (an output) is needed until the last graph of the round that takes it as an input
 // has run; one that no graph takes, until its own graph is launched again, since anyone may read
-// it:
+// it. Work outside of graphs that is recorded to read a block after a launch, freed or not, keeps
+// it until the launch after which it reads:
 //
 //     launches      A      B      C      A …
 //     hidden of A   ██                   ██          shares with all of B and C
@@ -35,8 +36,11 @@ class SequenceNeeds {
   bool Conflict(BlockId x, BlockId y) const;
   // Whether the block has to stay while that graph runs.
   bool NeededIn(BlockId block, GraphId graph) const;
+  // Whether the block has to stay when its own graph has run.
+  bool Outlives(BlockId block) const { return row_[block.index()] != kNoRow; }
 
  private:
+  static constexpr uint32_t kNoRow = 0xffffffffu;
   const Facts& facts_;
   std::vector<uint32_t> row_;            // by block; none: needed in its own graph only
   std::vector<std::vector<bool>> runs_;  // by row: by graph

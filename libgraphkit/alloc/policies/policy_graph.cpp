@@ -58,7 +58,8 @@ void BehindAll::Leave(Stream* stream) {
   stream->waits.TakeAll([&](uint32_t block) { again_.emplace_back(block); });
 }
 
-// At what waits for the stream: of one that is behind many nodes, at all.
+// Looks again at the blocks that wait for the stream: at those that its new place is behind, or at
+// all of them where it is behind many nodes.
 void BehindAll::LookAgain(Stream* stream) {
   const auto reached = [&](uint32_t block) { again_.emplace_back(block); };
   const OrderPoint before = std::exchange(stream->point, {});

@@ -1,8 +1,6 @@
 #include "libgraphkit/alloc/recorded/recorded_run.h"
 
 #include <algorithm>
-#include <bit>
-#include <charconv>
 #include <optional>
 #include <span>
 #include <string>
@@ -273,36 +271,7 @@ class Rewinder {
   RecordedRun run_;
 };
 
-// What a setting of PYTORCH_CUDA_ALLOC_CONF says; 0: it isn't there.
-Bytes MegabytesOf(std::string_view conf, std::string_view name) {
-  const size_t at = conf.find(name);
-  Bytes megabytes = 0;
-  if (at != std::string_view::npos) {
-    std::from_chars(conf.data() + at + name.size(), conf.data() + conf.size(), megabytes);
-  }
-  return megabytes;
-}
-
 }  // namespace
-
-CachingConfig ConfigOf(const TorchSettings& settings) {
-  CachingConfig config;
-  if (settings.max_split_size > 0)
-    config.max_split_size = static_cast<Bytes>(settings.max_split_size);
-  config.expandable_segments = settings.expandable_segments;
-  config.garbage_collection_threshold = settings.garbage_collection_threshold;
-  for (const auto& [megabytes, divisions] : settings.roundup_power2_divisions) {
-    if (megabytes == 0) continue;
-    const auto slot = static_cast<size_t>(std::bit_width(megabytes) - 1);
-    if (slot < config.roundup_power2_divisions.size())
-      config.roundup_power2_divisions[slot] = divisions;
-  }
-  if (const Bytes size = MegabytesOf(settings.conf, "large_segment_size_mb:"); size > 0)
-    config.large_segment = size << 20;
-  if (const Bytes size = MegabytesOf(settings.conf, "max_non_split_rounding_mb:"); size > 0)
-    config.max_non_split_rounding = size << 20;
-  return config;
-}
 
 Result<RecordedRun> RewindSnapshot(const TorchSnapshot& snapshot, size_t device,
                                    const RecordedReading& reading) {

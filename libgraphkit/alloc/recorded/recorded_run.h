@@ -95,9 +95,6 @@ struct RecordedRun {
   std::vector<Address> recorded_addresses;
 };
 
-// The allocator's settings as a snapshot states them.
-CachingConfig ConfigOf(const TorchSettings& settings);
-
 // Where a file leaves a choice.
 struct RecordedReading {
   uint32_t ends = 0;     // FindLives'

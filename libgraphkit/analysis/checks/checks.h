@@ -14,6 +14,7 @@ namespace graphkit {
 struct Check {
   std::string_view id;  // kebab-case
   Severity severity;    // of its findings; the most severe, when it grades them
+  Harm harm;
   std::string_view what;
   std::vector<Finding> (*find)(const Facts& facts);  // leaves `check` of its findings empty
   bool grades = false;                               // sets the severity of its findings

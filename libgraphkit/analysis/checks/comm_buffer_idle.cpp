@@ -78,7 +78,8 @@ class Lender {
         trace_.accesses.Of(trace_[node].accesses), [&](const Access& access) {
           const bool whole =
               access.length == kLengthUnknown || access.length >= trace_[buffer].size;
-          const bool fills = access.mode == AccessMode::kWrite && access.offset == 0 && whole;
+          const bool fills = access.mode == AccessMode::kWrite && access.offset == 0 && whole &&
+                             access.rows.width == 0;
           return access.block != buffer || fills;
         });
   }

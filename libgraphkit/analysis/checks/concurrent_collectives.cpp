@@ -89,6 +89,7 @@ class Finder {
           continue;
         Finding& finding =
             Add(graph, LaunchText(trace_, before, other) + " and " + LaunchText(trace_, i, graph));
+        if (order.BeforeByThreads(before, i)) DoubtThreads(&finding);
         finding.streams = {trace_.launches[before].stream, trace_.launches[i].stream};
       }
     }

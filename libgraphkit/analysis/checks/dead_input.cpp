@@ -7,6 +7,20 @@
 
 namespace graphkit {
 
+namespace {
+
+// Whether a node of the graph surely reaches a block: a copy or a memset, not a kernel that was
+// given its address.
+bool Copies(const Facts& facts, GraphId graph, BlockId block) {
+  const Trace& trace = facts.trace;
+  return std::ranges::any_of(facts.lives.Touches(block), [&](const Touch& touch) {
+    const Node& node = trace[touch.node];
+    return facts.roots[node.graph.index()] == graph && node.kind != NodeKind::kKernel;
+  });
+}
+
+}  // namespace
+
 std::vector<Finding> FindFreedInputs(const Facts& facts, const FreedInputs& which) {
   const Trace& trace = facts.trace;
   const CapturePlaces places(trace);
@@ -15,7 +29,7 @@ std::vector<Finding> FindFreedInputs(const Facts& facts, const FreedInputs& whic
     bool known = false;
     for (const auto& [input, now] : stale[graph.index()]) {
       if (now.valid() || IsHostMemory(trace, input.block) != which.host) continue;
-      known = known || KnownUse(trace, input);
+      known = known || (which.host ? Copies(facts, graph, input.block) : KnownUse(trace, input));
       AddBlock(trace, input.block, finding);
       finding->nodes.push_back(input.node);
       if (finding->evidence.size() >= kShownEvidence) continue;

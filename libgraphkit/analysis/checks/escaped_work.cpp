@@ -9,6 +9,7 @@
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/memory/touches_by_graph.h"
 #include "libgraphkit/analysis/names/call_site.h"
+#include "libgraphkit/model/access_overlap.h"
 
 namespace graphkit {
 namespace {
@@ -16,13 +17,6 @@ namespace {
 bool MayRead(AccessMode mode) { return mode != AccessMode::kWrite; }
 bool MayWrite(AccessMode mode) { return mode != AccessMode::kRead; }
 bool IsSure(AccessMode mode) { return mode != AccessMode::kUnknown; }
-
-bool Meet(const Access& a, const Access& b) {
-  const auto ends_before = [](const Access& one, const Access& other) {
-    return one.length != kLengthUnknown && one.offset + one.length <= other.offset;
-  };
-  return !ends_before(a, b) && !ends_before(b, a);
-}
 
 // What work and a node of the graph do to a block, of which a launch has only the node.
 struct Escape {
@@ -84,7 +78,7 @@ class EscapeFinder {
     };
     bool first_after = true, overwritten = false, written = false;
     const auto look = [&](NodeId id, const Access& access) {
-      if (!Meet(own, access)) return;
+      if (Overlap(own, access) == Ternary::kNo) return;
       const bool before = trace_[id].seq < work.seq;
       const bool sure = IsSure(own.mode) && IsSure(access.mode);
       if (!before && std::exchange(first_after, false))

@@ -45,8 +45,7 @@ std::vector<Finding> FindEventStreamLeaks(const Facts& facts) {
   std::vector<Finding> findings;
   if (finding.streams.size() >= kPoolStreams && unused > finding.streams.size() / 2) {
     finding.message = "kept until the end: " + Count(finding.streams.size(), "stream") + ", " +
-                      FormatCount(unused) +
-                      " of them never used, as of a library's pool of streams";
+                      FormatCount(unused) + " never used; typical of a library's stream pool";
     findings.push_back(std::move(finding));
     finding = {};
     if (events == 0) return findings;

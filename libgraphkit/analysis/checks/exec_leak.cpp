@@ -63,7 +63,7 @@ std::vector<Finding> FindUndestroyed(const Facts& facts) {
     }
     finding->severity = Severity::kWarning;
     finding->message = execs + (leaked == 1 ? " was" : " were") + " never destroyed";
-    finding->advice = "call cudaGraphExecDestroy when the graph is launched no more";
+    finding->advice = "call cudaGraphExecDestroy after its last launch";
   });
 }
 

@@ -77,7 +77,7 @@ struct FailedUpdates {
 class FailureFinder {
  public:
   explicit FailureFinder(const Facts& facts)
-      : trace_(facts.trace), places_(trace_), differences_(facts) {
+      : trace_(facts.trace), places_(trace_), differences_(trace_) {
     for (const Launch& launch : trace_.launches) launches_[launch.exec].push_back(launch.seq);
     for (const ExecUpdate& update : trace_.exec_updates)
       updates_[update.exec].push_back(update.seq);

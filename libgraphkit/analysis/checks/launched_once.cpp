@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/group_by.h"
+#include "libgraphkit/model/graph_places.h"
 
 namespace graphkit {
 namespace {
@@ -14,10 +14,10 @@ constexpr size_t kManyOnce = 8;
 // How many nodes, and a hash of what they are, in their order: alike in graphs that one line makes.
 using Likeness = std::pair<size_t, uint64_t>;
 
-Likeness LikenessOf(const Trace& trace, std::span<const uint32_t> nodes) {
+Likeness LikenessOf(const Trace& trace, std::span<const NodeId> nodes) {
   uint64_t hash = 0;
-  for (const uint32_t id : nodes) {
-    const Node& node = trace.nodes[id];
+  for (const NodeId id : nodes) {
+    const Node& node = trace[id];
     const uint64_t what = (uint64_t{node.kernel.value} << 8) + static_cast<uint64_t>(node.kind);
     hash = (hash ^ what) * 0x9e3779b97f4a7c15u;
     hash ^= hash >> 29;
@@ -27,13 +27,13 @@ Likeness LikenessOf(const Trace& trace, std::span<const uint32_t> nodes) {
 
 // Execs of graphs alike, in the order in which they were made.
 std::map<Likeness, std::vector<ExecId>> AlikeExecs(const Trace& trace) {
-  const Grouped nodes =
-      Group(trace.nodes, trace.graphs.size(), [](const Node& node) { return node.graph; });
+  GraphPlaces places(trace);
+  std::vector<NodeId> live;
   std::map<Likeness, std::vector<ExecId>> alike;
   for (size_t i = 0; i < trace.execs.size(); ++i) {
     const GraphId graph = trace.execs[i].graph;
     if (!graph.valid()) continue;
-    alike[LikenessOf(trace, nodes.Of(graph.index()))].emplace_back(i);
+    alike[LikenessOf(trace, places.NodesAt(graph, trace.execs[i].created, &live))].emplace_back(i);
   }
   return alike;
 }

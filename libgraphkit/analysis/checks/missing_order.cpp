@@ -1,4 +1,6 @@
 // missing-order: nodes that touch one block and that nothing orders.
+#include <optional>
+
 #include "libgraphkit/analysis/checks/find.h"
 
 namespace graphkit {
@@ -17,6 +19,10 @@ std::string MissingOrderMessage(const Trace& trace, const Race& race) {
     return "nothing orders " + pair + ", which touch the same bytes of " + block +
            ", and one writes";
   }
+  if (race.same_pointer) {
+    return "nothing orders " + pair + ", which are both given the same address in " + block +
+           ", and one may write there";
+  }
   return "nothing orders " + pair + ", which may touch the same bytes of " + block;
 }
 
@@ -28,6 +34,17 @@ std::string AdviceFor(const Trace& trace, const Race& race) {
          ", if they touch the same bytes";
 }
 
+// None: nothing says that one of them writes what the other one touches.
+std::optional<Severity> SeverityOf(const Race& race) {
+  if (race.kind == RaceKind::kAlloc || race.overlapping == Overlapping::kCertain) {
+    return Severity::kError;
+  }
+  if (!race.typed) return std::nullopt;
+  if (race.same_pointer) return Severity::kWarning;
+  if (race.overlapping == Overlapping::kUnknown) return std::nullopt;
+  return Severity::kNote;
+}
+
 }  // namespace
 
 std::vector<Finding> FindMissingOrder(const Facts& facts) {
@@ -35,12 +52,10 @@ std::vector<Finding> FindMissingOrder(const Facts& facts) {
   const std::vector<bool> never_run = NeverRun(facts.trace);
   for (const Race& race : facts.races) {
     if (race.ordered_if_full || race.kind == RaceKind::kFree) continue;
-    const bool certain = race.kind == RaceKind::kAlloc || race.overlapping == Overlapping::kCertain;
-    if (race.overlapping == Overlapping::kUnknown) continue;
-    if (!certain && !race.typed) continue;
+    const std::optional<Severity> severity = SeverityOf(race);
+    if (!severity) continue;
     const bool runs = !never_run[facts.roots[facts.trace[race.earlier].graph.index()].index()];
-    const Severity severity = certain && runs ? Severity::kError : Severity::kNote;
-    Finding& finding = by_site[SiteOf(facts, race, severity)];
+    Finding& finding = by_site[SiteOf(facts, race, runs ? *severity : Severity::kNote)];
     if (finding.blocks.empty()) {
       finding.message = MissingOrderMessage(facts.trace, race);
       if (!runs) finding.message += "; this graph never runs";

@@ -12,6 +12,7 @@
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/kernel_names.h"
 #include "libgraphkit/analysis/order/launches.h"
+#include "libgraphkit/model/access_overlap.h"
 
 namespace graphkit {
 namespace {
@@ -32,6 +33,7 @@ struct Reach {
   BlockId block;
   Toucher by;
   bool sure = true;  // of a writer: whether it is known to write
+  Access access;     // from address 0
 };
 
 class ReuseFinder {
@@ -94,7 +96,8 @@ class ReuseFinder {
                                ? block.size - std::min(block.size, access.offset)
                                : access.length;
       if (length == 0) continue;
-      (sends ? sent_ : written_).push_back({begin, begin + length, access.block, by, sure});
+      (sends ? sent_ : written_)
+          .push_back({begin, begin + length, access.block, by, sure, At(access, block.address)});
       longest_ = std::max(longest_, length);
     }
   }
@@ -104,6 +107,7 @@ class ReuseFinder {
     auto at = std::ranges::lower_bound(written_, from, {}, &Reach::begin);
     for (; at != written_.end() && at->begin < sent.end; ++at) {
       if (at->end <= sent.begin || at->by.graph == sent.by.graph || at->sure != sure) continue;
+      if (Overlap(sent.access, at->access) == Ternary::kNo) continue;
       if (!compared_.insert({sent.by.graph, sent.by.work, at->by.graph, sent.block}).second) {
         continue;
       }
@@ -147,7 +151,7 @@ class ReuseFinder {
         std::ranges::upper_bound(later, trace_.works[sends.work].seq, {},
                                  [&](uint32_t at) { return trace_.launches[at].seq; });
     if (next == later.end() || order.WorkBefore(sends.work, *next)) return std::nullopt;
-    return LaunchPair{*next, *next};
+    return LaunchPair{*next, *next, order.WorkBeforeByThreads(sends.work, *next)};
   }
 
   std::string SenderName(const Toucher& sends) const {
@@ -170,6 +174,7 @@ class ReuseFinder {
     finding->advice =
         std::string("let the later launch's stream wait for the one that sends, or ") +
         (sent.by.work == kNoWork ? "give the second graph memory of its own" : "send from a copy");
+    if (pair.by_threads) DoubtThreads(finding);
     AddSender(sent.by, pair.first, finding);
     finding->streams.push_back(trace_.launches[pair.second].stream);
     finding->evidence.push_back(

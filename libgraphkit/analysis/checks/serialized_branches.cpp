@@ -83,8 +83,7 @@ std::vector<Finding> FindSerializedBranches(const Facts& facts) {
     finding->streams = {path.stream};
     finding->message = "all " + Count(path.nodes, "node") + " of " + NameOf(facts.trace, graph) +
                        " run one after another on " + NameOf(facts.trace, path.stream) +
-                       ", and by what they touch the longest chain has " +
-                       Count(path.longest, "node");
+                       "; data dependencies need a chain of only " + std::to_string(path.longest);
     finding->advice = "capture independent branches on streams of their own, joined by events";
     finding->assumes = Assumption::kArguments;
   });

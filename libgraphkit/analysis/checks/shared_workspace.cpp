@@ -17,7 +17,14 @@ struct User {
   GraphId graph;
   NodeId node;
   bool surely_writes = false;
+  std::vector<Interval<Bytes>> writes = {};  // of the block, or may
 };
+
+bool WriteTheSame(const User& a, const User& b) {
+  return std::ranges::any_of(a.writes, [&](const Interval<Bytes>& bytes) {
+    return std::ranges::any_of(b.writes, [&](const auto& other) { return Overlaps(bytes, other); });
+  });
+}
 
 // `users`: those of the block.
 void FindUsers(const Facts& facts, BlockId id, const std::vector<std::vector<uint32_t>>& launches,
@@ -36,6 +43,9 @@ void FindUsers(const Facts& facts, BlockId id, const std::vector<std::vector<uin
         std::ranges::find_if(*users, [&](const User& other) { return other.graph == root; });
     if (user == users->end()) user = users->insert(users->end(), {root, node});
     user->surely_writes = user->surely_writes || access.mode != AccessMode::kUnknown;
+    const Bytes end = access.offset + std::min(access.length, kLengthUnknown - access.offset);
+    const Interval<Bytes> bytes{access.offset, end};
+    if (std::ranges::find(user->writes, bytes) == user->writes.end()) user->writes.push_back(bytes);
   });
 }
 
@@ -68,6 +78,7 @@ Finding Describe(const Trace& trace, SharedBlocks shared) {
   finding->evidence.push_back(
       {.text = LaunchText(trace, launches.second, second.graph) + " isn't ordered with it",
        .nodes = {second.node}});
+  if (launches.by_threads) DoubtThreads(finding);
   return std::move(shared.finding);
 }
 
@@ -84,9 +95,11 @@ class UnorderedGraphs {
     if (!order_) order_.emplace(trace_);
     const auto &of_a = launches_[a.index()], &of_b = launches_[b.index()];
     pair->second = FindUnordered(*order_, trace_, of_a, of_b);
-    if (pair->second) return pair->second;
+    if (pair->second && !pair->second->by_threads) return pair->second;
     const auto swapped = FindUnordered(*order_, trace_, of_b, of_a);
-    if (swapped) pair->second = {swapped->second, swapped->first};
+    if (swapped && (!pair->second || !swapped->by_threads)) {
+      pair->second = {swapped->second, swapped->first, swapped->by_threads};
+    }
     return pair->second;
   }
 
@@ -199,6 +212,7 @@ class SharedPools {
         {.text = LaunchText(trace_, launches.second, graphs.second) + " isn't ordered with it"},
         AllocatedThere(places_, largest.first),
         AllocatedThere(places_, largest.second)};
+    if (launches.by_threads) DoubtThreads(&finding);
     return finding;
   }
 
@@ -225,6 +239,7 @@ std::vector<Finding> FindSharedWorkspaces(const Facts& facts) {
     FindUsers(facts, BlockId(i), launches, &users);
     for (size_t b = 1; b < users.size(); ++b) {
       for (size_t a = 0; a < b; ++a) {
+        if (!WriteTheSame(users[a], users[b])) continue;
         const auto pair = unordered.Of(users[a].graph, users[b].graph);
         if (!pair) continue;
         const bool sure = users[a].surely_writes && users[b].surely_writes;

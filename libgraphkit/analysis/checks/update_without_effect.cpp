@@ -144,24 +144,48 @@ std::vector<Seq> LastUses(const Trace& trace) {
   return last;
 }
 
+struct UnseenChanges {
+  std::vector<const NodeChange*> changes;
+  uint64_t launches = 0;  // that ran without one of them
+};
+
+// `changes`: of a graph's nodes, and of these nodes in execs: an exec that is given parameters of
+// its own has them. `launches`: of the graph.
+UnseenChanges FindUnseen(const Trace& trace, const std::vector<const NodeChange*>& changes,
+                         const std::vector<uint32_t>& launches) {
+  UnseenChanges found;
+  std::map<NodeId, const NodeChange*> now;
+  auto change = changes.begin();
+  for (const uint32_t launch : launches) {
+    for (; change != changes.end() && (*change)->seq < trace.launches[launch].seq; ++change) {
+      const NodeChange& next = **change;
+      if (next.exec.valid() || next.back) {
+        now.erase(next.node);
+      } else {
+        now.emplace(next.node, &next);
+      }
+    }
+    found.launches += now.empty() ? 0 : 1;
+    for (const auto& [node, set] : now) AddOnce(set, &found.changes);
+  }
+  return found;
+}
+
 // Nodes of graphs that were set, while the execs went on with what they had.
 void FindUnseen(const Facts& facts, std::vector<Finding>* findings) {
   const Trace& trace = facts.trace;
   const std::vector<Seq> last_use = LastUses(trace);
-  std::map<GraphId, std::vector<const NodeChange*>> unseen;
+  std::map<GraphId, std::vector<const NodeChange*>> set;
   for (const NodeChange& change : trace.node_changes) {
-    if (change.exec.valid() || change.what != NodeChangeKind::kParams) continue;
+    if (change.what != NodeChangeKind::kParams) continue;
     const GraphId root = facts.roots[trace[change.node].graph.index()];
     if (last_use[root.index()] != 0 && last_use[root.index()] < change.seq)
-      unseen[root].push_back(&change);
+      set[root].push_back(&change);
   }
-  if (unseen.empty()) return;
+  if (set.empty()) return;
   const auto launches = LaunchesByGraph(trace);
-  for (const auto& [root, changes] : unseen) {
-    const auto& own = launches[root.index()];
-    const Seq set = changes.front()->seq;
-    const auto later = std::ranges::count_if(
-        own, [&](uint32_t launch) { return trace.launches[launch].seq > set; });
+  for (const auto& [root, all] : set) {
+    const auto [changes, later] = FindUnseen(trace, all, launches[root.index()]);
     if (later == 0) continue;
     Finding finding{.severity = Severity::kWarning, .graph = root};
     for (const NodeChange* change : changes) {
@@ -175,8 +199,8 @@ void FindUnseen(const Facts& facts, std::vector<Finding>* findings) {
     }
     finding.message = NameOf(trace, root) + " was given other parameters in " +
                       Count(finding.nodes.size(), "node") +
-                      " after it was instantiated: it was launched " +
-                      Count(static_cast<uint64_t>(later), "time") + " since, with the old ones";
+                      " after it was instantiated: it was launched " + Count(later, "time") +
+                      " since, with the old ones";
     finding.advice =
         "set them in the exec (cudaGraphExecKernelNodeSetParams, …), or update the exec from the "
         "graph (cudaGraphExecUpdate)";

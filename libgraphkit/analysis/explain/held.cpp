@@ -28,7 +28,7 @@ HeldGroup::Kind KindOf(const Trace& trace, const Block& block, const StackName& 
 }
 
 void Take(const Trace& trace, const Block& block, const StackName& name, Building* building) {
-  const Bytes bytes = RoundedSize(block);
+  const Bytes bytes = AllocatedSize(block);
   HeldGroup& group = building->group;
   group.bytes += bytes;
   ++group.blocks;

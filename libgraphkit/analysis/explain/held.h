@@ -29,7 +29,7 @@ struct HeldGroup {
   std::vector<std::string> operations = {};  // those of most bytes first
   MemoryRole role = MemoryRole::kOther;      // of its largest block
   PoolId pool = {};                          // kPool
-  Bytes bytes = 0;                           // rounded up to 512 B
+  Bytes bytes = 0;                           // as allocated
   uint64_t blocks = 0;
   StackId stack = {};  // of its largest block
   bool operator==(const HeldGroup&) const = default;

@@ -22,6 +22,16 @@ bool IsCall(const Trace& trace, const StackFrame& frame) {
   return function == "_call_impl" || function == "_wrapped_call_impl";
 }
 
+// at::cuda::getCUDABlasLtWorkspace and others: kept for later calls by the library.
+bool IsWorkspace(const Trace& trace, StackId stack) {
+  const Slice run = trace.stacks[stack.index()].frames;
+  for (uint32_t i = run.first; i < run.first + run.count; ++i) {
+    const std::string_view function = trace[trace.stack_frames[i].function];
+    if (function.find("orkspace") != function.npos) return true;
+  }
+  return false;
+}
+
 // The line that called the outermost module.
 std::string CallerOfModel(const Trace& trace, StackId stack) {
   const Slice run = trace.stacks[stack.index()].frames;
@@ -121,19 +131,20 @@ MemoryAccount AccountFor(const Trace& trace, std::span<const StackName> names, D
 
 }  // namespace
 
-KeptActivations FindKeptActivations(const Trace& trace, std::span<const StackName> names,
-                                    DeviceIndex device, Seq first_event) {
+KeptByForward FindKeptByForward(const Trace& trace, std::span<const StackName> names,
+                                DeviceIndex device, Seq first_event) {
   const std::vector<DeviceIndex> devices = DevicesOfBlocks(trace);
   const Seq last = LastOfBackward(trace, names, devices, device, first_event);
-  KeptActivations kept{.backward_ran = last != kNever};
+  KeptByForward kept{.backward_ran = last != kNever};
   std::map<std::string, Bytes> callers;
   for (const BlockId id : BlocksInUse(trace, device, trace.records)) {
     const Block& block = trace[id];
     const bool kept_by_user = !block.freed() && !block.graph && block.allocated < last;
     if (NameIn(names, block).role != MemoryRole::kForward || !kept_by_user) continue;
-    kept.bytes += RoundedSize(block);
+    if (IsWorkspace(trace, block.stack)) continue;
+    kept.bytes += AllocatedSize(block);
     ++kept.blocks;
-    callers[CallerOfModel(trace, block.stack)] += RoundedSize(block);
+    callers[CallerOfModel(trace, block.stack)] += AllocatedSize(block);
   }
   const auto most =
       std::ranges::max_element(callers, {}, &std::pair<const std::string, Bytes>::second);
@@ -149,7 +160,7 @@ FamilyBlocks FindFamily(const Trace& trace, std::span<const StackName> names,
   for (const BlockId id : blocks) {
     const StackName& name = NameIn(names, trace[id]);
     if (!IsOf(trace, name, family)) continue;
-    const Bytes bytes = RoundedSize(trace[id]);
+    const Bytes bytes = AllocatedSize(trace[id]);
     found.bytes += bytes;
     ++found.blocks;
     ++sizes[bytes];

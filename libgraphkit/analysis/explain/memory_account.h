@@ -19,11 +19,12 @@ namespace graphkit {
 struct MemoryRemark {
   enum class Kind : uint8_t {
     kOutOfMemory,
-    kActivationsKept,  // forward activations outlive the last backward, or there was none
+    kForwardKept,      // memory of forwards outlives the last backward, or there was none
     kIdle,             // reserved and not in use at the end
     kLossBlocks,       // large blocks of the loss at the peak
     kSoftmaxBlocks,    // those of softmax: the scores of an attention that isn't fused
     kDeferred,         // freed, and held back for other streams
+    kBeforeRecording,  // most of the peak was allocated before recording began
   };
   Kind kind = Kind::kIdle;
   Bytes bytes = 0;
@@ -32,7 +33,7 @@ struct MemoryRemark {
   bool operator==(const MemoryRemark&) const = default;
 };
 
-// The word for it in JSON: "out-of-memory", "activations-kept", …
+// The word for it in JSON: "out-of-memory", "forward-kept", …
 const char* NameOf(MemoryRemark::Kind kind);
 
 struct MemoryAccount {
@@ -64,17 +65,18 @@ std::vector<MemoryAccount> AccountForMemory(const Trace& trace, const SnapshotIn
 
 // What the remarks are made of; parts of AccountForMemory.
 
-struct KeptActivations {
+struct KeptByForward {
   Bytes bytes = 0;
   uint64_t blocks = 0;
   bool backward_ran = false;
   std::string caller = {};  // "train.py:21": the line that ran the model; empty: not known
-  bool operator==(const KeptActivations&) const = default;
+  bool operator==(const KeptByForward&) const = default;
 };
 // Blocks of forwards that were never freed, that no graph has, and that were allocated before the
-// last that a backward allocated; all of them where there was no backward.
-KeptActivations FindKeptActivations(const Trace& trace, std::span<const StackName> names,
-                                    DeviceIndex device, Seq first_event);
+// last that a backward allocated; all of them where there was no backward. Workspaces, which
+// libraries keep, are left out where native frames show them.
+KeptByForward FindKeptByForward(const Trace& trace, std::span<const StackName> names,
+                                DeviceIndex device, Seq first_event);
 
 // Blocks in use whose line or operator is about one thing.
 struct FamilyBlocks {

@@ -18,14 +18,26 @@ std::string In(Bytes bytes, uint64_t count, const char* thing) {
   return FormatBytes(bytes) + " in " + Count(count, thing);
 }
 
-const char* AdviceFor(const OutOfMemoryEvent& failed, const IdleMemory& idle) {
+bool IsExpandable(const Trace& trace) {
+  return std::ranges::any_of(trace.process.environment, [](const std::string& variable) {
+    return variable.find("ALLOC_CONF=") != variable.npos &&
+           variable.find("expandable_segments:True") != variable.npos;
+  });
+}
+
+const char* AdviceFor(const Trace& trace, const OutOfMemoryEvent& failed, const IdleMemory& idle) {
   if (failed.free_on_device >= failed.asked) {
     return "the device had enough: a limit refused it, such as that of "
            "torch.cuda.set_per_process_memory_fraction";
   }
-  if (idle.bytes() + failed.free_on_device >= failed.asked) {
+  const Bytes shared = idle.bytes() - idle.private_bytes;
+  if (shared + failed.free_on_device >= failed.asked && !IsExpandable(trace)) {
     return "the memory is there, in pieces: PYTORCH_ALLOC_CONF=expandable_segments:True lets "
            "segments grow instead";
+  }
+  if (idle.bytes() + failed.free_on_device >= failed.asked) {
+    return "the memory is there, in pieces, or for other streams and private pools alone: fewer "
+           "pools, or less memory at the peak";
   }
   return "the holders above are what has to shrink: a smaller batch, checkpointing, or what is "
          "kept by mistake";
@@ -39,22 +51,55 @@ MemoryRemark OutOfMemory(const Trace& trace, const MemoryAccount& account) {
                 FormatBytes(failed.asked) + " asked for, " + FormatBytes(failed.free_on_device) +
                 " free on the device, " + FormatBytes(idle.bytes()) +
                 " reserved but unused (largest free block " + FormatBytes(idle.largest) + ")";
-  remark.advice = AdviceFor(failed, idle);
+  remark.advice = AdviceFor(trace, failed, idle);
   return remark;
 }
 
-MemoryRemark ActivationsKept(const KeptActivations& kept) {
-  MemoryRemark remark{.kind = Kind::kActivationsKept, .bytes = kept.bytes};
+// That a forward's memory is kept doesn't show why: autograd keeps activations, the program keeps
+// outputs and caches.
+MemoryRemark ForwardKept(const KeptByForward& kept) {
+  MemoryRemark remark{.kind = Kind::kForwardKept, .bytes = kept.bytes};
   const std::string where = kept.caller.empty() ? "" : " (" + kept.caller + ")";
-  remark.text = FormatBytes(kept.bytes) + " of forward activations, " +
-                Count(kept.blocks, "block") +
-                (kept.backward_ran ? ", are still allocated after the last backward operator"
-                                   : ", are allocated at the end, and no backward was recorded");
+  remark.text = In(kept.bytes, kept.blocks, "block") + " that forwards allocated, " +
+                (kept.backward_ran ? "still allocated after the last backward operator"
+                                   : "allocated at the end; no backward was recorded");
   remark.advice =
-      kept.backward_ran
-          ? "does a variable such as `loss` keep the autograd graph?" + where
-          : "run inference in torch.no_grad(); else drop the outputs that keep them" + where;
+      (kept.backward_ran
+           ? "an output that is kept, or a variable such as `loss` that keeps the autograd graph"
+           : "activations, if gradients are on: torch.no_grad() keeps none; otherwise outputs, "
+             "caches or workspaces that are kept") +
+      where;
   return remark;
+}
+
+// The files that show no stack for most of the peak. A block from before with a stack: PyTorch
+// keeps stacks of earlier recordings, and drops the oldest events of a history that is full.
+MemoryRemark BeforeRecording(const MemoryAccount& account, Bytes bytes, uint64_t stacked) {
+  MemoryRemark remark{.kind = Kind::kBeforeRecording, .bytes = bytes};
+  const auto share = static_cast<double>(bytes) / static_cast<double>(account.told.in_use);
+  remark.text = FormatBytes(bytes) + ", " + FormatPercent(share) +
+                " of the memory above, was allocated before recording began";
+  remark.advice = "call torch.cuda.memory._record_memory_history() before the model is made";
+  if (stacked > 0) {
+    remark.text += "; " + Count(stacked, "block") +
+                   (stacked == 1 ? " of it has a call stack" : " of it have call stacks") +
+                   ": of an earlier recording, or their events were lost";
+    remark.advice += ", with a larger max_entries if events were lost";
+  }
+  return remark;
+}
+
+void AddBeforeRecording(const Trace& trace, const MemoryAccount& account,
+                        std::span<const BlockId> blocks, std::vector<MemoryRemark>* remarks) {
+  Bytes bytes = 0;
+  uint64_t stacked = 0;
+  for (const BlockId id : blocks) {
+    if (trace[id].allocated >= account.first_event) continue;
+    bytes += AllocatedSize(trace[id]);
+    stacked += trace[id].stack.valid() ? 1 : 0;
+  }
+  const bool most = account.has_history && bytes > account.told.in_use / 2;
+  if (most) remarks->push_back(BeforeRecording(account, bytes, stacked));
 }
 
 MemoryRemark Idle(const IdleMemory& idle) {
@@ -106,7 +151,7 @@ void AddDeferred(const Trace& trace, const MemoryAccount& account, std::span<con
   uint64_t count = 0;
   for (const BlockId id : blocks) {
     if (trace[id].free_requested > account.told.seq) continue;
-    bytes += RoundedSize(trace[id]);
+    bytes += AllocatedSize(trace[id]);
     ++count;
   }
   if (count > 0) remarks->push_back(Deferred(bytes, count));
@@ -115,8 +160,9 @@ void AddDeferred(const Trace& trace, const MemoryAccount& account, std::span<con
 }  // namespace
 
 const char* NameOf(Kind kind) {
-  static constexpr std::array<const char*, 6> kNames = {
-      "out-of-memory", "activations-kept", "idle", "loss-blocks", "softmax-blocks", "deferred"};
+  static constexpr std::array<const char*, 7> kNames = {
+      "out-of-memory", "forward-kept",    "idle", "loss-blocks", "softmax-blocks",
+      "deferred",      "before-recording"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -124,9 +170,8 @@ std::vector<MemoryRemark> FindRemarks(const Trace& trace, std::span<const StackN
                                       const MemoryAccount& account) {
   constexpr Bytes kWorth = 50;  // of the peak in use, the share that is worth a look
   std::vector<MemoryRemark> remarks;
-  const KeptActivations kept =
-      FindKeptActivations(trace, names, account.device, account.first_event);
-  remarks.push_back(ActivationsKept(kept));
+  remarks.push_back(
+      ForwardKept(FindKeptByForward(trace, names, account.device, account.first_event)));
   remarks.push_back(Idle(account.idle_at_end));
   const std::vector<BlockId> blocks = BlocksInUse(trace, account.device, account.told.seq);
   for (const OperatorFamily family : {OperatorFamily::kLoss, OperatorFamily::kSoftmax}) {
@@ -134,6 +179,7 @@ std::vector<MemoryRemark> FindRemarks(const Trace& trace, std::span<const StackN
     if (found.alike > 1) remarks.push_back(Family(family, found));
   }
   AddDeferred(trace, account, blocks, &remarks);
+  AddBeforeRecording(trace, account, blocks, &remarks);
   const Bytes least = std::max<Bytes>(account.moments.peak_in_use.in_use / kWorth, 1);
   std::erase_if(remarks, [&](const MemoryRemark& remark) { return remark.bytes < least; });
   std::ranges::stable_sort(remarks, std::greater(), &MemoryRemark::bytes);

@@ -5,7 +5,6 @@
 #include <numeric>
 #include <set>
 #include <span>
-#include <tuple>
 
 #include "libgraphkit/analysis/host_time.h"
 #include "libgraphkit/analysis/order/launches.h"
@@ -15,108 +14,10 @@ namespace {
 
 using Range = Interval<Address>;
 
-Range RangeOf(const Block& block) {
-  return {block.address, block.address + RoundUp(block.size, kBlockGranularity)};
-}
-
-// Whether what touches the block first only reads it.
-bool ReadFirst(const Facts& facts, BlockId block) {
-  const auto touches = facts.lives.Touches(block);
-  if (touches.empty()) return false;
-  bool read = false;
-  for (const Access& access : facts.trace.accesses.Of(facts.trace[touches[0].node].accesses)) {
-    if (access.block != block) continue;
-    if (access.mode != AccessMode::kRead) return false;
-    read = true;
-  }
-  return read;
-}
-
-std::optional<BorrowBar> BarOf(const Facts& facts, const BlockOrder& order, BlockId block) {
-  const BlockLife& life = facts.lives[block];
-  if (life.elsewhere) return BorrowBar::kOtherGraph;
-  if (ReadFirst(facts, block)) return BorrowBar::kReadFirst;
-  if (!life.freed) return BorrowBar::kOutput;
-  if (!order.Dies(block)) return BorrowBar::kOtherStream;
-  return {};
-}
-
-// Blocks of captures by address, to find those that lie in some bytes.
-class ByAddress {
- public:
-  explicit ByAddress(const Facts& facts) : trace_(facts.trace) {
-    const std::vector<bool> backs = BacksSegment(trace_);
-    for (size_t i = 0; i < trace_.blocks.size(); ++i) {
-      const Block& block = trace_.blocks[i];
-      if (backs[i] || !facts.lives.blocks[i].root.valid() || block.address == 0) continue;
-      blocks_.emplace_back(i);
-      longest_ = std::max(longest_, RangeOf(block).size());
-    }
-    std::ranges::sort(blocks_, {}, [this](BlockId b) { return trace_[b].address; });
-  }
-
-  template <typename Visit>
-  void In(Range range, Visit visit) const {
-    const Address from = range.begin < longest_ ? 0 : range.begin - longest_;
-    const auto first = std::ranges::lower_bound(blocks_, from, {},
-                                                [this](BlockId b) { return trace_[b].address; });
-    for (auto at = first; at != blocks_.end() && trace_[*at].address < range.end; ++at) {
-      if (Overlaps(RangeOf(trace_[*at]), range)) visit(*at);
-    }
-  }
-
- private:
-  const Trace& trace_;
-  std::vector<BlockId> blocks_;
-  Bytes longest_ = 0;
-};
-
-// What work outside of graphs touches: blocks that were freed by then, in the bytes that it may
-// reach. Its end isn't known where it has none: then it is taken to stay within them.
-void BarOutside(const Facts& facts, std::vector<std::optional<BorrowBar>>* bars) {
-  const Trace& trace = facts.trace;
-  std::map<std::pair<Address, Address>, Seq> last;  // of the work that reached some bytes
-  for (const EagerWork& work : trace.works) {
-    for (const Access& access : trace.accesses.Of(work.accesses)) {
-      if (access.block.index() >= trace.blocks.size()) continue;
-      const Address begin = trace[access.block].address + access.offset;
-      const Bytes length = access.length == kLengthUnknown ? 1 : access.length;
-      last[{begin, begin + length}] = work.seq;  // works come in their order
-    }
-  }
-  if (last.empty()) return;
-  const ByAddress by_address(facts);
-  for (const auto& [range, seq] : last) {
-    by_address.In({range.first, range.second}, [&, at = seq](BlockId block) {
-      std::optional<BorrowBar>& bar = (*bars)[block.index()];
-      if (!bar && trace[block].free_requested <= at) bar = BorrowBar::kOutside;
-    });
-  }
-}
-
-// What nodes touch of segments in bytes where no block lay then: of blocks of other graphs that
-// were freed, or came later. Their launches find there what is left by these graphs.
-void BarStrayTouches(const Facts& facts, std::vector<std::optional<BorrowBar>>* bars) {
-  const Trace& trace = facts.trace;
-  const std::vector<bool> backs = BacksSegment(trace);
-  if (std::ranges::find(backs, true) == backs.end()) return;
-  std::set<std::tuple<Address, Address, GraphId>> strays;  // by bytes, and the graph
-  for (const Node& node : trace.nodes) {
-    for (const Access& access : trace.accesses.Of(node.accesses)) {
-      if (access.block.index() >= backs.size() || !backs[access.block.index()]) continue;
-      const Address begin = trace[access.block].address + access.offset;
-      const Bytes length = access.length == kLengthUnknown ? 1 : access.length;
-      strays.emplace(begin, begin + length, facts.roots[node.graph.index()]);
-    }
-  }
-  if (strays.empty()) return;
-  const ByAddress by_address(facts);
-  for (const auto& [begin, end, graph] : strays) {
-    by_address.In({begin, end}, [&, root = graph](BlockId block) {
-      std::optional<BorrowBar>& bar = (*bars)[block.index()];
-      if (!bar && facts.lives[block].root != root) bar = BorrowBar::kOtherGraph;
-    });
-  }
+// The granules of a block that hold some of its bytes: all that is lent has whole ones.
+Range GranulesOf(const Block& block, Interval<Bytes> bytes) {
+  const Address begin = block.address + bytes.begin / kBlockGranularity * kBlockGranularity;
+  return {begin, block.address + RoundUp(bytes.end, kBlockGranularity)};
 }
 
 // Empty: no node has a duration.
@@ -251,14 +152,20 @@ class Finder {
     for (const BlockId id : blocks) {
       const Block& block = trace_[id];
       if (block.allocated <= last_ && block.free_completed > last_) pool->in_use += block.size;
-      std::optional<BorrowBar> bar = bars_[id.index()];
-      if (!facts_.lives[id].root.valid() && EagerBetween(block)) bar = BorrowBar::kEager;
-      if (!bar) continue;
-      barred.push_back(RangeOf(block));
-      pool->barred.push_back({id, *bar});
+      if (!facts_.lives[id].root.valid() && EagerBetween(block)) {
+        barred.push_back(GranulesOf(block, {0, block.size}));
+        pool->barred.push_back({id, {0, block.size}, BorrowBar::kEager});
+      }
+      for (const BarredBlock& bar : bars_.Of(id)) {
+        barred.push_back(GranulesOf(block, bar.bytes));
+        const bool listed = !pool->barred.empty() && pool->barred.back().block == id &&
+                            pool->barred.back().bytes.end >= bar.bytes.end;
+        if (!listed) pool->barred.push_back(bar);
+      }
     }
+    BarStrays(&barred, pool);
     std::ranges::stable_sort(pool->barred, std::ranges::greater{},
-                             [this](const BarredBlock& b) { return trace_[b.block].size; });
+                             [](const BarredBlock& b) { return b.bytes.size(); });
     std::ranges::sort(barred, {}, &Range::begin);
     Address reached = 0;  // segments overlap where the trace lost what freed one
     size_t over = 0;
@@ -268,6 +175,19 @@ class Finder {
       for (; over < barred.size() && barred[over].end <= rest.begin; ++over) ++pool->looks;
       pool->looks += Subtract(rest, std::span(barred).subspan(over), &pool->free);
       reached = std::max(reached, segment.end);
+    }
+  }
+
+  // What the pool's own graphs touch there counts where they may find something.
+  void BarStrays(std::vector<Range>* barred, PoolBorrow* pool) const {
+    auto at = std::ranges::lower_bound(bars_.strays, pool->pool, {}, &StrayBytes::pool);
+    for (; at != bars_.strays.end() && at->pool == pool->pool; ++at) {
+      const StrayBytes& stray = *at;
+      const bool own = std::ranges::binary_search(pool->graphs, stray.root);
+      if (own != stray.found || (!stray.root.valid() && stray.seq < first_)) continue;
+      const Address begin = stray.bytes.begin / kBlockGranularity * kBlockGranularity;
+      barred->push_back({begin, RoundUp(stray.bytes.end, kBlockGranularity)});
+      if (!stray.inside) pool->barred.push_back({{}, stray.bytes, BorrowBar::kNoBlock, true});
     }
   }
 
@@ -301,7 +221,7 @@ class Finder {
   const Facts& facts_;
   const Trace& trace_;
   const std::vector<bool> backs_;
-  const std::vector<std::optional<BorrowBar>> bars_;
+  const BorrowBars bars_;
   const LaunchOrder order_;
   const std::vector<Shape> shapes_;  // by graph; empty: nothing was measured
   std::vector<GraphId> ran_;         // by launch; root graphs
@@ -317,8 +237,8 @@ class Finder {
 }  // namespace
 
 const char* BorrowBarName(BorrowBar bar) {
-  constexpr const char* kNames[] = {"other graph",  "read first",   "output",
-                                    "other stream", "used outside", "allocated outside"};
+  constexpr const char* kNames[] = {"other graph",  "read first",        "output",  "other stream",
+                                    "used outside", "allocated outside", "no block"};
   return kNames[static_cast<size_t>(bar)];
 }
 
@@ -331,17 +251,6 @@ Bytes PoolBorrow::largest() const {
   Bytes most = 0;
   for (const Range& range : free) most = std::max(most, range.size());
   return most;
-}
-
-std::vector<std::optional<BorrowBar>> FindBorrowBars(const Facts& facts, MarkerRule rule) {
-  const BlockOrder order = facts.Blocks(rule);
-  std::vector<std::optional<BorrowBar>> bars(facts.trace.blocks.size());
-  for (size_t i = 0; i < bars.size(); ++i) {
-    if (facts.lives.blocks[i].root.valid()) bars[i] = BarOf(facts, order, BlockId(i));
-  }
-  BarStrayTouches(facts, &bars);
-  BarOutside(facts, &bars);
-  return bars;
 }
 
 GraphMemory FindGraphMemory(const Trace& trace) {

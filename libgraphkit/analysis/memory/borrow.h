@@ -1,5 +1,6 @@
-// What may be borrowed of a pool's memory between two launches of its graphs: what no launch leaves
-// there for later, and nothing else holds.
+// What may be borrowed of a pool's memory between two launches of its graphs: bytes that each
+// launch surely writes before it reads them (first_writes.h), in which it leaves nothing for later,
+// and that nothing else holds.
 //
 //     segment    | a, b in turn |  output  | c | never used |     a, b, c are freed in their
 //     capture borrowed   [              ]          [                ]     the output bars its bytes
@@ -11,31 +12,38 @@
 // references), and graphs of one pool hand their results on.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/memory/first_writes.h"
 #include "libgraphkit/interval.h"
 #include "libgraphkit/units.h"
 
 namespace graphkit {
 
-// Why a block's bytes aren't free between launches.
+// Why bytes aren't free between launches.
 enum class BorrowBar : uint8_t {
-  kOtherGraph,   // another graph touches it, or its bytes when it isn't there
-  kReadFirst,    // what touches it first reads it: what a launch left there, perhaps
+  kOtherGraph,   // another graph touches the block, or its bytes when it isn't there
+  kReadFirst,    // a launch may read them before it has surely written them
   kOutput,       // not freed before its capture ended: a launch leaves something in it
   kOtherStream,  // freed while one of its streams wasn't captured: that may use it after a launch
-  kOutside,      // work outside of graphs touches its bytes after its free
+  kOutside,      // work outside of graphs touches them after the block's free
   kEager,        // allocated outside of captures, and there between launches
+  kNoBlock,      // touched in a segment where no block ever lay
 };
 // "output", "other stream", …: as files and reports have it.
 const char* BorrowBarName(BorrowBar bar);
 
 struct BarredBlock {
-  BlockId block;
+  BlockId block;          // none: kNoBlock
+  Interval<Bytes> bytes;  // in the block; kNoBlock: addresses
   BorrowBar why = BorrowBar::kOutput;
+  // What a launch finds there counts, too: it doesn't surely write it before it is read.
+  bool found = false;
   bool operator==(const BarredBlock&) const = default;
 };
 
@@ -68,10 +76,30 @@ struct PoolBorrow {
   Bytes largest() const;
 };
 
-// Which blocks that were allocated in captures are barred, by block; those allocated outside aren't
-// looked at, and of memory-alloc nodes all is the driver's. Of work outside of graphs counts what
-// the trace holds (Process::all_work).
-std::vector<std::optional<BorrowBar>> FindBorrowBars(const Facts& facts, MarkerRule rule);
+// What nodes, or work outside of graphs, touch of a segment where no block lay then.
+struct StrayBytes {
+  PoolId pool;
+  Interval<Address> bytes = {};
+  GraphId root = {};    // none: outside of graphs
+  bool found = false;   // read, and not surely written before by the same launch
+  bool inside = false;  // blocks of captures lay there at other times
+  Seq seq = 0;          // outside of graphs: the last one
+  bool operator==(const StrayBytes&) const = default;
+};
+
+// Of blocks that were allocated in captures: by block. Those allocated outside aren't looked at,
+// and of memory-alloc nodes all is the driver's. Of work outside of graphs counts what the trace
+// holds (Process::all_work).
+struct BorrowBars {
+  std::vector<BarredBlock> blocks;  // by block
+  std::vector<StrayBytes> strays;   // by pool
+
+  std::span<const BarredBlock> Of(BlockId block) const {
+    return {std::ranges::lower_bound(blocks, block, {}, &BarredBlock::block),
+            std::ranges::upper_bound(blocks, block, {}, &BarredBlock::block)};
+  }
+};
+BorrowBars FindBorrowBars(const Facts& facts, MarkerRule rule);
 
 // The blocks of memory-alloc nodes, which aren't lent: no allocation has their addresses between
 // launches, and the driver chooses what backs them.

@@ -34,13 +34,14 @@ std::vector<Reading> ReadingsOf(const Trace& trace) {
   return readings;
 }
 
-// Uploads and launches of these take the memory of their nodes as well.
-std::vector<bool> HaveMemoryNodes(const Trace& trace, const std::vector<GraphId>& roots) {
-  std::vector<bool> have(trace.graphs.size());
+// By graph: its first memory node. Uploads and launches of execs take these nodes' memory as well.
+std::vector<Seq> FirstMemoryNodes(const Trace& trace, const std::vector<GraphId>& roots) {
+  std::vector<Seq> first(trace.graphs.size(), kNever);
   for (const Node& node : trace.nodes) {
-    if (node.kind == NodeKind::kMemAlloc) have[roots[node.graph.index()].index()] = true;
+    Seq& known = first[roots[node.graph.index()].index()];
+    if (node.kind == NodeKind::kMemAlloc) known = std::min(known, node.seq);
   }
-  return have;
+  return first;
 }
 
 struct Measured {
@@ -63,11 +64,12 @@ Measured Measure(const Trace& trace, const std::vector<GraphId>& roots) {
                     .counts = CountExecParts(trace, roots),
                     .alike = {},
                     .whole = {}};
-  const std::vector<bool> memory_nodes = HaveMemoryNodes(trace, roots);
+  const std::vector<Seq> memory_nodes = FirstMemoryNodes(trace, roots);
   std::map<ExecPartCounts, MeasuredExecs> whole;
   for (size_t i = 0; i < trace.execs.size(); ++i) {
     Reading& reading = measured.readings[i];
-    if (trace.execs[i].graph && memory_nodes[roots[trace.execs[i].graph.index()].index()])
+    const Exec& exec = trace.execs[i];
+    if (exec.graph && memory_nodes[roots[exec.graph.index()].index()] < exec.created)
       reading.usable = false;
     if (!reading.usable) continue;
     const auto taken = static_cast<Bytes>(reading.taken);

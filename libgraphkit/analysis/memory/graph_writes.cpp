@@ -7,12 +7,13 @@
 #include <unordered_map>
 #include <utility>
 
+#include "libgraphkit/analysis/memory/first_writes.h"
 #include "libgraphkit/analysis/order/launches.h"
 
 namespace graphkit {
 namespace {
 
-// A graph's block, and a node that writes it.
+// Bytes of a graph's block, and the first node that writes them.
 struct Written {
   Address begin = 0;
   Address end = 0;
@@ -107,25 +108,31 @@ class OverwriteFinder {
       if (launches_[graph].empty()) continue;
       for (const BlockId id : facts_.blocks[graph]) {
         const Block& block = trace_[id];
-        const Address end = block.address + block.size;
-        if (end <= lowest_ || block.address >= highest_) continue;
-        const NodeId node = WriterOf(id, GraphId(graph));
-        if (!node.valid()) continue;
-        written_.push_back({block.address, end, id, GraphId(graph), node});
-        longest_ = std::max(longest_, block.size);
+        if (block.address + block.size <= lowest_ || block.address >= highest_) continue;
+        AddWritten(id, GraphId(graph));
       }
     }
-    std::ranges::sort(written_, {}, &Written::begin);
+    std::ranges::stable_sort(written_, {}, &Written::begin);
   }
 
-  // The first of the graph's nodes that writes a block, or may.
-  NodeId WriterOf(BlockId block, GraphId graph) const {
-    NodeId found;
-    ForEachAccess(trace_, facts_.lives, block, [&](NodeId node, const Access& access) {
+  // Of a block the bytes that the graph's nodes write, or may: each with the first node.
+  void AddWritten(BlockId id, GraphId graph) {
+    const Block& block = trace_[id];
+    std::vector<Interval<Bytes>> fresh = {{0, block.size}};
+    ForEachAccess(trace_, facts_.lives, id, [&](NodeId node, const Access& access) {
       const bool own = facts_.roots[trace_[node].graph.index()] == graph;
-      if (own && access.mode != AccessMode::kRead && !found.valid()) found = node;
+      if (!own || access.mode == AccessMode::kRead || fresh.empty()) return;
+      const Bytes begin = std::min(access.offset, block.size);
+      const Interval<Bytes> bytes{begin, begin + std::min(access.length, block.size - begin)};
+      for (const Interval<Bytes>& part : fresh) {
+        const Interval<Bytes> both{std::max(part.begin, bytes.begin),
+                                   std::min(part.end, bytes.end)};
+        if (both.empty()) continue;
+        written_.push_back({block.address + both.begin, block.address + both.end, id, graph, node});
+        longest_ = std::max(longest_, both.size());
+      }
+      TakeOut(bytes, &fresh);
     });
-    return found;
   }
 
   template <typename Visit>
@@ -162,47 +169,78 @@ class OverwriteFinder {
     });
     if (over.empty()) return;
     if (backs) return JudgeLoose(uses);
-    const std::vector<GraphId> own = WritersOf(id);
+    const std::vector<OwnWrite> own = OwnWrites(id);
     std::erase_if(over, [&](const Written& written) {
-      return std::ranges::find(own, written.graph) != own.end();
+      return std::ranges::find(own, written.graph, &OwnWrite::graph) != own.end();
     });
     if (uses.empty()) return JudgeUnused(id, over);
-    pairs_ += uses.size() * over.size();
-    if (pairs_ > kMostPairs) return;
     for (size_t i = 0; i < uses.size(); ++i) {
-      const Seq at = SeqOf(uses[i].work);
       if (uses[i].mode == AccessMode::kWrite) continue;
-      Seq content = i > 0 ? SeqOf(uses[i - 1].work) : 0;  // put there, or found there
-      for (const GraphId graph : own) {
-        const auto launch = LastLaunch(graph, at);
-        if (launch) content = std::max(content, trace_.launches[*launch].seq);
-      }
-      if (content == 0) continue;
       for (const Written& written : over) {
-        if (written.begin >= uses[i].end || uses[i].begin >= written.end) continue;
-        const auto launch = LastLaunch(written.graph, at);
-        if (!launch || trace_.launches[*launch].seq <= std::max(content, block.allocated)) continue;
-        Add({.used = id,
-             .own = written.block,
-             .node = written.node,
-             .graph = written.graph,
-             .launch = *launch,
-             .before = i > 0 ? uses[i - 1].work : kNoUse,
-             .after = uses[i].work,
-             .mode = uses[i].mode});
+        if (++pairs_ > kMostPairs) return;
+        JudgeUse(uses, i, written, own);
       }
     }
   }
 
-  // Launched graphs that write a block as such.
-  std::vector<GraphId> WritersOf(BlockId block) const {
-    std::vector<GraphId> graphs;
-    ForEachAccess(trace_, facts_.lives, block, [&](NodeId node, const Access& access) {
+  // Bytes of a block that a launched graph writes as such.
+  struct OwnWrite {
+    GraphId graph;
+    Interval<Address> bytes;
+  };
+
+  // What is used was there before the launch, and isn't put there anew after it: byte by byte.
+  void JudgeUse(std::span<const Use> uses, size_t i, const Written& written,
+                std::span<const OwnWrite> own) {
+    const Use& use = uses[i];
+    const auto launch = LastLaunch(written.graph, SeqOf(use.work));
+    if (!launch) return;
+    const Seq wrote = trace_.launches[*launch].seq;
+    std::vector<Interval<Address>> left = {
+        {std::max(use.begin, written.begin), std::min(use.end, written.end)}};
+    if (left[0].empty() || wrote <= trace_[use.block].allocated) return;
+    size_t j = i;
+    for (; j > 0 && SeqOf(uses[j - 1].work) > wrote && !left.empty(); --j, ++pairs_) {
+      if (uses[j - 1].work != use.work) TakeOut({uses[j - 1].begin, uses[j - 1].end}, &left);
+    }
+    bool there = false;
+    for (const OwnWrite& one : own) {
+      const auto last = LastLaunch(one.graph, SeqOf(use.work));
+      if (!last) continue;
+      if (trace_.launches[*last].seq > wrote) TakeOut(one.bytes, &left);
+      there = there || Meets(left, one.bytes);
+    }
+    if (left.empty()) return;
+    for (; j > 0 && !Meets(left, {uses[j - 1].begin, uses[j - 1].end}); --j) ++pairs_;
+    if (j == 0 && !there) return;
+    Add({.used = use.block,
+         .own = written.block,
+         .node = written.node,
+         .graph = written.graph,
+         .launch = *launch,
+         .before = j > 0 ? uses[j - 1].work : kNoUse,
+         .after = use.work,
+         .mode = use.mode});
+  }
+  static bool Meets(std::span<const Interval<Address>> ranges, Interval<Address> bytes) {
+    return std::ranges::any_of(ranges, [&](const auto& range) { return Overlaps(range, bytes); });
+  }
+
+  std::vector<OwnWrite> OwnWrites(BlockId id) const {
+    const Block& block = trace_[id];
+    std::vector<OwnWrite> writes;
+    ForEachAccess(trace_, facts_.lives, id, [&](NodeId node, const Access& access) {
       const GraphId root = facts_.roots[trace_[node].graph.index()];
       if (access.mode == AccessMode::kRead || launches_[root.index()].empty()) return;
-      if (std::ranges::find(graphs, root) == graphs.end()) graphs.push_back(root);
+      const Bytes begin = std::min(access.offset, block.size);
+      const Bytes end = begin + std::min(access.length, block.size - begin);
+      const OwnWrite write{root, {block.address + begin, block.address + end}};
+      const auto same = [&](const OwnWrite& other) {
+        return other.graph == root && other.bytes == write.bytes;
+      };
+      if (std::ranges::none_of(writes, same)) writes.push_back(write);
     });
-    return graphs;
+    return writes;
   }
 
   void JudgeUnused(BlockId id, const std::vector<Written>& over) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "libgraphkit/model/graph_versions.h"
 #include "libgraphkit/model/node_changes.h"
 
 namespace graphkit {
@@ -15,12 +16,15 @@ std::vector<HostCopy> FindHostCopies(const Trace& trace) {
     const auto node = std::ranges::lower_bound(trace.nodes, end.seq, {}, &Node::seq);
     if (node != trace.nodes.end() && node->seq == end.seq) {
       const NodeId id(static_cast<size_t>(node - trace.nodes.begin()));
-      copies.push_back({id, end, changes.Text(id).empty()});
+      if (InGraph(trace, *node)) copies.push_back({id, end, changes.Text(id).empty()});
       continue;
     }
     const auto change = std::ranges::lower_bound(trace.node_changes, end.seq, {}, &NodeChange::seq);
-    if (change != trace.node_changes.end() && change->seq == end.seq)
-      copies.push_back({change->node, end, false});
+    if (change == trace.node_changes.end() || change->seq != end.seq) continue;
+    Node set = trace[change->node];
+    if (!change->exec.valid())
+      set.seq = change->seq;  // for what takes the graph over from there on
+    if (InGraph(trace, set)) copies.push_back({change->node, end, false});
   }
   std::ranges::stable_sort(copies, {}, &HostCopy::node);
   return copies;

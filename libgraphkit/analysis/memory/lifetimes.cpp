@@ -78,7 +78,7 @@ class LifetimeFinder {
     opaque_.resize(trace_.graphs.size());
     for (size_t i = 0; i < trace_.nodes.size(); ++i) {
       const Node& node = trace_.nodes[i];
-      if (!MayTouchAnything(trace_, NodeId(i))) continue;
+      if (!MayTouchAnything(trace_, NodeId(i)) || !InGraph(trace_, node)) continue;
       opaque_[Root(node.graph).index()].push_back(node.seq);
     }
   }
@@ -195,6 +195,7 @@ class LifetimeFinder {
     const Block& block = trace_[id];
     BlockLife& life = lives_.blocks[id.index()];
     if (backs_segment_[id.index()]) return;
+    if (block.alloc_node.valid() && !InGraph(trace_, trace_[block.alloc_node])) return;
     const GraphId graph = block.alloc_node.valid() ? trace_[block.alloc_node].graph : block.graph;
     life.root = Root(graph);
     if (!graph.valid()) return;
@@ -262,10 +263,12 @@ class LifetimeFinder {
     BlockLife& life = lives_.blocks[id.index()];
     if (!life.root.valid()) return;
     markers_.clear();
-    if (block.free_node.valid() && Root(trace_[block.free_node].graph) == life.root) {
+    const bool by_node = block.free_node.valid();
+    const bool never_ran = by_node && !InGraph(trace_, trace_[block.free_node]);
+    if (by_node && !never_ran && Root(trace_[block.free_node].graph) == life.root) {
       life.freed = true;
       AddFreeNode(id, &life);
-    } else if (block.free_requested < ends_[life.root.index()]) {
+    } else if (!never_ran && block.free_requested < ends_[life.root.index()]) {
       life.freed = true;
       replay_.AdvanceTo(block.free_requested);
       AddFrontier(block.stream, block, &life);

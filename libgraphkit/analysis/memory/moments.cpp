@@ -1,6 +1,7 @@
 #include "libgraphkit/analysis/memory/moments.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "libgraphkit/analysis/memory/lifetimes.h"
 #include "libgraphkit/analysis/memory/usage.h"
@@ -16,45 +17,34 @@ PoolKind PoolKindOf(const Trace& trace, const Block& block) {
   return block.pool ? trace[block.pool].kind : PoolKind::kDevice;
 }
 
-// Memory that the driver gave, and that isn't handed out of a segment.
-bool FromDriver(const Trace& trace, const Block& block) {
-  const PoolKind kind = PoolKindOf(trace, block);
-  return !block.segment && (kind == PoolKind::kDevice || kind == PoolKind::kStream ||
-                            kind == PoolKind::kGraph || kind == PoolKind::kManaged);
-}
-
-// What one record changes.
+// By how much one record changes a moment.
 struct Change {
   Seq seq = 0;
-  int64_t reserved = 0;
-  int64_t segments = 0;
-  int64_t in_use = 0;
-  int64_t blocks = 0;
+  MemoryAt by = {};
+  bool less = false;
 };
 
-// What a block brings when it is allocated, and takes when its free is complete.
-Change ChangeBy(const Trace& trace, uint32_t id, bool backs_segment) {
+// What a block brings when it is allocated, and takes when its free is complete, or, of what is
+// allocated, requested.
+MemoryAt ShareOf(const Trace& trace, uint32_t id, bool backs_segment) {
   const Block& block = trace.blocks[id];
-  const auto bytes = static_cast<int64_t>(RoundedSize(block));
-  return {.reserved = FromDriver(trace, block) ? bytes : 0,
-          .segments = backs_segment ? 1 : 0,
-          .in_use = backs_segment ? 0 : bytes,
-          .blocks = backs_segment ? 0 : 1};
+  MemoryAt share{.reserved = FromDriver(trace, block) ? AllocatedSize(block) : 0,
+                 .segments = backs_segment};
+  if (backs_segment) return share;
+  share.in_use = share.allocated = AllocatedSize(block);
+  share.requested = block.size;
+  share.blocks = 1;
+  return share;
 }
-
-Change Opposite(const Change& c) { return {c.seq, -c.reserved, -c.segments, -c.in_use, -c.blocks}; }
 
 // Segments of which no driver allocation is known.
 std::vector<Change> ChangesOfSegments(const Trace& trace, std::optional<DeviceIndex> device) {
   std::vector<Change> changes;
   for (const Segment& segment : trace.segments) {
     if (segment.block || (device && DeviceOf(trace, segment.stream) != *device)) continue;
-    const Change change{
-        .seq = segment.allocated, .reserved = static_cast<int64_t>(segment.size), .segments = 1};
-    changes.push_back(change);
-    if (segment.freed == kNever) continue;
-    changes.push_back(Opposite(change));
-    changes.back().seq = segment.freed;
+    const MemoryAt share{.reserved = segment.size, .segments = 1};
+    changes.push_back({segment.allocated, share, false});
+    if (segment.freed != kNever) changes.push_back({segment.freed, share, true});
   }
   std::ranges::stable_sort(changes, {}, &Change::seq);
   return changes;
@@ -67,39 +57,45 @@ void ForEachChange(const Trace& trace, std::optional<DeviceIndex> device, Visit 
   const std::vector<bool> backs_segment = BacksSegment(trace);
   const std::vector<DeviceIndex> devices = DevicesOfBlocks(trace);
   const std::vector<uint32_t> allocated = BlocksBySeq(trace, &Block::allocated);
+  const std::vector<uint32_t> requested = BlocksBySeq(trace, &Block::free_requested);
   const std::vector<uint32_t> completed = BlocksBySeq(trace, &Block::free_completed);
   const std::vector<Change> segments = ChangesOfSegments(trace, device);
-  const auto counts = [&](uint32_t id) {
-    return (!device || devices[id] == *device) &&
-           PoolKindOf(trace, trace.blocks[id]) != PoolKind::kHost;
+  size_t a = 0, r = 0, c = 0, s = 0;
+  const auto next = [&](const std::vector<uint32_t>& ids, size_t at, Seq Block::*place) {
+    return at < ids.size() ? trace.blocks[ids[at]].*place : kNever;
   };
-  size_t a = 0, c = 0, s = 0;
   while (true) {
-    const Seq at_a = a < allocated.size() ? trace.blocks[allocated[a]].allocated : kNever;
-    const Seq at_c = c < completed.size() ? trace.blocks[completed[c]].free_completed : kNever;
+    const Seq at_a = next(allocated, a, &Block::allocated);
+    const Seq at_r = next(requested, r, &Block::free_requested);
+    const Seq at_c = next(completed, c, &Block::free_completed);
     const Seq at_s = s < segments.size() ? segments[s].seq : kNever;
-    const Seq seq = std::min({at_a, at_c, at_s});
+    const Seq seq = std::min({at_a, at_r, at_c, at_s});
     if (seq == kNever) return;
     if (seq == at_s) {
       visit(segments[s++]);
       continue;
     }
-    const bool comes = seq == at_a;
-    const uint32_t id = comes ? allocated[a++] : completed[c++];
-    if (!counts(id)) continue;
-    Change change = ChangeBy(trace, id, backs_segment[id]);
-    if (!comes) change = Opposite(change);
-    change.seq = seq;
-    visit(change);
+    const uint32_t id = seq == at_a   ? allocated[a++]
+                        : seq == at_r ? requested[r++]
+                                      : completed[c++];
+    if (device && devices[id] != *device) continue;
+    if (PoolKindOf(trace, trace.blocks[id]) == PoolKind::kHost) continue;
+    MemoryAt share = ShareOf(trace, id, backs_segment[id]);
+    if (seq != at_a && seq == at_r) {
+      share = {.allocated = share.allocated};
+    } else if (seq != at_a) {
+      share.allocated = 0;
+    }
+    visit(Change{seq, share, seq != at_a});
   }
 }
 
 void Apply(const Change& change, MemoryAt* now) {
   now->seq = change.seq;
-  now->reserved += static_cast<Bytes>(change.reserved);
-  now->segments += static_cast<uint64_t>(change.segments);
-  now->in_use += static_cast<Bytes>(change.in_use);
-  now->blocks += static_cast<uint64_t>(change.blocks);
+  for (const auto member : {&MemoryAt::reserved, &MemoryAt::segments, &MemoryAt::in_use,
+                            &MemoryAt::allocated, &MemoryAt::requested, &MemoryAt::blocks}) {
+    now->*member += change.less ? 0 - change.by.*member : change.by.*member;
+  }
 }
 
 struct FreeRanges {
@@ -115,6 +111,12 @@ struct FreeRanges {
 };
 
 }  // namespace
+
+bool FromDriver(const Trace& trace, const Block& block) {
+  const PoolKind kind = PoolKindOf(trace, block);
+  return !block.segment && (kind == PoolKind::kDevice || kind == PoolKind::kStream ||
+                            kind == PoolKind::kGraph || kind == PoolKind::kManaged);
+}
 
 std::vector<DeviceIndex> DevicesOfBlocks(const Trace& trace) {
   std::vector<DeviceIndex> devices;
@@ -138,8 +140,13 @@ MemoryMoments FindMoments(const Trace& trace, std::optional<DeviceIndex> device)
   MemoryAt now;
   // What one record changes counts together.
   const auto settle = [&] {
-    if (now.reserved > moments.peak_reserved.reserved) moments.peak_reserved = now;
+    const MemoryAt& reserved = moments.peak_reserved;
+    if (std::pair(now.reserved, now.in_use) > std::pair(reserved.reserved, reserved.in_use)) {
+      moments.peak_reserved = now;
+    }
     if (now.in_use > moments.peak_in_use.in_use) moments.peak_in_use = now;
+    if (now.allocated > moments.peak_allocated.allocated) moments.peak_allocated = now;
+    if (now.requested > moments.peak_requested.requested) moments.peak_requested = now;
   };
   ForEachChange(trace, device, [&](const Change& change) {
     if (change.seq != now.seq) settle();
@@ -195,7 +202,7 @@ IdleMemory FindIdle(const Trace& trace, DeviceIndex device, Seq seq) {
     for (; next < blocks.size() && trace[blocks[next]].address < end; ++next) {
       const Block& block = trace[blocks[next]];
       if (block.address > at) free.Add(block.address - at, false, is_private);
-      at = std::max(at, block.address + RoundedSize(block));
+      at = std::max(at, block.address + AllocatedSize(block));
     }
     if (at < end) free.Add(end - at, empty, is_private);
     covered = at;

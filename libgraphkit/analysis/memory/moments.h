@@ -1,9 +1,13 @@
-// Device memory at moments of a trace: where most was reserved from the driver, where most was in
-// use, and at the end.
+// Device memory at moments of a trace: where most of each kind was there, and at the end. The kinds
+// are those of torch.cuda.memory_stats.
 //
-//     reserved  ┌───────────────┐      segments and plain allocations
-//     in use    ┌──┐  ┌────┐           what is handed out, until its free is complete
-//     record    0     a    b    end    a: peak in use; reserved − in use is idle
+//     reserved   ┌──────────────────────┐   segments and plain allocations
+//     in use     ┌─────┐  ┌─────────┐       "active_bytes": until the free is complete
+//     allocated  ┌───┐    ┌──────┐          "allocated_bytes": until the free is requested
+//     record     0        a             end   a: peak in use; reserved − in use is idle
+//
+// "requested_bytes" is what is in use by the sizes that the program requested, without what the
+// allocator rounded them up by.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +18,25 @@
 
 namespace graphkit {
 
-// Sizes rounded up to 512 B.
 struct MemoryAt {
   Seq seq = 0;            // after this record
   Bytes reserved = 0;     // from the driver: segments, plain allocations, graph memory
   uint64_t segments = 0;  // of allocators
   Bytes in_use = 0;       // handed out, deferred frees included
+  Bytes allocated = 0;    // handed out and not yet free-requested
+  Bytes requested = 0;    // what is in use, as the program requested it
   uint64_t blocks = 0;    // that are in use
   bool operator==(const MemoryAt&) const = default;
 
   Bytes idle() const { return reserved > in_use ? reserved - in_use : 0; }
 };
 
+// The first of equal peaks; of the reserved one that with the most in use.
 struct MemoryMoments {
   MemoryAt peak_reserved;
   MemoryAt peak_in_use;
+  MemoryAt peak_allocated;
+  MemoryAt peak_requested;
   MemoryAt end;
   bool operator==(const MemoryMoments&) const = default;
 };
@@ -38,6 +46,9 @@ using DeviceIndex = int16_t;
 std::vector<DeviceIndex> DevicesOfBlocks(const Trace& trace);
 // Those that have memory, in ascending order.
 std::vector<DeviceIndex> DevicesWithMemory(const Trace& trace);
+
+// Whether the driver gave it, and it isn't handed out of a segment.
+bool FromDriver(const Trace& trace, const Block& block);
 
 // Without a device: of all of them together.
 MemoryMoments FindMoments(const Trace& trace, std::optional<DeviceIndex> device = {});

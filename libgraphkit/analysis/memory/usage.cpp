@@ -107,6 +107,8 @@ Bytes Extent(const Trace& trace, std::span<const uint32_t> blocks, std::vector<R
 
 Bytes RoundedSize(const Block& block) { return RoundUp(block.size, kBlockGranularity); }
 
+Bytes AllocatedSize(const Block& block) { return RoundedSize(block) + block.slack; }
+
 bool Deferred(const Block& block) {
   return block.freed() && block.free_completed != block.free_requested;
 }
@@ -136,18 +138,14 @@ std::vector<Usage> FindUsage(const Trace& trace, const Lifetimes& lives) {
 
 void LiveBytes::Add(const Block& block, Seq end) {
   const auto bytes = static_cast<int64_t>(RoundedSize(block));
-  changes_.push_back({block.allocated, bytes});
-  if (end != kNever) changes_.push_back({end, -bytes});
-}
-
-const std::vector<LiveBytes::Change>& LiveBytes::Sorted() {
-  std::ranges::sort(changes_, {}, &Change::seq);
-  return changes_;
+  changes_.emplace_back(block.allocated, bytes);
+  if (end != kNever) changes_.emplace_back(end, -bytes);
 }
 
 Bytes LiveBytes::Peak() {
+  std::ranges::sort(changes_);
   int64_t live = 0, peak = 0;
-  for (const Change& change : Sorted()) peak = std::max(peak, live += change.bytes);
+  for (const auto& [seq, bytes] : changes_) peak = std::max(peak, live += bytes);
   return static_cast<Bytes>(peak);
 }
 

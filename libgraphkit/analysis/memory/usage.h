@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "libgraphkit/analysis/memory/lifetimes.h"
@@ -31,23 +32,19 @@ std::vector<Usage> FindUsage(const Trace& trace, const Lifetimes& lives);
 // Blocks that come and go: what they sum up to.
 class LiveBytes {
  public:
-  struct Change {
-    Seq seq;
-    int64_t bytes;
-  };
   // From its allocation to `end`; kNever: for good.
   void Add(const Block& block, Seq end);
-  // By their places in the trace.
-  const std::vector<Change>& Sorted();
   // The most bytes at once.
   Bytes Peak();
 
  private:
-  std::vector<Change> changes_;
+  std::vector<std::pair<Seq, int64_t>> changes_;
 };
 
-// Sizes as they are compared everywhere: rounded up to 512 B.
+// Sizes as graphs are compared, planned and replayed: rounded up to 512 B.
 Bytes RoundedSize(const Block& block);
+// The bytes that its allocator handed out for it.
+Bytes AllocatedSize(const Block& block);
 
 // Between its free request and its completion, for some while.
 bool Deferred(const Block& block);

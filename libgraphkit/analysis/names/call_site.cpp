@@ -14,7 +14,22 @@ std::string_view NameOfFile(std::string_view file) {
   return file.substr(file.find_last_of("/\\") + 1);
 }
 
+// CPython's own sources, as debug information names them: "…/python-3.11.9/Objects/methodobject.c",
+// "./Modules/main.c".
+bool IsInterpreterSource(std::string_view file) {
+  if (!file.ends_with(".c") && !file.ends_with(".h")) return false;
+  const bool own = file.find("ython-3") != file.npos;
+  while (file.starts_with("./") || file.starts_with("../")) file.remove_prefix(file.find('/') + 1);
+  for (const std::string_view folder : {"Objects/", "Python/", "Modules/", "Include/"}) {
+    if (file.starts_with(folder)) return true;
+    const size_t at = file.rfind(folder);
+    if (own && at != file.npos && file[at - 1] == '/') return true;
+  }
+  return false;
+}
+
 bool IsInterpreter(std::string_view file) {
+  if (IsInterpreterSource(file)) return true;
   const std::string_view name = NameOfFile(file);
   return name.starts_with("libpython3") ||
          (name.starts_with("python3") && name.find_first_not_of("0123456789.", 6) == name.npos);

@@ -21,32 +21,37 @@ bool IsNumber(std::string_view type) {
   return std::find(std::begin(kNumbers), std::end(kNumbers), type) != std::end(kNumbers);
 }
 
-}  // namespace
-
-bool MayTakePointers(std::string_view mangled) {
+// Whether a C++ name's parameters are all such.
+bool AllParametersAre(bool (*such)(std::string_view type), std::string_view mangled) {
   const std::optional<std::string> name = DemangledName(mangled);
-  if (!name) return true;
+  if (!name) return false;
   std::string_view types = *name;
   const size_t open = types.rfind('(');
-  if (open == std::string_view::npos || !types.ends_with(")")) return true;
+  if (open == std::string_view::npos || !types.ends_with(")")) return false;
   types = types.substr(open + 1, types.size() - open - 2);
   while (!types.empty()) {
     const size_t comma = std::min(types.find(", "), types.size());
-    if (!IsNumber(types.substr(0, comma))) return true;
+    if (!such(types.substr(0, comma))) return false;
     types.remove_prefix(std::min(comma + 2, types.size()));
   }
-  return false;
+  return true;
 }
+
+bool IsPlain(std::string_view type) {
+  return IsNumber(type) || (type.ends_with('*') && !type.ends_with("**"));
+}
+
+}  // namespace
+
+bool TakesNumbersOnly(std::string_view mangled) { return AllParametersAre(IsNumber, mangled); }
+
+bool TakesPlainPointers(std::string_view mangled) { return AllParametersAre(IsPlain, mangled); }
 
 KernelSet::KernelSet(const Trace& trace, bool (*says)(std::string_view name)) {
   for (const Kernel& kernel : trace.kernels) kernels_.push_back(says(trace[kernel.name]));
 }
 
-KernelSet NumbersOnlyKernels(const Trace& trace) {
-  return {trace, [](std::string_view name) { return !MayTakePointers(name); }};
-}
-
-bool TakesNumbersOnly(const Trace& trace, NodeId node, const KernelSet& kernels) {
+bool AlwaysRuns(const Trace& trace, NodeId node, const KernelSet& kernels) {
   if (!kernels.Has(trace[node].kernel)) return false;
   const ChangedNode* changed = FindChanged(trace, node);
   return changed == nullptr || !changed->kernels_vary;

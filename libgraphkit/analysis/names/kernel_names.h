@@ -10,9 +10,12 @@
 
 namespace graphkit {
 
-// Whether a kernel may be given pointers: false only for a C++ name whose parameters are all
-// numbers. An address that stands in the arguments of such a kernel is a coincidence.
-bool MayTakePointers(std::string_view mangled);
+// Whether a C++ name says that all parameters of a kernel are numbers: then an address among its
+// arguments is a coincidence.
+bool TakesNumbersOnly(std::string_view mangled);
+// Whether they are numbers and pointers to numbers or structures: then the kernel has a pointer to
+// non-const of what it isn't known to read.
+bool TakesPlainPointers(std::string_view mangled);
 
 // The kernels of a trace whose names say something.
 class KernelSet {
@@ -27,9 +30,8 @@ class KernelSet {
   std::vector<bool> kernels_;
 };
 
-KernelSet NumbersOnlyKernels(const Trace& trace);
-// Whether a node's kernel takes numbers only, in all ways in which it is run; `kernels`: as above.
-bool TakesNumbersOnly(const Trace& trace, NodeId node, const KernelSet& kernels);
+// Whether a node's kernel is one of them, in all ways in which it is run.
+bool AlwaysRuns(const Trace& trace, NodeId node, const KernelSet& kernels);
 
 // Those that exchange data with other devices: NCCL's (ncclDevKernel_…, ncclKernel_…,
 // ncclSymkDevKernel_…; on the software device ncclAllReduce, …) and NVSHMEM's.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "libgraphkit/analysis/order/collective_steps.h"
+#include "libgraphkit/analysis/order/collective_waits.h"
 #include "libgraphkit/model/names.h"
 
 namespace graphkit {
@@ -20,10 +21,6 @@ struct Member {
   uint32_t rank = 0;
 };
 using Members = std::vector<Member>;  // by rank, each once
-
-bool IsMessage(CollectiveKind kind) {
-  return kind == CollectiveKind::kSend || kind == CollectiveKind::kReceive;
-}
 
 std::string KeyText(uint64_t key) {
   char text[32];
@@ -65,8 +62,10 @@ class Comparison {
 
   std::vector<RankDifference> Compare() {
     for (const auto& [key, members] : members_) {
+      const size_t before = found_.size();
       CompareWithUsual(members);
       CompareMessages(members);
+      if (found_.size() == before) CompareWaits(members);
     }
     for (const auto& [one, other] : std::set(pairs_)) CompareAcross(one, other);
     return std::move(found_);
@@ -227,6 +226,38 @@ class Comparison {
         CompareTwo(from.trace, to.trace, filter(from, CollectiveKind::kSend, to.rank),
                    filter(to, CollectiveKind::kReceive, from.rank));
     Report(from, to, compared);
+  }
+
+  // Of ranks that run what fits: whether each gets to it.
+  void CompareWaits(const Members& members) {
+    const bool works = std::ranges::all_of(members, [&](const Member& m) { return Of(m).works; });
+    const bool executed =
+        std::ranges::any_of(members, [&](const Member& m) { return !Of(m).executed.empty(); });
+    std::vector<WaitingRank> ranks;
+    for (const Member& member : members) {
+      const RankCollectives& own = Of(member);
+      WaitingRank rank{member.rank, member.communicator, &own};
+      for (const RankRun& run : executed ? own.executed : own.captured) {
+        if (own.programs[run.program].graph.valid() || works) rank.runs.push_back(run);
+      }
+      ranks.push_back(std::move(rank));
+    }
+    const auto waits = FindDeadlock(ranks);
+    if (!waits) return;
+    const Member &usual = members[waits->second.rank], &here = members[waits->first.rank];
+    if (IsKnown(usual, here)) return;
+    const auto step = [](const RankWait& wait) {
+      return CollectiveStep{wait.operation->what, wait.program->graph.valid(), wait.operation};
+    };
+    const StepDifference at{.a = step(waits->second),
+                            .b = step(waits->first),
+                            .program_a = waits->second.program,
+                            .program_b = waits->first.program};
+    Add("collective-order", usual, here, at,
+        RankText(here) + " waits in " + Told(here, at.b) + " for " + RankText(usual) +
+            ", which waits in " + Told(usual, at.a) + ": neither goes on",
+        "let one of the two receive before it sends, or put both calls into one ncclGroupStart and "
+        "ncclGroupEnd");
   }
 
   // Operations of several communicators that both traces have.

@@ -56,7 +56,7 @@ GraphDifference GraphDifferences::First(GraphId old, Seq old_at, GraphId now, Se
   std::vector<NodeId> live_old, live_now;
   const std::span<const NodeId> had = places_.NodesAt(old, old_at, &live_old);
   const std::span<const NodeId> has = places_.NodesAt(now, now_at, &live_now);
-  GraphDifference shape = InShape(had, has);
+  GraphDifference shape = InShape({had, old_at}, {has, now_at});
   if (shape.what != What::kNothing) return shape;
   const auto at = std::ranges::find(has, blamed);
   const auto first = static_cast<uint32_t>(at == has.end() ? 0 : at - has.begin());
@@ -76,34 +76,32 @@ GraphDifference GraphDifferences::First(GraphId old, Seq old_at, GraphId now, Se
   return {};
 }
 
-GraphDifference GraphDifferences::InShape(std::span<const NodeId> old,
-                                          std::span<const NodeId> now) const {
-  const Trace& trace = facts_.trace;
+GraphDifference GraphDifferences::InShape(NodesAt old_nodes, NodesAt now_nodes) {
+  const std::span<const NodeId> old = old_nodes.nodes, now = now_nodes.nodes;
   const size_t both = std::min(old.size(), now.size());
   for (uint32_t i = 0; i < both; ++i) {
-    if (trace[old[i]].kind != trace[now[i]].kind)
-      return {What::kKind, i, old[i], now[i], InsteadText(trace, old[i], now[i])};
-    if (!SameEdges(old, now, i)) {
+    if (trace_[old[i]].kind != trace_[now[i]].kind)
+      return {What::kKind, i, old[i], now[i], InsteadText(trace_, old[i], now[i])};
+    if (!SameEdges(old_nodes, now_nodes, i)) {
       return {What::kEdges, i, old[i], now[i],
-              NameOf(trace, now[i]) + " depends on other nodes than " + NameOf(trace, old[i]) +
+              NameOf(trace_, now[i]) + " depends on other nodes than " + NameOf(trace_, old[i]) +
                   " of the exec"};
     }
   }
   const auto place = static_cast<uint32_t>(both);
   if (old.size() > both)
-    return {What::kNode, place, old[both], {}, NameOf(trace, old[both]) + " has no counterpart"};
+    return {What::kNode, place, old[both], {}, NameOf(trace_, old[both]) + " has no counterpart"};
   if (now.size() > both)
-    return {What::kNode, place, {}, now[both], NameOf(trace, now[both]) + " is new"};
+    return {What::kNode, place, {}, now[both], NameOf(trace_, now[both]) + " is new"};
   return {};
 }
 
-bool GraphDifferences::SameEdges(std::span<const NodeId> old, std::span<const NodeId> now,
-                                 uint32_t place) const {
-  const auto places = [&](std::span<const NodeId> nodes) {
+bool GraphDifferences::SameEdges(NodesAt old, NodesAt now, uint32_t place) {
+  const auto places = [&](NodesAt of) {
     std::vector<std::tuple<size_t, bool, uint8_t>> from;
-    for (const InEdge& edge : facts_.in_edges.Of(nodes[place].index())) {
-      const auto at = std::ranges::lower_bound(nodes, edge.from);
-      from.emplace_back(static_cast<size_t>(at - nodes.begin()), edge.full, edge.from_port);
+    for (const InEdge& edge : edges_.Into(of.nodes[place], of.at)) {
+      const auto at = std::ranges::lower_bound(of.nodes, edge.from);
+      from.emplace_back(static_cast<size_t>(at - of.nodes.begin()), edge.full, edge.from_port);
     }
     std::ranges::sort(from);
     return from;
@@ -112,7 +110,7 @@ bool GraphDifferences::SameEdges(std::span<const NodeId> old, std::span<const No
 }
 
 GraphDifference GraphDifferences::InPair(uint32_t place, NodeId old, NodeId now) const {
-  const Trace& trace = facts_.trace;
+  const Trace& trace = trace_;
   const auto found = [&](What what, std::string text) {
     return GraphDifference{what, place, old, now, std::move(text)};
   };

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/model/graph_places.h"
 
 namespace graphkit {
@@ -24,19 +24,25 @@ struct GraphDifference {
 
 class GraphDifferences {
  public:
-  explicit GraphDifferences(const Facts& facts) : facts_(facts), places_(facts.trace) {}
+  explicit GraphDifferences(const Trace& trace) : trace_(trace), places_(trace), edges_(trace) {}
 
   // The first one between a graph as it was at one time and another at another; `blamed`: a node of
   // the second, if CUDA names one: what differs in it comes first.
   GraphDifference First(GraphId old, Seq old_at, GraphId now, Seq now_at, NodeId blamed = {});
 
  private:
-  GraphDifference InShape(std::span<const NodeId> old, std::span<const NodeId> now) const;
+  // The nodes of a graph at a place.
+  struct NodesAt {
+    std::span<const NodeId> nodes;
+    Seq at;
+  };
+  GraphDifference InShape(NodesAt old, NodesAt now);
   GraphDifference InPair(uint32_t place, NodeId old, NodeId now) const;
-  bool SameEdges(std::span<const NodeId> old, std::span<const NodeId> now, uint32_t place) const;
+  bool SameEdges(NodesAt old, NodesAt now, uint32_t place);
 
-  const Facts& facts_;
+  const Trace& trace_;
   GraphPlaces places_;
+  EdgesAt edges_;
 };
 
 // "from pageable memory to the device": what a copy reads and writes, as far as it is known.

@@ -4,9 +4,13 @@
 //
 //     stream a:  launch 0 ── record e ───────────── launch 2
 //     stream b:                └── wait e ── launch 1          0 before 1; 1 and 2 unordered
+//
+// What a thread of the host has waited for is before what that thread submits later; for other
+// threads only if the program orders them (a lock, a join), which isn't recorded.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "libgraphkit/model/trace.h"
@@ -24,6 +28,11 @@ class LaunchOrder {
   bool WorkBefore(uint32_t work, uint32_t launch) const {
     return Before(works_[work], launches_[launch]);
   }
+  // The same if each thread knew what the others had waited for.
+  bool BeforeByThreads(uint32_t a, uint32_t b) const { return Lenient().Before(a, b); }
+  bool WorkBeforeByThreads(uint32_t work, uint32_t launch) const {
+    return Lenient().WorkBefore(work, launch);
+  }
 
  private:
   using Clock = std::vector<uint32_t>;  // by stream: how many of its submissions have ended
@@ -34,11 +43,14 @@ class LaunchOrder {
     uint32_t row = 0;  // in rows_
   };
 
+  LaunchOrder(const Trace& trace, bool by_threads);
+  const LaunchOrder& Lenient() const { return by_threads_ ? *by_threads_ : *this; }
+  Clock& HostOf(ThreadId thread);
   void Apply(const StreamOp& op);
-  Place PlaceOn(StreamId stream);
+  Place PlaceOn(StreamId stream, ThreadId thread);
   bool Before(const Place& a, const Place& b) const;
   void Absorb(Clock* into, const Clock& from);
-  void Submit(uint32_t stream);
+  void Submit(uint32_t stream, ThreadId thread);
 
   const Trace& trace_;
   std::vector<Place> launches_;
@@ -47,7 +59,8 @@ class LaunchOrder {
   std::vector<Clock> streams_;  // what has ended once all that was submitted to the stream has
   std::vector<uint32_t> stream_row_;
   std::vector<Clock> events_;
-  Clock host_;  // what the host has waited for
+  std::vector<Clock> hosts_;  // by thread: what it has waited for; the last: one that isn't known
+  std::unique_ptr<LaunchOrder> by_threads_;  // where there are several threads
 };
 
 }  // namespace graphkit

@@ -10,19 +10,21 @@
 
 namespace graphkit {
 
-RunGraphs::RunGraphs(const Trace& trace) : trace_(trace), graphs_(trace.execs.size()) {
-  for (size_t i = 0; i < graphs_.size(); ++i) graphs_[i] = trace.execs[i].graph;
+RunGraphs::RunGraphs(const Trace& trace) : trace_(trace) {
+  for (const Exec& exec : trace.execs) runs_.push_back({exec.graph, exec.created});
 }
 
 GraphId RunGraphs::Of(const Launch& launch) {
   for (; next_ < trace_.exec_updates.size() && trace_.exec_updates[next_].seq < launch.seq;
        ++next_) {
     const ExecUpdate& update = trace_.exec_updates[next_];
-    if (update.result == 0 && update.exec.index() < graphs_.size()) {
-      graphs_[update.exec.index()] = update.graph;
+    if (update.result == 0 && update.exec.index() < runs_.size()) {
+      runs_[update.exec.index()] = {update.graph, update.seq};
     }
   }
-  return launch.exec.index() < graphs_.size() ? graphs_[launch.exec.index()] : GraphId();
+  if (launch.exec.index() >= runs_.size()) return {};
+  const auto [graph, since] = runs_[launch.exec.index()];
+  return IsShown(trace_, graph, since) ? graph : GraphId();
 }
 
 std::vector<std::vector<uint32_t>> LaunchesByGraph(const Trace& trace) {
@@ -39,6 +41,7 @@ std::vector<std::vector<uint32_t>> LaunchesByGraph(const Trace& trace) {
 std::optional<LaunchPair> FindUnordered(const LaunchOrder& order, const Trace& trace,
                                         const std::vector<uint32_t>& first,
                                         const std::vector<uint32_t>& second) {
+  std::optional<LaunchPair> by_threads;
   std::vector<uint32_t> last;
   auto next = first.begin();
   for (const uint32_t later : second) {
@@ -53,10 +56,19 @@ std::optional<LaunchPair> FindUnordered(const LaunchOrder& order, const Trace& t
       }
     }
     for (const uint32_t earlier : last) {
-      if (!order.Before(earlier, later)) return LaunchPair{earlier, later};
+      if (order.Before(earlier, later)) continue;
+      if (!order.BeforeByThreads(earlier, later)) return LaunchPair{earlier, later};
+      if (!by_threads) by_threads = LaunchPair{earlier, later, true};
     }
   }
-  return std::nullopt;
+  return by_threads;
+}
+
+void DoubtThreads(Finding* finding) {
+  finding->severity = Severity::kNote;
+  finding->message +=
+      "; another thread waited for the first one, which orders them only if the "
+      "program orders the threads";
 }
 
 namespace {

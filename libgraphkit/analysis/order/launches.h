@@ -10,11 +10,13 @@
 
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/order/launch_order.h"
+#include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
 
-// Of a launch, the graph that it ran: the exec's own, or that of its last update.
+// Of a launch, the graph that it ran: the exec's own, or that of its last update. None where it ran
+// a version of it that isn't shown (model/graph_versions.h).
 class RunGraphs {
  public:
   explicit RunGraphs(const Trace& trace);
@@ -23,15 +25,24 @@ class RunGraphs {
 
  private:
   const Trace& trace_;
-  std::vector<GraphId> graphs_;
+  struct Run {
+    GraphId graph;
+    Seq since;
+  };
+  std::vector<Run> runs_;  // by exec
   size_t next_ = 0;
 };
 
 // By graph, its launches: indices in Trace::launches.
 std::vector<std::vector<uint32_t>> LaunchesByGraph(const Trace& trace);
 
-// A launch of `first` and a later one of `second` that isn't after its end.
-using LaunchPair = std::pair<uint32_t, uint32_t>;
+// A launch of `first` and a later one of `second` that isn't after its end; rather one that no
+// thread has waited for.
+struct LaunchPair {
+  uint32_t first = 0;
+  uint32_t second = 0;
+  bool by_threads = false;  // after it if the threads of the program are ordered
+};
 std::optional<LaunchPair> FindUnordered(const LaunchOrder& order, const Trace& trace,
                                         const std::vector<uint32_t>& first,
                                         const std::vector<uint32_t>& second);
@@ -54,6 +65,9 @@ std::vector<std::vector<StaleInput>> FindStaleInputs(const Facts& facts);
 bool KnownUse(const Trace& trace, const GraphInput& input);
 // Page-locked by CUDA, or registered.
 bool IsHostMemory(const Trace& trace, BlockId block);
+
+// Makes a note of a finding on launches that only waits of other threads order.
+void DoubtThreads(Finding* finding);
 
 // "launch 3 of graph 1 on stream 2".
 std::string LaunchText(const Trace& trace, uint32_t launch, GraphId graph);

@@ -8,6 +8,7 @@
 
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/names/kernel_names.h"
+#include "libgraphkit/model/access_overlap.h"
 #include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
@@ -28,25 +29,13 @@ bool Writes(const Use& use) {
   return use.access.mode == AccessMode::kWrite || use.access.mode == AccessMode::kReadWrite;
 }
 
-// Bytes from the block's start to where the access ends, if that is known.
-std::optional<Bytes> EndOf(const Access& access) {
-  if (access.length == kLengthUnknown) return std::nullopt;
-  return access.offset + access.length;
-}
-
-// An access of unknown length reaches upwards only.
-bool Disjoint(const Access& a, const Access& b) {
-  const auto a_end = EndOf(a);
-  const auto b_end = EndOf(b);
-  return (a_end && *a_end <= b.offset) || (b_end && *b_end <= a.offset);
-}
-
 class RaceFinder {
  public:
   RaceFinder(const Facts& facts, const Order* full_edge)
       : facts_(facts),
         trace_(facts.trace),
-        numbers_only_(NumbersOnlyKernels(facts.trace)),
+        numbers_only_(facts.trace, TakesNumbersOnly),
+        plain_pointers_(facts.trace, TakesPlainPointers),
         unfinished_(FindUnfinished(facts.trace)) {
     if (!facts.partial_edges) return;
     if (full_edge == nullptr) own_ = BuildOrder(trace_, EdgeRule::kAllFull);
@@ -77,7 +66,7 @@ class RaceFinder {
       const Node& node = trace_[user];
       if (node.kind == NodeKind::kMemAlloc || node.kind == NodeKind::kMemFree) return;
       if (!InGraph(trace_, node) || Unfinished(user)) return;
-      if (TakesNumbersOnly(trace_, user, numbers_only_)) return;
+      if (AlwaysRuns(trace_, user, numbers_only_)) return;
       uses_.push_back({user, RaceKind::kAccess, access});
     });
     if (uses_.empty()) return;
@@ -137,12 +126,15 @@ class RaceFinder {
   void Compare(BlockId block, size_t earlier, size_t later) {
     const Use& a = uses_[earlier];
     const Use& b = uses_[later];
-    if (a.node == b.node || (Reads(a) && Reads(b)) || Disjoint(a.access, b.access)) return;
+    if (a.node == b.node || (Reads(a) && Reads(b))) return;
+    const Ternary overlap = Overlap(a.access, b.access);
+    if (overlap == Ternary::kNo) return;
     if (Ordered(a.node, b.node) || Ordered(b.node, a.node)) return;
     if (NeverBoth(trace_[a.node].graph, trace_[b.node].graph)) return;
     Race race{.block = block, .earlier = a.node, .later = b.node};
     race.kind = a.kind == RaceKind::kAccess ? b.kind : a.kind;
-    race.overlapping = HowSure(a, b);
+    race.overlapping = HowSure(a, b, overlap);
+    race.same_pointer = a.access.offset == b.access.offset && (MayWrite(a) || MayWrite(b));
     race.typed = SaysWhatItReads(a.node) && SaysWhatItReads(b.node);
     race.ordered_if_full = all_full_ != nullptr &&
                            (all_full_->Before(a.node, b.node) || all_full_->Before(b.node, a.node));
@@ -166,6 +158,12 @@ class RaceFinder {
     return !ordered(a, b) && !ordered(b, a);
   }
 
+  // It writes, or is given a pointer to non-const.
+  bool MayWrite(const Use& use) const {
+    if (use.access.mode != AccessMode::kUnknown) return Writes(use);
+    return AlwaysRuns(trace_, use.node, plain_pointers_);
+  }
+
   // Non-const pointers are why a C++ kernel may write; a name that isn't mangled says nothing.
   bool SaysWhatItReads(NodeId node) const {
     if (trace_[node].kind != NodeKind::kKernel) return true;
@@ -186,9 +184,9 @@ class RaceFinder {
     return false;
   }
 
-  static Overlapping HowSure(const Use& a, const Use& b) {
+  static Overlapping HowSure(const Use& a, const Use& b, Ternary overlap) {
     const bool writes = Writes(a) || Writes(b);
-    if (writes && EndOf(a.access) && EndOf(b.access)) return Overlapping::kCertain;
+    if (writes && overlap == Ternary::kYes) return Overlapping::kCertain;
     if (writes || Reads(a) || Reads(b)) return Overlapping::kLikely;
     return Overlapping::kUnknown;
   }
@@ -197,7 +195,7 @@ class RaceFinder {
   bool Known(const Race& race) const {
     const auto sort_of = [&](const Race& r) {
       return std::tuple(r.kind, r.overlapping, r.ordered_if_full, r.surely_unordered, r.typed,
-                        facts_.roots[trace_[r.earlier].graph.index()]);
+                        r.same_pointer, facts_.roots[trace_[r.earlier].graph.index()]);
     };
     return std::ranges::any_of(std::span(races_).subspan(first_of_block_),
                                [&](const Race& other) { return sort_of(other) == sort_of(race); });
@@ -234,6 +232,7 @@ class RaceFinder {
   const Facts& facts_;
   const Trace& trace_;
   KernelSet numbers_only_;
+  KernelSet plain_pointers_;
   std::vector<bool> unfinished_;     // by node
   std::optional<Order> own_;         // full-edge order that wasn't given
   const Order* all_full_ = nullptr;  // full-edge order, where there are partial edges

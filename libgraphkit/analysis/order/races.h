@@ -22,7 +22,7 @@ enum class RaceKind : uint8_t {
 
 // How sure it is that they interfere.
 enum class Overlapping : uint8_t {
-  kUnknown,  // neither is known to write, or it isn't known where they touch the block
+  kUnknown,  // it isn't known of either whether it reads or writes
   kLikely,   // one surely writes, or one may and the other surely reads
   kCertain,  // both ranges are known and overlap, and one surely writes
 };
@@ -40,6 +40,7 @@ struct Race {
   NodeId consumer;                // then: where that edge ends, a node that isn't known to wait
   NodeId producer;                // then: where that edge begins; none: it wasn't found
   bool typed = false;             // C++ signatures say of both what they only read
+  bool same_pointer = false;      // both are given one address, and one may write through it
   bool operator==(const Race&) const = default;
 };
 

@@ -1,28 +1,21 @@
-// A trace's graphs as they were last seen: which nodes and edges are in them, each node's in-edges,
-// and an order of all nodes in which every edge leads forwards.
+// A trace's graphs as launches ran them (model/graph_versions.h): which edges count, each node's
+// in-edges, and an order of all nodes in which every edge leads forwards.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "libgraphkit/analysis/group_by.h"
 #include "libgraphkit/analysis/order/slice.h"
 #include "libgraphkit/model/graph_places.h"
+#include "libgraphkit/model/graph_versions.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
 
-// Whether a node or edge still was in its graph when the graph was last seen.
-inline bool InGraph(const Trace& trace, const Node& node) {
-  return node.destroyed == kNever || node.destroyed >= trace[node.graph].destroyed;
-}
-inline bool InGraph(const Trace& trace, const Edge& edge) {
-  const Node& from = trace[edge.from];
-  return (edge.removed == kNever || edge.removed >= trace[from.graph].destroyed) &&
-         InGraph(trace, from) && InGraph(trace, trace[edge.to]);
-}
 // Whether an edge counts: it is in its graph, and joins two nodes of it.
 inline bool Joins(const Trace& trace, const Edge& edge) {
   return edge.from.index() < trace.nodes.size() && edge.to.index() < trace.nodes.size() &&
@@ -64,6 +57,17 @@ struct InEdges {
   }
 };
 InEdges FindInEdges(const Trace& trace);
+
+// The edges into nodes at any place of the trace, whether they count later or not.
+class EdgesAt {
+ public:
+  explicit EdgesAt(const Trace& trace) : trace_(trace) {}
+  std::vector<InEdge> Into(NodeId node, Seq at);
+
+ private:
+  const Trace& trace_;
+  std::optional<Grouped> by_end_;  // made when first asked for
+};
 
 // The same for either end of edges: by node, the edges that leave it (`end` is Edge::from), or
 // those that lead to it.

@@ -14,6 +14,8 @@
 #include <optional>
 #include <vector>
 
+#include "libgraphkit/temporary_name.h"
+
 namespace graphkit {
 namespace {
 
@@ -68,8 +70,9 @@ class FileSink final : public ByteSink {
 
   // Where there is no temporary file (a device, a pipe) the file itself.
   Result<void> Open(std::optional<mode_t> mode) {
-    const std::string& target = temporary_.empty() ? path_ : temporary_;
-    fd_ = open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const bool direct = temporary_.empty();
+    const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (direct ? O_TRUNC : O_EXCL | O_NOFOLLOW);
+    fd_ = open(direct ? path_.c_str() : temporary_.c_str(), flags, 0666);
     if (fd_ < 0) return SystemError("can't create");
     if (mode) fchmod(fd_, *mode);
     return {};
@@ -149,7 +152,7 @@ Result<std::unique_ptr<ByteSink>> CreatePlainFile(const std::string& path) {
   }
   const bool special = exists && !S_ISREG(info.st_mode);
   const std::string target = special ? path : TargetOf(path);
-  const std::string temporary = special ? "" : target + "." + std::to_string(getpid()) + ".tmp";
+  const std::string temporary = special ? "" : TemporaryName(target);
   auto file = std::make_unique<FileSink>(temporary, target);
   std::optional<mode_t> mode;
   if (exists && !special) mode = info.st_mode & 07777;

@@ -75,9 +75,10 @@ void Fields(auto& pack, Evidence& value) {
 }
 
 void Fields(auto& pack, Finding& value) {
-  auto& [check, severity, message, advice, bytes, graph, nodes, blocks, streams, evidence,
+  auto& [check, severity, harm, message, advice, bytes, graph, nodes, blocks, streams, evidence,
          assumes] = value;
-  pack(check, severity, message, advice, bytes, graph, nodes, blocks, streams, evidence, assumes);
+  pack(check, severity, harm, message, advice, bytes, graph, nodes, blocks, streams, evidence,
+       assumes);
 }
 
 void Fields(auto& pack, ReusePair& value) {

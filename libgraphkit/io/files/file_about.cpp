@@ -165,18 +165,31 @@ std::vector<std::string> FactsOfTable(std::string_view bytes) {
 const NextCommand kFolderAnalyze = {"graphkit analyze FILE", "the traces in it, together"};
 const NextCommand kFolderReport = {"graphkit report FILE -o report.html", "the same as a page"};
 
-uint64_t FilesIn(const std::string& folder) {
-  std::error_code failed;
-  uint64_t files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
-    files += entry.is_regular_file(failed) ? 1 : 0;
-  }
-  return files;
+bool MayBeTrace(const std::string& name) {
+  return name.ends_with(".json") || name.ends_with(".json.zst");
 }
 
-bool IsFolder(const std::string& path) {
+// A folder is read as the traces in it.
+FileAbout AboutFolder(const std::string& path) {
+  std::error_code failed;
+  uint64_t files = 0, traces = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(path, failed)) {
+    if (!entry.is_regular_file(failed)) continue;
+    ++files;
+    traces += MayBeTrace(entry.path().filename().string()) ? 1 : 0;
+  }
+  FileAbout about{.kind = "folder", .what = "folder", .facts = {Number(files, "files")}};
+  if (traces == 0) {
+    about.facts.emplace_back("no traces in this folder");
+  } else {
+    about.next = {CommandFor(kFolderAnalyze, path), CommandFor(kFolderReport, path)};
+  }
+  return about;
+}
+
+mode_t KindOf(const std::string& path) {
   struct stat info {};
-  return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+  return stat(path.c_str(), &info) == 0 ? info.st_mode & S_IFMT : 0;
 }
 
 }  // namespace
@@ -202,25 +215,23 @@ std::optional<FileAbout> DescribeBytes(const std::string& path, std::string_view
   return about;
 }
 
-Result<std::optional<FileAbout>> DescribeFile(const std::string& path) {
-  if (path == "-") return std::optional<FileAbout>();
-  if (IsFolder(path)) {
-    return std::optional(
-        FileAbout{.kind = "folder",
-                  .what = "folder",
-                  .facts = {Number(FilesIn(path), "files")},
-                  .next = {CommandFor(kFolderAnalyze, path), CommandFor(kFolderReport, path)}});
-  }
-  Result<std::unique_ptr<ByteSource>> source = OpenFile(path);
-  if (!source) {
-    Error error = source.error();
-    error.file = path;
-    return error;
-  }
-  Result<std::string> head = Peek(*source, kHead);
-  if (!head || !DescribeBytes(path, *head)) return std::optional<FileAbout>();
-  const Result<std::string> all = ReadAll(**source);
+std::optional<FileAbout> DescribeFolder(const std::string& path) {
+  return KindOf(path) == S_IFDIR ? std::optional(AboutFolder(path)) : std::nullopt;
+}
+
+std::optional<FileAbout> DescribeSource(std::unique_ptr<ByteSource>& source,
+                                        const std::string& path) {
+  const Result<std::string> head = Peek(source, kHead);
+  if (!head || !DescribeBytes(path, *head)) return std::nullopt;
+  const Result<std::string> all = ReadAll(*source);
   return DescribeBytes(path, all ? *all : *head);
+}
+
+std::optional<FileAbout> DescribeFile(const std::string& path) {
+  if (std::optional<FileAbout> folder = DescribeFolder(path)) return folder;
+  if (KindOf(path) != S_IFREG) return std::nullopt;
+  Result<std::unique_ptr<ByteSource>> source = OpenFile(path);
+  return source ? DescribeSource(*source, path) : std::nullopt;
 }
 
 }  // namespace graphkit

@@ -2,18 +2,26 @@
 // One row each in the table of file_about.cpp.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "libgraphkit/io/bytes/file_bytes.h"
 #include "libgraphkit/model/file_about.h"
-#include "libgraphkit/result.h"
 
 namespace graphkit {
 
-// What the file at `path` is; nothing: it may be a trace, or another tool's file that is read as
-// one. An error: it can't be read, or is neither and never can be. A file that comes from stdin
-// ("-") is taken for a trace.
-Result<std::optional<FileAbout>> DescribeFile(const std::string& path);
+// What it is; nothing: it isn't a folder.
+std::optional<FileAbout> DescribeFolder(const std::string& path);
+
+// What a file is, whose first bytes `source` is about to give; nothing: it may be a trace, or
+// another tool's file that is read as one, and the source still has all of it.
+std::optional<FileAbout> DescribeSource(std::unique_ptr<ByteSource>& source,
+                                        const std::string& path);
+
+// The same of a folder or a file that was read already. Pipes can't be read again: nothing.
+std::optional<FileAbout> DescribeFile(const std::string& path);
 
 // The same of a file's first bytes, and of all of them.
 std::optional<FileAbout> DescribeBytes(const std::string& path, std::string_view bytes);

@@ -1,7 +1,9 @@
 #include "libgraphkit/io/files/plan_files.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 
 #include "libgraphkit/checked_number.h"
 #include "libgraphkit/io/bytes/csv_reader.h"
@@ -35,6 +37,7 @@ class TableReader {
     while (rows_.Next()) {
       if (!Row()) return error_;
     }
+    if (!FixedApart()) return error_;
     return std::move(table_);
   }
 
@@ -81,6 +84,40 @@ class TableReader {
     table_.problem.blocks.push_back(block);
     table_.problem.lifetimes.push_back(life);
     return true;
+  }
+
+  // Blocks whose offsets are given don't overlap while both are needed.
+  bool FixedApart() {
+    const std::vector<PlanBlock>& blocks = table_.problem.blocks;
+    const std::vector<Lifetime>& lives = table_.problem.lifetimes;
+    std::vector<uint32_t> births;
+    for (uint32_t i = 0; i < blocks.size(); ++i) {
+      const bool fixed = blocks[i].fixed != PlanBlock::kAnywhere;
+      if (fixed && blocks[i].size > 0 && !lives[i].empty()) births.push_back(i);
+    }
+    std::vector<uint32_t> deaths = births;
+    std::ranges::sort(births, {}, [&](uint32_t i) { return lives[i].begin; });
+    std::ranges::sort(deaths, {}, [&](uint32_t i) { return lives[i].end; });
+    const auto end = [&](uint32_t i) { return blocks[i].fixed + blocks[i].size; };
+    std::map<Bytes, uint32_t> there;  // by offset
+    auto dead = deaths.begin();
+    for (const uint32_t i : births) {
+      for (; lives[*dead].end <= lives[i].begin; ++dead) there.erase(blocks[*dead].fixed);
+      const auto above = there.lower_bound(blocks[i].fixed);
+      if (above != there.end() && above->first < end(i)) return FailFixed(above->second, i);
+      if (above != there.begin() && end(std::prev(above)->second) > blocks[i].fixed) {
+        return FailFixed(std::prev(above)->second, i);
+      }
+      there.emplace(blocks[i].fixed, i);
+    }
+    return true;
+  }
+  bool FailFixed(uint32_t one, uint32_t other) {
+    error_ = {.message = "blocks '" + table_.ids[std::min(one, other)] + "' and '" +
+                         table_.ids[std::max(one, other)] +
+                         "' have offsets at which they overlap while both are needed",
+              .hint = "correct their offset, or leave it empty"};
+    return false;
   }
 
   CsvReader rows_;

@@ -87,8 +87,10 @@ void ReadBorrowAt(JsonObject& object, PlannedMemory& plan) {
   if (object.Find("borrow_at") == nullptr) return;
   std::pair<uint32_t, Bytes> reached;
   plan.borrow_at = object.List(object.Array("borrow_at"), "borrow_at", [&](JsonObject& entry) {
-    const BorrowAt one{ReadRange(entry, plan, &reached), entry.OptionalId<NodeId>("at"),
-                       entry.OptionalId<NodeId>("until")};
+    const BorrowAt one{.range = ReadRange(entry, plan, &reached),
+                       .at = entry.OptionalId<NodeId>("at"),
+                       .until = entry.OptionalId<NodeId>("until"),
+                       .last = entry.OptionalId<NodeId>("last")};
     if (!one.at) entry.Fail("at", "is missing");
     return one;
   });

@@ -15,7 +15,7 @@ Result<Imported> Checked(std::string_view bytes) {
   Result<Imported> imported = Read(bytes);
   if (!imported) return imported;
   if (const std::optional<BadMemory> bad = FindBadMemory(imported->trace)) {
-    return Error{.message = "what it holds is no memory: " + bad->message,
+    return Error{.message = "impossible sizes or addresses: " + bad->message,
                  .hint = "the file is damaged"};
   }
   return imported;
@@ -50,7 +50,20 @@ std::string FormatNames() {
   return names;
 }
 
-Error NotKnown() {
+Error NotKnown(std::string_view head, const std::string& path) {
+  const bool python = path.ends_with(".py") ||
+                      (head.starts_with("#!") &&
+                       head.substr(0, head.find('\n')).find("python") != std::string_view::npos);
+  if (python) {
+    return {.message = "this is a Python script", .hint = "try graphkit trace python " + path};
+  }
+  if (head.starts_with("\x7f"
+                       "ELF") ||
+      head.starts_with("#!")) {
+    const bool named = path.find('/') != std::string::npos;
+    return {.message = "this is a program",
+            .hint = "try graphkit trace " + (named ? path : "./" + path)};
+  }
   return {.message = "unrecognized format",
           .hint = "graphkit reads its own traces, and of other tools " + FormatNames()};
 }
@@ -134,7 +147,7 @@ Result<Imported> ImportSource(std::unique_ptr<ByteSource> source, const std::str
     // A trace that is damaged at its beginning says so better than this.
     if (!format && head->starts_with('{')) return ReadPlainTrace(*source, path);
     if (!format && head->empty()) return ReadPlainTrace(*source, path);
-    if (!format) return Named(NotKnown(), path);
+    if (!format) return Named(NotKnown(*head, path), path);
   }
   Result<Imported> imported = ReadAs(*format, *source, path);
   if (imported) imported->format = format->name;

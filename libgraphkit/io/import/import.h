@@ -19,9 +19,9 @@ namespace graphkit {
 
 // How long a node of a graph ran, summed over its launches.
 struct NodeTime {
-  uint64_t tool_id = 0;  // graph id << 32 | node id, as CUPTI has it
-  std::string name;      // of the kernel; empty: none
-  uint64_t launches = 0;
+  uint64_t tool_id = 0;   // graph id << 32 | node id, as CUPTI has it
+  std::string name;       // of the kernel; empty: none
+  uint64_t launches = 0;  // with a duration
   uint64_t total_ns = 0;
   bool operator==(const NodeTime&) const = default;
 };

@@ -14,13 +14,14 @@ std::string WorkOf(uint64_t count) {
 
 void NodeTimes::Add(const NodeRun& run) {
   Entry& entry = nodes_[run.tool_id];
-  if (entry.launches == 0) {
+  if (entry.runs == 0) {
     entry.first = run;
     entry.kernel = run.kernel;
     entry.first.kernel = {};
   }
-  ++entry.launches;
+  ++entry.runs;
   ++runs_;
+  entry.timed += run.duration_ns > 0 ? 1 : 0;
   const uint64_t room = std::numeric_limits<uint64_t>::max() - entry.total_ns;
   entry.total_ns += std::min(run.duration_ns, room);
 }
@@ -36,9 +37,7 @@ void NodeTimes::MakeGraphs(TraceMaker& make) const {
     node.source = Source::kImported;
     node.stream = make.Stream(entry.first.device, entry.first.stream);
     if (node.kind == NodeKind::kKernel) make.SetKernel(node, entry.kernel, entry.first.shape);
-    const uint64_t mean = entry.total_ns / entry.launches;
-    node.duration_ns =
-        static_cast<uint32_t>(std::min<uint64_t>(mean, std::numeric_limits<uint32_t>::max()));
+    node.duration_ns = entry.timed == 0 ? 0 : entry.total_ns / entry.timed;
     make.AddNode(node, tool_id);
   }
 }
@@ -46,7 +45,7 @@ void NodeTimes::MakeGraphs(TraceMaker& make) const {
 std::vector<NodeTime> NodeTimes::Times() const {
   std::vector<NodeTime> times;
   for (const auto& [tool_id, entry] : nodes_) {
-    times.push_back({tool_id, entry.kernel, entry.launches, entry.total_ns});
+    times.push_back({tool_id, entry.kernel, entry.timed, entry.total_ns});
   }
   return times;
 }

@@ -42,7 +42,8 @@ class NodeTimes {
   struct Entry {
     NodeRun first;  // its kernel refers to `kernel`
     std::string kernel;
-    uint64_t launches = 0;
+    uint64_t runs = 0;
+    uint64_t timed = 0;  // of them those with a duration: not 0, negative, or no number
     uint64_t total_ns = 0;
   };
   std::map<uint64_t, Entry> nodes_;  // by tools id

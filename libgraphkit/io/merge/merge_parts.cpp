@@ -102,10 +102,7 @@ size_t JoinTimes(std::span<const NodeTime> times, const std::map<uint64_t, NodeI
     sum.launches += time.launches;
     sum.total_ns += time.total_ns;
     const uint64_t mean = sum.launches == 0 ? 0 : sum.total_ns / sum.launches;
-    trace->nodes.Change(at->second.index(), [&](Node& joined_to) {
-      joined_to.duration_ns =
-          static_cast<uint32_t>(std::min<uint64_t>(mean, std::numeric_limits<uint32_t>::max()));
-    });
+    trace->nodes.Change(at->second.index(), [&](Node& joined_to) { joined_to.duration_ns = mean; });
     ++joined;
   }
   return joined;

@@ -67,6 +67,7 @@ class FieldWriter {
   }
 
   [[gnu::always_inline]] void Value(std::integral auto value) { line_.Decimal(value); }
+  void Value(TwoWords value) { line_.Decimal(uint64_t{value}); }
   void Value(bool value) { line_.Put(value ? "true" : "false"); }
   void Value(const std::string& text) { line_.Quoted(text); }
   void Value(StringId text) { line_.Quoted(values_[text]); }
@@ -97,8 +98,16 @@ class FieldWriter {
   template <typename T>
   requires(kParts<T> != nullptr) void Value(T entry) {
     line_.Open();
-    Parts(entry, [&](auto&&... parts) { return ((Value(parts), line_.Comma()), ..., true); });
+    Parts(entry, [&](auto&&... parts) { return (Part(parts), ..., true); });
     line_.Close();
+  }
+  void Part(auto&& part) {
+    Value(part);
+    line_.Comma();
+  }
+  void Part(Rows part) {
+    const auto [width, pitch, height, layer] = part.rows;
+    if (width != 0) (Part(width), Part(pitch), Part(height), Part(layer));
   }
   void List(const auto& entries) {
     line_.Open();

@@ -23,6 +23,7 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "libgraphkit/io/record/arena.h"
@@ -132,6 +133,10 @@ struct Half {
   uint64_t& number;
   int shift;
 };
+// Four parts at the end, which most entries don't have.
+struct Rows {
+  AccessRows& rows;
+};
 
 // An entry of a list is an array of its parts.
 template <template <typename...> typename List>
@@ -146,7 +151,8 @@ inline constexpr const char* kParts<StackFrame> = "[function,file,line]";
 template <>
 inline constexpr const char* kParts<FrontierEntry> = "[node,from_port,edge_type]";
 template <>
-inline constexpr const char* kParts<Access> = "[block,mode,offset,length]";
+inline constexpr const char* kParts<Access> =
+    "[block,mode,offset,length], or [block,mode,offset,length,width,pitch,height,layer]";
 template <>
 inline constexpr const char* kParts<Collective> = "[communicator,kind,count,type,peer]";
 template <>
@@ -162,7 +168,7 @@ bool Parts(FrontierEntry& entry, auto visit) {
   return visit(entry.node, entry.from_port, entry.edge_type);
 }
 bool Parts(Access& entry, auto visit) {
-  return visit(entry.block, entry.mode, entry.offset, Length{entry.length});
+  return visit(entry.block, entry.mode, entry.offset, Length{entry.length}, Rows{entry.rows});
 }
 bool Parts(Collective& entry, auto visit) {
   return visit(entry.communicator, entry.kind, entry.count, entry.type, entry.peer);
@@ -262,6 +268,43 @@ struct EachField {
 
  private:
   Self& self() { return static_cast<Self&>(*this); }
+};
+
+// Copies what a record's fields say into another one, and nothing else of its row: other records
+// say how it ended. `WhereSet`: values at their default stay behind.
+template <typename Record, bool WhereSet = false>
+class FieldCopier : public EachField<FieldCopier<Record, WhereSet>> {
+ public:
+  explicit FieldCopier(const Record& from, Record into = {}) : to(std::move(into)), from_(from) {
+    to.Fields(*this);
+    to.time = from.time;
+    to.source = from.source;
+  }
+  Record to;
+
+  void Present(std::string_view key, bool& present, auto&& value) {
+    Field(key, present);
+    Field(key, value);
+  }
+  template <typename T>
+  void Field(std::string_view key, T& value) {
+    if constexpr (requires { value.value = value.value; }) {
+      Field(key, value.value);  // Hex, Listed, …
+    } else {
+      const auto place = reinterpret_cast<const char*>(&value) - reinterpret_cast<const char*>(&to);
+      const T& said = *reinterpret_cast<const T*>(reinterpret_cast<const char*>(&from_) + place);
+      if constexpr (WhereSet) {
+        if (said == T()) return;
+      }
+      value = said;
+    }
+  }
+  void Field(std::string_view key, Extents& extents) {
+    for (uint32_t& extent : extents.value) Field(key, extent);
+  }
+
+ private:
+  const Record& from_;
 };
 
 }  // namespace graphkit

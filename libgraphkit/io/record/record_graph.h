@@ -91,6 +91,7 @@ struct NodeSetRecord : RowRecord<&Trace::node_changes, &NodeChange::seq> {
     v.Optional("complete", row.accesses_complete);
     v.Optional("host", Listed(host_ends, &Trace::host_ends));
     v.Optional("same", row.same);
+    v.Optional("back", row.back);
   }
 };
 
@@ -196,6 +197,7 @@ struct LaunchRecord : RowRecord<&Trace::launches, &Launch::seq> {
   void Fields(auto& v) {
     v.Required("exec", row.exec);
     v.Optional("stream", row.stream);
+    v.Optional("thread", row.thread);
     v.Optional("correlation", row.correlation);
   }
 };

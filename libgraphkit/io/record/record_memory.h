@@ -41,6 +41,7 @@ struct AllocRecord : DeclaredRecord<BlockId, &Block::allocated> {
     v.Required("id", id);
     v.Required("address", Hex{row.address});
     v.Required("size", row.size);
+    v.Optional("slack", row.slack);
     v.Required("pool", row.pool);
     v.Optional("stream", row.stream);
     v.Optional("segment", row.segment);

@@ -83,6 +83,7 @@ struct EventRecordRecord : StreamOpRecord<StreamOpKind::kEventRecord> {
     v.Required("event", row.event);
     v.Optional("capturing", row.capturing);
     v.Optional("external", row.external);
+    v.Optional("thread", row.thread);
     v.Present("entries", row.has_entries, Listed(row.entries, &Trace::frontier_entries));
   }
 };
@@ -111,6 +112,7 @@ struct SyncRecord : StreamOpRecord<StreamOpKind::kStreamSync, StreamOpKind::kDev
   static constexpr std::string_view kType = "sync";
   void Fields(auto& v) {
     v.Required("what", AsWord<SyncTarget>{row.kind});
+    v.Optional("thread", row.thread);
     v.Optional("stream", row.stream);
     v.Optional("event", row.event);
   }

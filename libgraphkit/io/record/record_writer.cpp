@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 
 #include "libgraphkit/io/record/field_writer.h"
 #include "libgraphkit/io/record/record_process.h"
+#include "libgraphkit/printable.h"
 
 namespace graphkit {
 namespace {
@@ -24,26 +26,10 @@ constexpr size_t kInMemory = size_t{1}
                              << 26;  // bytes of the file, where no other bound was asked for
 constexpr size_t kPage = 4096;
 constexpr size_t kAhead = size_t{1} << 18;  // bytes that get their pages at once
-constexpr int kPopulateWrite = 23;          // MADV_POPULATE_WRITE, since Linux 5.14
+constexpr const char* kCutShort = " was cut short by another program";
+constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, since Linux 5.14
 // Address space to ask for, so that a growing file need not be mapped again.
 constexpr size_t kAddressSpace[] = {size_t{1} << 38, size_t{1} << 34, size_t{1} << 30, kFirstStep};
-
-// The length of the valid UTF-8 sequence at the start of `text`, or 0.
-size_t Utf8Length(std::string_view text) {
-  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};  // what needs so many bytes
-  const auto lead = static_cast<unsigned char>(text[0]);
-  if (lead < 0x80) return 1;
-  const size_t length = lead < 0xc0 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf8 ? 4 : 0;
-  if (length > text.size() || length == 0) return 0;
-  uint32_t point = lead & (0x7fu >> length);
-  for (size_t i = 1; i < length; ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if ((byte & 0xc0) != 0x80) return 0;
-    point = point << 6 | (byte & 0x3fu);
-  }
-  const bool surrogate = point >= 0xd800 && point < 0xe000;
-  return point < kLeast[length] || point > 0x10ffff || surrogate ? 0 : length;
-}
 
 }  // namespace
 
@@ -124,14 +110,22 @@ bool RecordFile::Open(const std::string& path, std::string_view device, uint64_t
   records_ = dropped_ = 0;
   error_.clear();
   max_bytes_ = max_bytes;
-  fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd_ < 0) return Fail("cannot create " + path, errno);
-  bool mapped = std::any_of(std::begin(kAddressSpace), std::end(kAddressSpace),
-                            [this](size_t bytes) { return Map(bytes); });
+  path_ = path;
+  cut_short_ = false;
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (fd < 0) return Fail("cannot create " + path, errno);
+  struct stat status {};
+  const bool known = fstat(fd, &status) == 0;
+  device_ = status.st_dev;
+  inode_ = status.st_ino;
+  const bool mapped = known && std::any_of(std::begin(kAddressSpace), std::end(kAddressSpace),
+                                           [&](size_t bytes) { return Map(bytes, fd); });
+  const int error = errno;
+  close(fd);
   std::string header = "{\"schema\":\"graphkit-trace\",\"version\":1,\"device\":\"" +
                        std::string(device) + "\",\"records\":[";
   if (!mapped || !GrowFile(header.size() + kKeptForTheEnd)) {
-    if (error_.empty()) Fail("cannot map " + path, errno);
+    if (error_.empty()) Fail("cannot map " + path, error);
     Abandon();
     return false;
   }
@@ -139,8 +133,31 @@ bool RecordFile::Open(const std::string& path, std::string_view device, uint64_t
   return true;
 }
 
-bool RecordFile::Map(size_t bytes) {
-  void* at = base_ == nullptr ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0)
+// The file, for a moment; -1 where its name leads elsewhere by now.
+int RecordFile::Reopen() {
+  constexpr int kFlags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  const int fd = open(path_.c_str(), kFlags);
+  if (fd < 0) {
+    Fail("cannot open " + path_ + " again", errno);
+    return -1;
+  }
+  struct stat status {};
+  const bool ours = fstat(fd, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
+  cut_short_ = cut_short_ || (ours && static_cast<size_t>(status.st_size) < allocated_);
+  if (ours && !cut_short_) return fd;
+  Fail(path_ + (ours ? kCutShort : " was replaced by another file"));
+  close(fd);
+  return -1;
+}
+
+bool RecordFile::Rename(const std::string& path) {
+  if (rename(path_.c_str(), path.c_str()) != 0) return false;
+  path_ = path;
+  return true;
+}
+
+bool RecordFile::Map(size_t bytes, int fd) {
+  void* at = base_ == nullptr ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
                               : mremap(base_, mapped_, bytes, MREMAP_MAYMOVE);
   if (at == MAP_FAILED) return false;
   base_ = static_cast<char*>(at);
@@ -150,7 +167,7 @@ bool RecordFile::Map(size_t bytes) {
 }
 
 // Gives the file blocks; 0, or the error. The program's signals may interrupt it.
-static int Allocate(int fd, off_t from, off_t more) {
+static int AllocateBlocks(int fd, off_t from, off_t more) {
   int result = EINTR;
   while (result == EINTR) result = fallocate(fd, 0, from, more) == 0 ? 0 : errno;
   if (result != EOPNOTSUPP && result != ENOSYS) return result;
@@ -179,37 +196,44 @@ bool RecordFile::GrowFile(size_t needed) {
   size_t step = std::clamp(allocated_, kFirstStep, kLargestStep);
   size_t target = std::max(allocated_ + step, (needed + kFirstStep - 1) / kFirstStep * kFirstStep);
   target = std::min(target, limit);
-  if (target > mapped_ && !Map(std::max(target, mapped_ * 2))) return Fail("cannot map", errno);
+  if (target > mapped_ && !Map(std::max(target, mapped_ * 2), -1)) return Fail("cannot map", errno);
+  return Allocate(needed, limit, target);
+}
+
+bool RecordFile::Allocate(size_t needed, size_t limit, size_t target) {
+  const int fd = Reopen();
+  if (fd < 0) return false;
   auto from = static_cast<off_t>(allocated_), more = static_cast<off_t>(target - allocated_);
-  int result = Allocate(fd_, from, more);
+  int result = AllocateBlocks(fd, from, more);
   const size_t least = std::min((needed + kPage - 1) / kPage * kPage, limit);
   if (result != 0 && target > least) {  // perhaps there is room for less
     more = static_cast<off_t>(least - allocated_);
-    result = Allocate(fd_, from, more);
+    result = AllocateBlocks(fd, from, more);
   }
+  close(fd);
   if (result != 0) return Fail("cannot write the trace", result);
   allocated_ += static_cast<size_t>(more);
   return true;
 }
 
 // Gives the next bytes their pages in one call: a page fault a page costs several times as much,
-// and waits for whatever other threads do to the address space.
-void RecordFile::Populate() {
-  const size_t until = std::min(allocated_, (size_ + kAhead) / kPage * kPage);
+// and waits for whatever other threads do to the address space. False: the file has no such bytes
+// any more, and touching them would raise SIGBUS.
+bool RecordFile::Populate(size_t until) {
   const size_t from = size_ / kPage * kPage;
-  if (until > from) madvise(base_ + from, until - from, kPopulateWrite);
+  until = std::min(allocated_, (until + kPage - 1) / kPage * kPage);
+  cut_short_ =
+      until > from && madvise(base_ + from, until - from, kPopulateWrite) != 0 && errno == EFAULT;
+  if (cut_short_) return Fail(path_ + kCutShort);
   populated_ = until;
+  return true;
 }
 
 // Gives back the memory of what is written. The pages stay the file's, and come back when they are
 // read.
 void RecordFile::LetGo() {
   const size_t until = size_ / kPage * kPage, bytes = until - let_go_;
-  if (buffer_ != 0) {
-    sync_file_range(
-        fd_, static_cast<off_t>(let_go_), static_cast<off_t>(bytes),
-        SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
-  }
+  if (buffer_ != 0) msync(base_ + let_go_, bytes, MS_SYNC);
   madvise(base_ + let_go_, bytes, MADV_DONTNEED);
   let_go_ = until;
 }
@@ -229,11 +253,13 @@ void RecordFile::WriteLine(std::string_view record, std::string_view ending) {
 uint64_t RecordFile::Append(std::string_view record) {
   if (base_ == nullptr) return kDropped;
   size_t needed = size_ + record.size() + 2 + kKeptForTheEnd;
-  if (dropped_ != 0 || (needed > allocated_ && !GrowFile(needed))) {
+  const size_t ahead = buffer_ != 0 ? 0 : kAhead;
+  if (cut_short_) Fail(path_ + kCutShort);
+  if (dropped_ != 0 || cut_short_ || (needed > allocated_ && !GrowFile(needed)) ||
+      (needed > populated_ && !Populate(std::max(needed, size_ + ahead)))) {
     ++dropped_;
     return kDropped;
   }
-  if (needed > populated_ && buffer_ == 0) Populate();
   uint64_t place = size_;
   WriteLine(record, ",\n");
   ++records_;
@@ -244,11 +270,11 @@ uint64_t RecordFile::Append(std::string_view record) {
 std::string_view RecordFile::Read(uint64_t place) const {
   if (base_ == nullptr || place >= size_) return {};
   std::string_view rest(base_ + place, size_ - place);
-  return rest.substr(0, rest.find(",\n"));
+  const size_t end = rest.find(",\n");
+  return end == rest.npos ? std::string_view() : rest.substr(0, end);
 }
 
-bool RecordFile::Finish(const RecordCounts& counts) {
-  if (base_ == nullptr) return false;
+void RecordFile::WriteEnd(const RecordCounts& counts) {
   RecordLine line;
   if (dropped_ != 0) {
     DroppedRecord r;
@@ -264,15 +290,33 @@ bool RecordFile::Finish(const RecordCounts& counts) {
   r.blocks = counts.blocks;
   r.launches = counts.launches;
   WriteLine(FieldWriter(line, BorrowedValues()).Write(r), "]}\n");
-  bool cut = ftruncate(fd_, static_cast<off_t>(size_)) == 0;
+}
+
+bool RecordFile::Finish(const RecordCounts& counts) {
+  if (base_ == nullptr) return false;
+  const int fd = Reopen();
+  const bool whole = !cut_short_ && Populate(fd < 0 ? allocated_ : size_ + kKeptForTheEnd);
+  if (whole) WriteEnd(counts);
+  const bool cut = whole && fd >= 0 && ftruncate(fd, static_cast<off_t>(size_)) == 0;
+  if (whole && !cut) std::memset(base_ + size_, ' ', allocated_ - size_);
+  if (fd >= 0) close(fd);
   Abandon();
-  return cut;
+  return whole;
+}
+
+bool RecordFile::Cover(const void* address) {
+  const char* at = static_cast<const char*>(address);
+  if (base_ == nullptr || at < base_ || at >= base_ + mapped_) return false;
+  char* page = base_ + static_cast<size_t>(at - base_) / kPage * kPage;
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  const auto bytes = static_cast<size_t>(base_ + mapped_ - page);
+  if (mmap(page, bytes, PROT_READ | PROT_WRITE, kFlags, -1, 0) == MAP_FAILED) return false;
+  cut_short_ = true;
+  return true;
 }
 
 void RecordFile::Abandon() {
   if (base_ != nullptr) munmap(base_, mapped_);
-  if (fd_ >= 0) close(fd_);
-  fd_ = -1;
   base_ = nullptr;
   mapped_ = allocated_ = size_ = populated_ = let_go_ = 0;
 }

@@ -38,6 +38,13 @@ Expected ReadValue(JsonCursor& in, T& out, LooseValues&) {
   return nullptr;
 }
 
+inline Expected ReadValue(JsonCursor& in, TwoWords& out, LooseValues& to) {
+  uint64_t number = 0;
+  if (Expected wrong = ReadValue(in, number, to)) return wrong;
+  out = number;
+  return nullptr;
+}
+
 inline Expected ReadValue(JsonCursor& in, bool& out, LooseValues&) {
   out = in.TakeWord("true");
   return out || in.TakeWord("false") ? nullptr : "true or false";
@@ -151,13 +158,21 @@ inline Expected ReadValue(JsonCursor& in, Half out, LooseValues& to) {
   return nullptr;
 }
 
+inline Expected ReadValue(JsonCursor& in, Rows out, LooseValues& to) {
+  for (uint32_t* part : {&out.rows.width, &out.rows.pitch, &out.rows.height, &out.rows.layer}) {
+    if (part != &out.rows.width && !in.Take(',')) return "four numbers";
+    if (Expected wrong = ReadValue(in, *part, to)) return wrong;
+  }
+  return nullptr;
+}
+
 // Reads an array that holds exactly these values.
 template <typename... Ts>
 bool ReadTuple(JsonCursor& in, LooseValues& to, Ts&&... outs) {
   if (!in.Take('[')) return false;
   bool first = true;
   const auto read = [&](auto&& out) {
-    if (!first && !in.Take(',')) return false;
+    if (!first && !in.Take(',')) return std::same_as<decltype(out), Rows&>;
     first = false;
     return ReadValue(in, out, to) == nullptr;
   };

@@ -1,31 +1,13 @@
 #include "libgraphkit/io/trace/trace_assembler.h"
 
 namespace graphkit {
-namespace {
-
-template <typename T>
-void Replace(T& value, const T& with) {
-  if (!(with == T())) value = with;
-}
-
-}  // namespace
-
 bool TraceAssembler::Settle(const ProcessRecord& r) {
   Process& process = trace_.process;
-  const Process& with = r.process;
   const bool first = process.pid == 0 && process.program.empty();
   if (first) process.seq = place();
-  Replace(process.pid, with.pid);
-  Replace(process.program, with.program);
-  Replace(process.args, with.args);
-  Replace(process.device_name, with.device_name);
-  Replace(process.driver_version, with.driver_version);
-  Replace(process.runtime_version, with.runtime_version);
-  Replace(process.cupti_version, with.cupti_version);
-  Replace(process.cupti_path, with.cupti_path);
-  Replace(process.tracer_version, with.tracer_version);
-  Replace(process.environment, with.environment);
-  Replace(process.unknown_memory, with.unknown_memory);
+  ProcessRecord known;
+  known.process = std::move(process);
+  process = std::move(FieldCopier<ProcessRecord, true>(r, std::move(known)).to.process);
   return true;
 }
 

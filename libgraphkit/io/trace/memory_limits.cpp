@@ -20,6 +20,9 @@ const char* WrongAccess(const Access& access, MemorySum* sum) {
   if (access.offset > kLargestMemory || length > kLargestMemory) {
     return " has an access beyond 2^56 bytes, which is more than there can be";
   }
+  if (access.rows.width > access.rows.pitch || access.rows.height > access.rows.layer) {
+    return " has an access whose rows overlap each other";
+  }
   return sum->Add(length) ? nullptr : " makes the accesses more than 2^62 bytes together";
 }
 
@@ -48,7 +51,9 @@ std::optional<BadMemory> FindBadMemory(const Trace& trace) {
   MemorySum blocks, segments, accesses;
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
     const Block& block = trace.blocks[i];
-    if (const char* wrong = WrongRange(block.address, block.size, &blocks)) {
+    const Bytes slack = std::min(block.slack, kLargestMemory + 1);
+    const Bytes size = block.size > kLargestMemory ? block.size : block.size + slack;
+    if (const char* wrong = WrongRange(block.address, size, &blocks)) {
       return BadMemory{Numbered("block ", i, wrong), block.allocated};
     }
   }

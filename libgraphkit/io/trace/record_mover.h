@@ -52,39 +52,6 @@ struct MovedSource {
   std::map<BlockId, BlockId> same_block;
 };
 
-// Copies what a record's fields say into a new one, and nothing else of its row: other records say
-// how it ended.
-template <typename Record>
-class FieldCopier : public EachField<FieldCopier<Record>> {
- public:
-  explicit FieldCopier(const Record& from) : from_(from) {
-    to.Fields(*this);
-    to.time = from.time;
-    to.source = from.source;
-  }
-  Record to;
-
-  void Present(std::string_view key, bool& present, auto&& value) {
-    Field(key, present);
-    Field(key, value);
-  }
-  template <typename T>
-  void Field(std::string_view key, T& value) {
-    if constexpr (requires { value.value = value.value; }) {
-      Field(key, value.value);  // Hex, Listed, …
-    } else {
-      const auto place = reinterpret_cast<const char*>(&value) - reinterpret_cast<const char*>(&to);
-      value = *reinterpret_cast<const T*>(reinterpret_cast<const char*>(&from_) + place);
-    }
-  }
-  void Field(std::string_view key, Extents& extents) {
-    for (uint32_t& extent : extents.value) Field(key, extent);
-  }
-
- private:
-  const Record& from_;
-};
-
 class RecordMover {
  public:
   TraceAssembler to{DeviceKind::kImported};

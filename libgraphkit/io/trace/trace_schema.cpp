@@ -26,6 +26,7 @@ Json Schema(const T&) {
   if (sizeof(T) == 4) return Ref("u32");
   return {{"type", "integer"}, {"minimum", 0}, {"maximum", std::numeric_limits<T>::max()}};
 }
+Json Schema(const TwoWords&) { return Ref("count"); }
 Json Schema(const bool&) { return {{"type", "boolean"}}; }
 template <typename Tag>
 Json Schema(const Id<Tag>&) {
@@ -62,12 +63,17 @@ Json Schema(const Extents& extents) {
   for (const uint32_t extent : extents.value) parts.push_back(Schema(extent));
   return Exactly(parts);
 }
+constexpr size_t kRowParts = 4;
+void AddPart(auto&& part, Json& parts) { parts.push_back(Schema(part)); }
+void AddPart(Rows, Json& parts) { parts.insert(parts.end(), kRowParts, Ref("u32")); }
 template <typename T>
 requires(kParts<T> != nullptr) Json Schema(const T& value) {
   T entry = value;
   Json parts = Json::array();
-  Parts(entry, [&](auto&&... part) { return (parts.push_back(Schema(part)), ..., true); });
-  return Exactly(parts);
+  Parts(entry, [&](auto&&... part) { return (AddPart(part, parts), ..., true); });
+  Json schema = Exactly(parts);
+  if constexpr (std::same_as<T, Access>) schema["minItems"] = parts.size() - kRowParts;
+  return schema;
 }
 
 template <typename T>

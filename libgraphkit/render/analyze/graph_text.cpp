@@ -124,7 +124,7 @@ std::string NodesText(const GraphSummary& graph) {
   return text;
 }
 
-std::string EdgesText(const GraphSummary& graph) {
+std::string EdgesText(const GraphSummary& graph, const Process& process) {
   std::vector<std::string> kinds;
   const auto add = [&kinds](uint64_t count, const char* what) {
     if (count > 0) kinds.push_back(FormatCount(count) + what);
@@ -132,6 +132,7 @@ std::string EdgesText(const GraphSummary& graph) {
   add(graph.programmatic_edges, " programmatic");
   add(graph.launch_completion_edges, " launch-completion");
   add(graph.cross_stream_edges, " between streams");
+  AddMissingEdgeData(process, kinds);
   return FormatCount(graph.edges) + (kinds.empty() ? "" : ": ") + Listed(kinds);
 }
 
@@ -322,7 +323,7 @@ void RenderEntry(const LikeGraphs& graphs, const Trace& trace, const TextStyle& 
       << (graph.streams > 0 ? " on " + Counted(graph.streams, "stream") : "") << "\n";
   if (!graphs.others.empty()) out << Wrapped("  ", OthersText(graphs, style), style);
   out << Wrapped(Label("nodes"), NodesText(graph), style);
-  out << Wrapped(Label("edges"), EdgesText(graph), style);
+  out << Wrapped(Label("edges"), EdgesText(graph, trace.process), style);
   RenderEarlyLaunches(graph, trace, style, out);
   RenderMemory(graphs, style, out);
   RenderExecs(graph, trace, style, out);
@@ -361,8 +362,8 @@ void RenderTable(std::span<const LikeGraphs> entries, const TextStyle& style, st
 std::string ExecRangeText(const ByteRange& range, ExecSource source, DeviceKind device) {
   std::string how(NameOf(source));
   if (source != ExecSource::kEstimated && device == DeviceKind::kSoft) how += ", simulated";
-  return FormatBytes(range.bytes) + " of the device (" + FormatBytes(range.low) + " to " +
-         FormatBytes(range.high) + ", " + how + ")";
+  return "about " + FormatBytes(range.bytes) + " (" + how + "; " + FormatBytes(range.low) + " to " +
+         FormatBytes(range.high) + ")";
 }
 
 std::string AssumptionText(Assumption assumption) {

@@ -214,15 +214,6 @@ Json HeldAtJson(const std::vector<HeldLine>& held, BillBy by, const HeldAt& at) 
   return json;
 }
 
-// Null where sizes aren't known.
-Json MomentsJson(const Report& report, const Trace& trace) {
-  if (!report.unknown_memory.empty()) return nullptr;
-  const MemoryMoments moments = FindMoments(trace);
-  return Json{{"peak_reserved", MomentJson(moments.peak_reserved)},
-              {"peak_in_use", MomentJson(moments.peak_in_use)},
-              {"end", MomentJson(moments.end)}};
-}
-
 Json TotalsJson(const ReportTotals& totals, const Trace& trace) {
   Json json;
   GRAPHKIT_ADD_MEMBERS(json, totals, graphs, nodes, edges, blocks);
@@ -262,7 +253,8 @@ void WriteReport(const Report& report, const Trace& trace, WriteMembers write_gr
     WriteFinding(finding, trace, text);
   });
   json.Add("driver_memory", AskedMemoryJson(report.memory));
-  json.Add("memory_moments", MomentsJson(report, trace));
+  const bool known = report.unknown_memory.empty();
+  json.Add("memory_moments", known ? MomentsJson(FindMoments(trace)) : Json(nullptr));
   json.AddText("exec_memory", [&](JsonPieces& text) { WriteExecMemory(report.execs, text); });
   json.Add("joins", JoinsJson(report.joins));
   json.Add("totals", TotalsJson(report.totals, trace));

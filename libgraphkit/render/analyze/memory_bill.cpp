@@ -134,7 +134,7 @@ std::vector<HeldLine> BillHeld(const Trace& trace, BillBy by, const HeldAt& at, 
     if (name == kNoStack && block.allocated < first_event) name = kBeforeRecording;
     HeldLine& line = lines[std::move(name)];
     ++line.blocks;
-    line.block_bytes += RoundedSize(block);
+    line.block_bytes += AllocatedSize(block);
   }
   return Sorted(std::move(lines), [](const HeldLine& line) {
     return std::tuple(line.segment_bytes, line.block_bytes);

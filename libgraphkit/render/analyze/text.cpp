@@ -12,19 +12,6 @@ namespace graphkit {
 
 namespace {
 
-std::string DeviceText(const Process& process, DeviceKind device) {
-  switch (device) {
-    case DeviceKind::kSoft:
-      return "recorded on the software device (simulated)";
-    case DeviceKind::kCuda:
-      return "recorded on " +
-             (process.device_name.empty() ? "a CUDA device" : Printable(process.device_name));
-    case DeviceKind::kImported:
-      break;
-  }
-  return "imported from another tool's file";
-}
-
 // "Peak memory reserved from the driver: 40 MiB (record 12), 36 MiB in segments and 4 MiB of graph
 // nodes".
 std::string ReservedText(const AskedMemory& memory, const MemoryAt& peak) {
@@ -48,12 +35,12 @@ std::string InUseText(const MemoryMoments& moments) {
          " at the end";
 }
 
-// "Execs at most: 96 KiB of the device (…), in 4 execs (record 40)".
+// "Graph executables: about 138 KiB (estimated; 12.5 KiB to 2.35 MiB), in 4 execs (…)".
 std::string ExecsText(const ExecMemory& memory, DeviceKind device) {
-  std::string text = "Execs, beyond that: at most " +
-                     ExecRangeText(memory.peak.bytes, memory.source, device) + ", in " +
-                     Counted(memory.peak.execs, "exec") + " (record " +
-                     FormatCount(memory.peak.at) + ")";
+  std::string text =
+      "Graph executables, beyond that: " + ExecRangeText(memory.peak.bytes, memory.source, device) +
+      ", in " + Counted(memory.peak.execs, "exec") + " (record " + FormatCount(memory.peak.at) +
+      ")";
   if (memory.disturbed_readings > 0) {
     text += "; " + FormatCount(memory.disturbed_readings) + " of " +
             Counted(memory.readings, "reading") + " not used: other memory was taken or given " +
@@ -103,7 +90,7 @@ std::string JoinsText(const Report& report) {
 void RenderHeader(const Report& report, const Trace& trace, const TextStyle& style,
                   std::ostream& out) {
   const std::string program = report.program.empty() ? "trace" : Printable(report.program);
-  out << Wrapped("", program + ", " + DeviceText(trace.process, report.device), style);
+  out << Wrapped("", program + ", " + DeviceTitle(trace.process), style);
   const ReportTotals& totals = report.totals;
   const std::string launches =
       totals.launches == 1 ? "1 launch" : FormatCount(totals.launches) + " launches";
@@ -181,8 +168,8 @@ void RenderFindings(const Report& report, const Trace& trace, const TextStyle& s
     const bool memory_only = report.totals.graphs == 0 && !trace.blocks.empty();
     out << "\n"
         << (memory_only ? Wrapped("",
-                                  "No graph, so no findings; graphkit explain says what of the "
-                                  "memory is worth a look.",
+                                  "No graphs in this file, so no findings; `graphkit FILE` shows "
+                                  "what holds its memory.",
                                   style)
                         : Inked("No findings.", Ink::kGreen, style) + "\n");
     return;

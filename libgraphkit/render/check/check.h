@@ -16,7 +16,7 @@ namespace graphkit {
 //     trace.json: 1 graph, 12 nodes, 5 blocks, recorded on the software device (simulated)
 //
 //     failed: 1 reason
-//       - trace.json: max-deferred: graph 0 step: 1 MiB deferred, 0 B allowed
+//       - trace.json: max-deferred: graph 0 step: 1 MiB deferred, limit 0 B
 //     …
 void RenderCheckText(const GateRun& run, const TextStyle& style, std::ostream& out);
 
@@ -28,10 +28,8 @@ void RenderCheckJson(const GateRun& run, std::ostream& out);
 // and GitLab read.
 void RenderJunit(const GateRun& run, std::ostream& out);
 
-// The gate's verdict as SARIF 2.1.0 (OASIS, 27 March 2020), for code scanning services. A result
-// lies at its source frame where there is one, and at a logical location of the trace otherwise.
-
-// `version` is graphkit's.
+// The gate's verdict as SARIF 2.1.0 (OASIS, 27 March 2020), for code scanning services. `version`
+// is graphkit's.
 void RenderSarif(const GateRun& run, std::string_view version, std::ostream& out);
 
 // The gate's verdict as workflow commands of GitHub Actions ("::error file=…,line=…::message"): a

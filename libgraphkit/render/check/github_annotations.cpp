@@ -11,25 +11,28 @@ const char* CommandOf(const Finding& finding, FindingStatus status) {
   return finding.severity == Severity::kNote ? "notice" : "warning";
 }
 
+void WriteBegin(const GateRun& run, const char* command, const PlaceFrame& at,
+                const std::string& title, std::ostream& out) {
+  out << "::" << command << " file=" << GithubProperty(RelativeTo(run.source_root, at.file))
+      << ",line=" << at.line << ",title=" << GithubProperty(title) << "::";
+}
+
 void WriteFinding(const GateRun& run, const JudgedFinding& judged, std::ostream& out) {
   const Finding& finding = FindingOf(run, judged);
   const FindingPlace& place = PlaceOf(run, judged);
-  out << "::" << CommandOf(finding, judged.status) << " ";
-  if (const PlaceFrame* frame = SourceFrame(place)) {
-    out << "file=" << GithubProperty(RelativeTo(run.source_root, frame->file))
-        << ",line=" << frame->line << ",";
-  }
+  WriteBegin(run, CommandOf(finding, judged.status), ShownAt(run, judged.trace, place),
+             finding.check, out);
   const std::string where =
       " (" + run.subjects[judged.trace].trace + ", " + PlaceTitle(place, run.source_root) + ")";
   const std::string message = WithAdvice(finding.message + where, finding);
-  out << "title=" << GithubProperty(finding.check) << "::" << GithubMessage(message) << "\n";
+  out << GithubMessage(message) << "\n";
 }
 
 void WriteReason(const GateRun& run, const GateReason& reason, std::ostream& out) {
   const bool blind = reason.kind == GateReason::Kind::kBlind;
   const std::string title = blind ? "graphkit check refused" : RuleOf(reason);
-  out << "::error title=" << GithubProperty(title)
-      << "::" << GithubMessage(ReasonSubject(run, reason) + ": " + reason.text) << "\n";
+  WriteBegin(run, "error", ShownAt(run, reason.trace), title, out);
+  out << GithubMessage(ReasonSubject(run, reason) + ": " + reason.text) << "\n";
 }
 
 }  // namespace

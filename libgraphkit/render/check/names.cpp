@@ -35,6 +35,12 @@ const PlaceFrame* SourceFrame(const FindingPlace& place) {
   return found;
 }
 
+PlaceFrame ShownAt(const GateRun& run, std::optional<uint32_t> trace, const FindingPlace& place) {
+  if (const PlaceFrame* frame = SourceFrame(place)) return *frame;
+  const std::string& subject = run.subjects[trace.value_or(0)].trace;
+  return {.file = run.settings.empty() ? subject : run.settings, .line = 1};
+}
+
 std::string_view RelativeTo(std::string_view root, std::string_view file) {
   while (root.ends_with('/')) root.remove_suffix(1);
   const bool below = !root.empty() && file.size() > root.size() + 1 && file.starts_with(root) &&

@@ -1,6 +1,7 @@
 // What the presenters of `graphkit check` share.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,11 @@ const char* UnitName(MeasureUnit unit);             // "bytes", "count", "ratio"
 // The frame that a person wants to see: the innermost of the program's own code whose line is
 // known, else the innermost of any; null: there is none.
 const PlaceFrame* SourceFrame(const FindingPlace& place);
+
+// Where a result is shown, as services drop those without a place: at the source frame, else at the
+// beginning of the settings, or of its trace where there are none.
+PlaceFrame ShownAt(const GateRun& run, std::optional<uint32_t> trace,
+                   const FindingPlace& place = {});
 
 // The file relative to the root when it lies below it, otherwise as it is.
 std::string_view RelativeTo(std::string_view root, std::string_view file);

@@ -11,47 +11,37 @@ namespace graphkit {
 
 namespace {
 
-constexpr std::string_view kSourceRoot = "%SRCROOT%";
-
 Json TextJson(std::string_view text) { return Json{{"text", Printable(text)}}; }
 
 // SARIF 2.1.0 §3.4: a relative URI says what it is relative to.
 Json ArtifactJson(std::string_view file, std::string_view root) {
   const std::string_view path = RelativeTo(root, file);
   if (path.starts_with('/')) return Json{{"uri", "file://" + PathUri(path)}};
-  return Json{{"uri", PathUri(path)}, {"uriBaseId", kSourceRoot}};
+  return Json{{"uri", PathUri(path)}, {"uriBaseId", "%SRCROOT%"}};
 }
 
-Json PhysicalJson(const PlaceFrame& frame, std::string_view root) {
-  Json json{{"artifactLocation", ArtifactJson(frame.file, root)}};
-  if (frame.line != 0) json["region"] = Json{{"startLine", frame.line}};
-  return json;
-}
-
-Json LogicalJson(const GateSubject& subject, std::string_view place) {
-  return Json::array(
-      {Json{{"fullyQualifiedName", Printable(subject.trace + "/" + std::string(place))}}});
-}
-
-Json LocationJson(const GateRun& run, const GateSubject& subject, const FindingPlace& place) {
+// `logical` is a place in a trace, or a function; may be empty.
+Json LocationJson(const PlaceFrame& frame, const std::string& logical, std::string_view root) {
   Json json = Json::object();
-  if (const PlaceFrame* frame = SourceFrame(place)) {
-    json["physicalLocation"] = PhysicalJson(*frame, run.source_root);
+  if (!frame.file.empty()) {
+    json["physicalLocation"]["artifactLocation"] = ArtifactJson(frame.file, root);
+    if (frame.line != 0) json["physicalLocation"]["region"] = {{"startLine", frame.line}};
   }
-  json["logicalLocations"] = LogicalJson(subject, place.logical);
+  if (!logical.empty()) {
+    json["logicalLocations"] = Json::array({Json{{"fullyQualifiedName", logical}}});
+  }
   return json;
+}
+
+Json LocationsJson(const GateRun& run, std::optional<uint32_t> trace, const FindingPlace& place) {
+  const std::string name = trace ? run.subjects[*trace].trace + "/" + place.logical : "";
+  return Json::array({LocationJson(ShownAt(run, trace, place), Printable(name), run.source_root)});
 }
 
 Json StackJson(const FindingPlace& place, std::string_view root) {
   Json frames = Json::array();
   for (const PlaceFrame& frame : place.frames) {
-    Json location = Json::object();
-    if (!frame.file.empty()) location["physicalLocation"] = PhysicalJson(frame, root);
-    if (!frame.function.empty()) {
-      location["logicalLocations"] =
-          Json::array({Json{{"fullyQualifiedName", Demangle(frame.function)}}});
-    }
-    frames.push_back(Json{{"location", std::move(location)}});
+    frames.push_back(Json{{"location", LocationJson(frame, Demangle(frame.function), root)}});
   }
   return Json{{"frames", std::move(frames)}};
 }
@@ -106,7 +96,7 @@ Json FindingResult(const GateRun& run, const JudgedFinding& judged, const Rules&
             {"ruleIndex", rules.IndexOf(finding.check)},
             {"level", SeverityName(finding.severity)},
             {"message", TextJson(WithAdvice(finding.message, finding))},
-            {"locations", Json::array({LocationJson(run, run.subjects[judged.trace], place)})}};
+            {"locations", LocationsJson(run, judged.trace, place)}};
   if (!place.frames.empty()) json["stacks"] = Json::array({StackJson(place, run.source_root)});
   json["partialFingerprints"] = {
       {"graphkitFinding/v1", judged.fingerprint + ":" + std::to_string(ordinal)}};
@@ -123,15 +113,11 @@ Json FindingResult(const GateRun& run, const JudgedFinding& judged, const Rules&
 
 Json ReasonResult(const GateRun& run, const GateReason& reason, const Rules& rules) {
   const std::string rule = RuleOf(reason);
-  Json json{{"ruleId", rule},
-            {"ruleIndex", rules.IndexOf(rule)},
-            {"level", "error"},
-            {"message", TextJson(reason.text)}};
-  if (reason.trace) {
-    json["locations"] = Json::array(
-        {Json{{"logicalLocations", LogicalJson(run.subjects[*reason.trace], "trace")}}});
-  }
-  return json;
+  return Json{{"ruleId", rule},
+              {"ruleIndex", rules.IndexOf(rule)},
+              {"level", "error"},
+              {"message", TextJson(reason.text)},
+              {"locations", LocationsJson(run, reason.trace, {.logical = "trace"})}};
 }
 
 Json ResultsJson(const GateRun& run, const Rules& rules) {

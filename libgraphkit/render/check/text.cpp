@@ -85,8 +85,9 @@ void RenderMeasures(const GateRun& run, const TextStyle& style, std::ostream& ou
   std::vector<std::vector<std::string>> rows;
   for (size_t i = 0; i < Shown(measures.size(), style); ++i) {
     const GateMeasure& measure = *measures[i];
-    rows.push_back({OutcomeText(measure), measure.rule, MeasureText(measure.value, measure.unit),
-                    "of", MeasureText(measure.limit, measure.unit),
+    rows.push_back({OutcomeText(measure), measure.rule + ":",
+                    MeasureText(measure.value, measure.unit) + ",", "limit",
+                    MeasureText(measure.limit, measure.unit),
                     Ellipsize(Printable(run.subjects[measure.trace].trace +
                                         (measure.subject.empty() ? "" : " " + measure.subject)),
                               48)});
@@ -100,7 +101,10 @@ void RenderFinding(const GateRun& run, const JudgedFinding& judged, const TextSt
                    std::ostream& out) {
   const Finding& finding = FindingOf(run, judged);
   const bool fails = judged.status == FindingStatus::kFails;
-  out << Wrapped(fails ? "  fails " : "  - ",
+  const bool accepted = judged.status == FindingStatus::kKnown;
+  out << Wrapped(fails      ? "  fails "
+                 : accepted ? "  accepted "
+                            : "  - ",
                  std::string(SeverityName(finding.severity)) + ": " + Printable(finding.message) +
                      " [" + finding.check + "]",
                  style);
@@ -122,7 +126,9 @@ void RenderFindings(const GateRun& run, const TextStyle& style, std::ostream& ou
   }
   out << "\nFindings: " << (parts.empty() ? "none" : Listed(parts)) << "\n";
   std::vector<const JudgedFinding*> listed;
-  for (const FindingStatus status : {FindingStatus::kFails, FindingStatus::kReported}) {
+  for (const FindingStatus status :
+       {FindingStatus::kFails, FindingStatus::kKnown, FindingStatus::kReported}) {
+    if (status == FindingStatus::kKnown && !run.accepts) continue;
     for (const JudgedFinding& judged : run.verdict.findings) {
       if (judged.status == status) listed.push_back(&judged);
     }

@@ -95,12 +95,11 @@ class MemoryDiffText {
   }
 
   std::string HoldersHeading() const {
-    if (OnlyEnd()) return "WHO HOLDS THE MEMORY AT THE END";
-    if (!HasHistory(before_)) return "WHO HOLDS THE MEMORY";
+    if (OnlyEnd() || !HasHistory(before_)) return "HELD AT THE END";
     const bool before = from_ && from_->out_of_memory, after = to_ && to_->out_of_memory;
-    if (before && after) return "WHO HELD THE MEMORY WHEN IT RAN OUT";
-    if (!before && !after) return "WHO HOLDS THE PEAK";
-    return before ? "WHO HELD IT (out of memory → peak)" : "WHO HELD IT (peak → out of memory)";
+    if (before && after) return "HELD WHEN MEMORY RAN OUT";
+    if (!before && !after) return "HELD AT THE PEAK";
+    return before ? "HELD (out of memory → peak)" : "HELD (peak → out of memory)";
   }
 
   void Holders() {

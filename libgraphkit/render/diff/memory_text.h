@@ -3,7 +3,7 @@
 //     peak reserved  13.2 GiB  →  9.80 GiB  −3.4 GiB
 //     peak in use    13.0 GiB  →  9.61 GiB  −3.39 GiB
 //     …
-//     WHO HOLDS THE PEAK            before     after     change
+//     HELD AT THE PEAK              before     after     change
 //       nn_utils.py:7  softmax    1.13 GiB       0 B  −1.13 GiB
 //     …
 //     WORTH A LOOK

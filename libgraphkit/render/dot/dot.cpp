@@ -1,6 +1,7 @@
 #include "libgraphkit/render/dot/dot.h"
 
 #include "libgraphkit/render/dot/writer.h"
+#include "libgraphkit/render/names.h"
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
@@ -15,9 +16,8 @@ const char* FoldText(Fold fold) {
 std::vector<std::string> Notes(const Trace& trace, const DotOptions& options,
                                const Selection& selection, const FoldedGraphs& folded) {
   std::vector<std::string> notes;
-  if (trace.process.device == DeviceKind::kSoft) {
-    notes.push_back("recorded on the software device (simulated)");
-  }
+  if (trace.process.device == DeviceKind::kSoft) notes.push_back(DeviceTitle(trace.process));
+  AddMissingEdgeData(trace.process, notes);
   if (!IsComplete(trace)) notes.push_back("the trace is incomplete");
   if (selection.graphs_left_out > 0) {
     const uint64_t most = options.select.most_graphs;

@@ -105,7 +105,7 @@ std::vector<std::vector<NodeId>> PathsOf(const Trace& trace, const InEdges& in,
       if (group[from] == group[id] && longer) before[id] = edge.from;
     }
     length[id] = (before[id] ? length[before[id].index()] : 0) +
-                 (measured[group[id]] ? trace.nodes[id].duration_ns : 1);
+                 (measured[group[id]] ? uint64_t{trace.nodes[id].duration_ns} : 1);
     NodeId& end = ends[group[id]];
     if (!end || length[id] > length[end.index()]) end = NodeId(id);
   }

@@ -4,7 +4,7 @@
 
 #include "libgraphkit/analysis/names/stack_name.h"
 #include "libgraphkit/render/explain/explain.h"
-#include "libgraphkit/render/printable.h"
+#include "libgraphkit/render/names.h"
 
 namespace graphkit {
 namespace {
@@ -29,25 +29,14 @@ std::vector<std::string> SnapshotFacts(const Trace& trace, const SnapshotInfo& i
               : Counted(trace.graphs.size(), "CUDA graph") + " (of private pools)"};
 }
 
-std::string DeviceFact(const Trace& trace) {
-  switch (trace.process.device) {
-    case DeviceKind::kSoft:
-      return "recorded on the software device (simulated)";
-    case DeviceKind::kCuda:
-      return "recorded on " + (trace.process.device_name.empty()
-                                   ? std::string("a CUDA device")
-                                   : Printable(trace.process.device_name));
-    case DeviceKind::kImported:
-      break;
-  }
-  return "imported from another tool's file";
-}
-
 std::vector<std::string> TraceFacts(const Trace& trace) {
   const std::string launches =
       trace.launches.size() == 1 ? "1 launch" : FormatCount(trace.launches.size()) + " launches";
-  return {DeviceFact(trace), Counted(trace.graphs.size(), "graph"),
-          Counted(trace.nodes.size(), "node"), launches};
+  std::vector<std::string> facts = {DeviceTitle(trace.process),
+                                    Counted(trace.graphs.size(), "graph"),
+                                    Counted(trace.nodes.size(), "node"), launches};
+  AddMissingEdgeData(trace.process, facts);
+  return facts;
 }
 
 constexpr const char* kByLine = "memory by line of code";
@@ -88,14 +77,23 @@ const std::array<FormatRow, 8>& KnownFormats() {
   return kRows;
 }
 
+// Whether a command finds in the file what it shows.
+bool Works(const std::string& command, const Trace& trace, const SnapshotInfo* info) {
+  const auto has = [&](std::string_view word) { return command.find(word) != std::string::npos; };
+  if (has(" dot ") || has(" check ")) return !trace.nodes.empty();
+  if (has(" --at ") || has(" --what-if ")) return info != nullptr && info->event_count() > 0;
+  return !has(" --by ") || !trace.blocks.empty();
+}
+
 // Without stacks memory is listed by pool.
-std::vector<NextCommand> NextOf(const FormatRow& row, const std::string& file, bool stacks) {
+std::vector<NextCommand> NextOf(const FormatRow& row, const std::string& file, const Trace& trace,
+                                const SnapshotInfo* info) {
   constexpr std::string_view kByStack = " --by stack";
   std::vector<NextCommand> next;
   for (NextCommand command : row.next) {
-    if (command.command.empty()) continue;
+    if (command.command.empty() || !Works(command.command, trace, info)) continue;
     const size_t by = command.command.find(kByStack);
-    if (by != std::string::npos && !stacks) {
+    if (by != std::string::npos && trace.stacks.empty()) {
       command.command.replace(by, kByStack.size(), " --by pool");
       if (command.shows == kByLine) command.shows = "memory by pool";
     }
@@ -113,7 +111,7 @@ Explanation Explain(const ExplainInput& input, const Trace& trace) {
                          [](const FormatRow& known) { return std::string(known.format); });
   explanation.about = {.kind = input.format.empty() ? "trace" : input.format,
                        .what = row.what,
-                       .next = NextOf(row, input.file, !trace.stacks.empty())};
+                       .next = NextOf(row, input.file, trace, input.snapshot)};
   const SnapshotInfo* info = input.snapshot;
   explanation.about.facts = info != nullptr         ? SnapshotFacts(trace, *info)
                             : input.summary.empty() ? TraceFacts(trace)

@@ -6,7 +6,7 @@
 //       peak reserved  13.2 GiB  ████████████████  216 segments
 //       …
 //       FINDINGS            of a trace with graphs: those of one check together
-//       WHO HELD THE PEAK (13.0 GiB)                          share  blocks
+//       HELD AT THE PEAK (13.0 GiB)                           share  blocks
 //       GRAPHS              what each of them keeps
 //       WORTH A LOOK
 //        1 …

@@ -43,17 +43,15 @@ Json IdleJson(const IdleMemory& idle) {
 }
 
 Json DeviceJson(const MemoryAccount& account) {
-  return Json{
-      {"device", account.device},
-      {"peak_reserved", MomentJson(account.moments.peak_reserved)},
-      {"peak_in_use", MomentJson(account.moments.peak_in_use)},
-      {"peak_event", account.peak_event},
-      {"end", MomentJson(account.moments.end)},
-      {"idle_at_end", IdleJson(account.idle_at_end)},
-      {"out_of_memory", account.out_of_memory ? Json(*account.out_of_memory) : Json(nullptr)},
-      {"holders_at", account.out_of_memory ? "out-of-memory" : "peak"},
-      {"holders", ListJson(account.holders, HolderJson)},
-      {"worth_a_look", ListJson(account.remarks, RemarkJson)}};
+  Json json{{"device", account.device},
+            {"peak_event", account.peak_event},
+            {"idle_at_end", IdleJson(account.idle_at_end)},
+            {"out_of_memory", account.out_of_memory ? Json(*account.out_of_memory) : Json(nullptr)},
+            {"holders_at", account.out_of_memory ? "out-of-memory" : "peak"},
+            {"holders", ListJson(account.holders, HolderJson)},
+            {"worth_a_look", ListJson(account.remarks, RemarkJson)}};
+  json.update(MomentsJson(account.moments));
+  return json;
 }
 
 Json GroupJson(const FindingGroup& group) {

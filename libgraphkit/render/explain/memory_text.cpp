@@ -88,8 +88,8 @@ std::string HoldersHeading(const Trace& trace, const MemoryAccount& account) {
   const bool lines = !trace.stacks.empty() || trace.process.device == DeviceKind::kImported;
   const std::string bytes = " (" + FormatBytes(account.told.in_use) +
                             (lines ? ")" : "; trace --stacks would name lines)");
-  if (account.out_of_memory) return "WHO HELD THE MEMORY WHEN IT RAN OUT" + bytes;
-  return (account.has_history ? "WHO HELD THE PEAK" : "WHO HOLDS THE MEMORY") + bytes;
+  if (account.out_of_memory) return "HELD WHEN MEMORY RAN OUT" + bytes;
+  return (account.has_history ? "HELD AT THE PEAK" : "HELD AT THE END") + bytes;
 }
 
 // "<bytes>  <title>     <share>  <blocks>", aligned under the heading.

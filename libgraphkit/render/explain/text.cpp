@@ -48,7 +48,10 @@ void RenderFindings(const Explanation& explanation, const TextStyle& style, std:
     const std::string times = groups[i].count() == 1 ? "" : " ×" + FormatCount(groups[i].count());
     const std::string first = "   " + std::to_string(i + 1) + " ";
     const std::string label = SeverityName(finding.severity) + times + ": ";
-    out << Wrapped(first, label + Printable(finding.message) + " [" + finding.check + "]", style);
+    const uint64_t others = groups[i].others.size();
+    const std::string more = others == 0 ? "" : ", and " + FormatCount(others) + " more like it";
+    out << Wrapped(first, label + Printable(finding.message) + more + " [" + finding.check + "]",
+                   style);
     if (finding.advice.empty() || finding.severity == Severity::kNote) continue;
     out << Wrapped("     → ", Printable(finding.advice), style);
   }

@@ -44,7 +44,7 @@ void Nodes(const Trace& trace, std::ostream& out) {
             IdField(node.stream), SeqField(node.seq), SeqField(node.destroyed),
             shaped ? SizesText(shape.grid) : "", shaped ? SizesText(shape.block) : "",
             shaped ? std::to_string(shape.shared_bytes) : "", IdField(node.block),
-            NumberField(node.duration_ns), CsvField(StackTitle(trace, node.stack)),
+            NumberField(uint64_t{node.duration_ns}), CsvField(StackTitle(trace, node.stack)),
             NumberField(tool_ids[i])},
            out);
   }

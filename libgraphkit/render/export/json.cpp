@@ -35,7 +35,7 @@ Json NodeJson(const Trace& trace, NodeId id, uint64_t tool_id) {
     json["shared_bytes"] = shape.shared_bytes;
   }
   if (node.block) json["block"] = node.block;
-  if (node.duration_ns > 0) json["duration_ns"] = node.duration_ns;
+  if (node.duration_ns > 0) json["duration_ns"] = uint64_t{node.duration_ns};
   for (const Collective& c : CollectivesAt(trace, node.seq)) {
     json["collectives"].push_back(CollectiveJson(trace, c));
   }

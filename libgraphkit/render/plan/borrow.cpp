@@ -1,4 +1,5 @@
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ const char* Because(BorrowBar bar) {
     case BorrowBar::kOtherGraph:
       return "another graph touches them";
     case BorrowBar::kReadFirst:
-      return "read before they are written";
+      return "read before they are surely written";
     case BorrowBar::kOutput:
       return "not freed in their capture";
     case BorrowBar::kOtherStream:
@@ -27,6 +28,8 @@ const char* Because(BorrowBar bar) {
       return "used outside of graphs after their free";
     case BorrowBar::kEager:
       return "allocated outside of captures";
+    case BorrowBar::kNoBlock:
+      return "touched where no block lies";
   }
   return "";
 }
@@ -35,25 +38,35 @@ std::string BorrowNodeText(const Trace& trace, NodeId node) {
   return "node " + std::to_string(node.value) + " (" + NodeTitle(trace, node, kNodeColumns) + ")";
 }
 
-std::string BarredText(const Trace& trace, BlockId block) {
-  const std::string text =
-      "block " + std::to_string(block.value) + " (" + FormatBytes(trace[block].size) + ")";
-  const std::string site = StackTitle(trace, trace[block].stack);
+std::string BarredText(const Trace& trace, const BarredBlock& barred) {
+  const std::string bytes = FormatBytes(barred.bytes.size());
+  if (!barred.block.valid()) return bytes + " at " + HexText(barred.bytes.begin);
+  const Block& block = trace[barred.block];
+  const bool whole = barred.bytes.size() == block.size;
+  const std::string text = "block " + std::to_string(barred.block.value) + " (" + bytes +
+                           (whole ? "" : " of " + FormatBytes(block.size)) + ")";
+  const std::string site = StackTitle(trace, block.stack);
   return site.empty() ? text : text + ", " + site;
 }
 
 void RenderBarred(const PoolBorrow& pool, const Trace& trace, const TextStyle& style,
                   std::ostream& out) {
-  std::map<BorrowBar, std::vector<BlockId>> by_bar;
-  for (const BarredBlock& barred : pool.barred) by_bar[barred.why].push_back(barred.block);
-  for (const auto& [why, blocks] : by_bar) {
+  std::map<BorrowBar, std::vector<BarredBlock>> by_bar;
+  for (const BarredBlock& barred : pool.barred) by_bar[barred.why].push_back(barred);
+  for (const auto& [why, ranges] : by_bar) {
     Bytes bytes = 0;
-    for (const BlockId block : blocks) bytes += trace[block].size;
+    std::set<BlockId> blocks;
+    for (const BarredBlock& barred : ranges) {
+      bytes += barred.bytes.size();
+      blocks.insert(barred.block);
+    }
+    const char* of = why == BorrowBar::kNoBlock ? "range" : "block";
+    const size_t count = why == BorrowBar::kNoBlock ? ranges.size() : blocks.size();
     out << Wrapped(
-        "  barred: ",
-        Counted(blocks.size(), "block") + " (" + FormatBytes(bytes) + "), " + Because(why), style);
-    RenderTop(blocks, "    ", style, out,
-              [&](BlockId block) { out << Wrapped("    ", BarredText(trace, block), style); });
+        "  barred: ", Counted(count, of) + " (" + FormatBytes(bytes) + "), " + Because(why), style);
+    RenderTop(ranges, "    ", style, out, [&](const BarredBlock& barred) {
+      out << Wrapped("    ", BarredText(trace, barred), style);
+    });
   }
 }
 
@@ -105,8 +118,7 @@ void RenderPool(const PoolBorrow& pool, const Trace& trace, const TextStyle& sty
 }
 
 std::string UntilText(const BorrowAt& one, const Trace& trace) {
-  std::string text = one.until.valid() ? "until " + BorrowNodeText(trace, one.until) + " starts"
-                                       : "to the end of its chain";
+  std::string text = "until " + BorrowNodeText(trace, one.last) + " ends";
   text += ", " + Counted(one.nodes, "node");
   if (one.ns != 0) text += ", " + FormatNanoseconds(one.ns);
   return text;
@@ -140,10 +152,16 @@ Json PoolJson(const PoolBorrow& pool, const Trace& trace) {
   };
   const auto barred = [&](const BarredBlock& of) {
     return Json{{"block", of.block},
-                {"size", trace[of.block].size},
+                {"size", of.bytes.size()},
                 {"why", BorrowBarName(of.why)},
                 {"allocated_at", StackTitle(trace, trace[of.block].stack)}};
   };
+  Bytes no_block = 0;
+  std::vector<BarredBlock> blocks;
+  for (const BarredBlock& of : pool.barred) {
+    if (of.block.valid()) blocks.push_back(of);
+    if (!of.block.valid()) no_block += of.bytes.size();
+  }
   const auto window = [](const BorrowWindow& of) {
     return Json{{"after", of.after},          {"before", of.before},
                 {"count", of.count},          {"unordered", of.unordered},
@@ -157,13 +175,19 @@ Json PoolJson(const PoolBorrow& pool, const Trace& trace) {
               {"free_bytes", pool.free_bytes()},
               {"largest_range_bytes", pool.largest()},
               {"ranges", ListJson(pool.free, range)},
-              {"barred", ListJson(pool.barred, barred)},
+              {"barred", ListJson(blocks, barred)},
+              {"barred_without_block_bytes", no_block},
               {"windows", ListJson(pool.windows, window)}};
 }
 
 Json AtJson(const BorrowAt& one) {
-  return Json{{"arena", one.range.arena}, {"offset", one.range.offset}, {"size", one.range.size},
-              {"until", one.until},       {"nodes", one.nodes},         {"ns", one.ns}};
+  return Json{{"arena", one.range.arena},
+              {"offset", one.range.offset},
+              {"size", one.range.size},
+              {"last", one.last},
+              {"until", one.until},
+              {"nodes", one.nodes},
+              {"ns", one.ns}};
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ Json BorrowedJson(const BorrowedRange& range) {
 Json BorrowedAtJson(const BorrowAt& one) {
   Json json = BorrowedJson(one.range);
   json["at"] = one.at;
+  json["last"] = one.last;
   json["until"] = one.until;
   return json;
 }

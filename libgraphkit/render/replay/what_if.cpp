@@ -12,10 +12,11 @@ GRAPHKIT_JSON_OF(AllocatorOutcome, peak_reserved, reserved_at_end, peak_in_use, 
 
 namespace {
 
-// Against the model under the recorded settings: "1.2 GiB less".
+// Against the model under the recorded settings.
 std::string DifferenceText(Bytes bytes, Bytes base) {
-  if (bytes == base) return "the same";
-  return bytes < base ? FormatBytes(base - bytes) + " less" : FormatBytes(bytes - base) + " more";
+  if (bytes == base) return "as the model";
+  return bytes < base ? FormatBytes(base - bytes) + " less than the model"
+                      : FormatBytes(bytes - base) + " more than the model";
 }
 
 std::vector<std::string> RowOf(std::string title, const AllocatorOutcome& outcome,

@@ -107,7 +107,8 @@ void AddNodes(const Trace& trace, const NodeTexts& texts, PackedColumns& columns
   columns.AddAll("node.name", texts.name, [](uint32_t i) { return i; });
   columns.AddAll("node.detail", texts.detail, [](uint32_t i) { return i; });
   columns.AddAll("node.stack", trace.nodes, [](const Node& n) { return Maybe(n.stack); });
-  columns.AddAll("node.duration", trace.nodes, [](const Node& n) { return n.duration_ns; });
+  columns.AddAll("node.duration", trace.nodes,
+                 [](const Node& n) { return uint64_t{n.duration_ns}; });
   columns.AddAll("node.accesses", trace.nodes, [](const Node& n) { return n.accesses.count; });
   columns.Begin("access.block");
   std::vector<uint64_t> modes;

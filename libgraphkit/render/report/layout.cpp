@@ -305,7 +305,7 @@ std::vector<Placed> ByAddress(const Trace& trace, std::span<const BlockId> block
 }
 
 void Extend(const Trace& trace, const Block& block, std::vector<Range>& ranges) {
-  const Address end = block.address + RoundedSize(block);
+  const Address end = block.address + AllocatedSize(block);
   const SegmentId segment = InSegment(trace, block) ? block.segment : SegmentId();
   const bool same = !ranges.empty() && ranges.back().segment == segment &&
                     (segment || (ranges.back().end >= block.address));

@@ -1,11 +1,11 @@
 #include "plugins/soft_cuda/device/backing.h"
 
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -23,7 +23,8 @@ constexpr uint64_t kLeastRun = 16 * kPageBytes;         // shorter fills are wri
 constexpr uint64_t kPatternBytes = uint64_t{16} << 20;  // of one file at most; one mapping's length
 constexpr uint64_t kLook = 512 * kPageBytes;            // what a copy looks at at once
 constexpr uint64_t kAllPatterns = uint64_t{256} << 20;
-constexpr size_t kMostMapped = 20000;  // mappings; Linux gives a process 65 530
+constexpr uint64_t kCounted = 16384 * kPageBytes;  // of shared memory, looked at at once
+constexpr size_t kMostMapped = 20000;              // mappings; Linux gives a process 65 530
 
 void* At(uint64_t address) { return reinterpret_cast<void*>(address); }
 const std::byte* Bytes(uint64_t address) { return reinterpret_cast<const std::byte*>(address); }
@@ -49,6 +50,29 @@ void SetBytes(uint64_t to, uint64_t bytes, uint32_t word) {
   for (; bytes >= sizeof word; bytes -= sizeof word, out += sizeof word)
     std::memcpy(out, &word, sizeof word);
   for (size_t i = 0; i < bytes; ++i) *out++ = parts[i];
+}
+
+// A file of the word again and again. Only its mapping is kept, and copied to where it is needed:
+// the program may close any descriptor.
+void* MakePattern(uint32_t word, uint64_t bytes) {
+  const int file = memfd_create("graphkit soft pattern", MFD_CLOEXEC);
+  if (file < 0) return nullptr;
+  void* place = MAP_FAILED;
+  void* filled = MAP_FAILED;
+  if (ftruncate(file, static_cast<off_t>(bytes)) == 0) {
+    filled = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file, 0);
+  }
+  close(file);
+  if (filled != MAP_FAILED) {
+    SetBytes(reinterpret_cast<uint64_t>(filled), bytes, word);
+    munmap(filled, bytes);
+  }
+  if (place == MAP_FAILED) return nullptr;
+  // Linux before 5.13 copies no mappings of files.
+  void* copy = mremap(place, kPageBytes, kPageBytes, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, nullptr);
+  munmap(copy != MAP_FAILED ? copy : place, copy != MAP_FAILED ? kPageBytes : bytes);
+  return copy != MAP_FAILED ? place : nullptr;
 }
 
 // What the group of processes in the folder may still take: bytes.
@@ -106,7 +130,7 @@ uint64_t ReadLimit() {
   if (text == nullptr) return most;
   if (const auto bytes = ReadBytes(text)) return *bytes;
   std::fprintf(stderr,
-               "graphkit soft device: GRAPHKIT_SOFT_MEMORY: '%s' is no size, as 8GiB is; "
+               "graphkit soft device: GRAPHKIT_SOFT_MEMORY: invalid size '%s'; for example 8GiB; "
                "the limit is %llu MiB\n",
                text, static_cast<unsigned long long>(most >> 20));
   return most;
@@ -201,7 +225,8 @@ bool Backing::TakeFailure() {
 
 bool Backing::HasRoom(uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  const uint64_t used = written_ + SharedBytes();
+  if (written_ + shared_written_ > limit_ / 2) CountShared();
+  const uint64_t used = written_ + shared_written_;
   if (!keeps_bytes_ || used <= limit_ / 2 || bytes <= limit_ - std::min(limit_, used)) return true;
   if (!std::exchange(refused_, true)) {
     std::fprintf(stderr,
@@ -225,20 +250,39 @@ bool Backing::Reserve(uint64_t to, uint64_t bytes) {
   if (one_page && paid == Down(to)) return true;
   const uint64_t owned = range->is_private ? pages_.Owned(to, bytes) : 0;
   const uint64_t cost = pages_.Touched(to, bytes) - owned;
-  const uint64_t used = written_ + SharedBytes();
-  if (cost > 0 && cost > limit_ - std::min(limit_, used)) {
+  if (cost > limit_ - std::min(limit_, written_ + shared_written_)) CountShared();
+  if (cost > 0 && cost > limit_ - std::min(limit_, written_ + shared_written_)) {
     failed_ = true;
     return false;
   }
-  if (range->is_private) written_ += cost;
+  (range->is_private ? written_ : shared_written_) += cost;
   if (range->is_private && one_page) paid = Down(to);
   return true;
 }
 
-uint64_t Backing::SharedBytes() const {
-  struct stat about {};
-  if (shared_file_ < 0 || fstat(shared_file_, &about) != 0) return 0;
-  return static_cast<uint64_t>(about.st_blocks) * 512;
+void Backing::AddShared(uint64_t begin, uint64_t size) {
+  const std::lock_guard lock(mutex_);
+  shared_[begin] = size;
+}
+
+void Backing::DropShared(uint64_t begin) {
+  const std::lock_guard lock(mutex_);
+  shared_.erase(begin);
+  if (shared_.empty()) shared_written_ = 0;
+}
+
+void Backing::CountShared() {
+  std::vector<unsigned char> resident(kCounted / kPageBytes);
+  shared_written_ = 0;
+  for (const auto& [begin, size] : shared_) {
+    for (uint64_t at = 0; at < size; at += kCounted) {
+      const uint64_t bytes = std::min(kCounted, size - at);
+      if (mincore(At(begin + at), bytes, resident.data()) != 0) continue;
+      for (size_t i = 0; i < bytes / kPageBytes; ++i) {
+        shared_written_ += (resident[i] & 1) != 0 ? kPageBytes : 0;
+      }
+    }
+  }
 }
 
 void Backing::GiveBack(uint64_t begin, uint64_t size) {
@@ -284,29 +328,31 @@ bool Backing::MapNothing(uint64_t begin, uint64_t size) {
   return true;
 }
 
-int Backing::PatternOf(uint32_t word, uint64_t bytes) {
+void* Backing::PatternOf(uint32_t word, uint64_t bytes) {
   Pattern& pattern = patterns_[word];
-  if (pattern.bytes >= bytes) return pattern.file;
-  if (pattern_bytes_ + bytes - pattern.bytes > kAllPatterns) return -1;
-  if (pattern.file < 0) pattern.file = memfd_create("graphkit soft pattern", MFD_CLOEXEC);
-  if (pattern.file < 0 || ftruncate(pattern.file, static_cast<off_t>(bytes)) != 0) return -1;
-  void* place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, pattern.file, 0);
-  if (place == MAP_FAILED) return -1;
-  SetBytes(reinterpret_cast<uint64_t>(place), bytes, word);
-  munmap(place, bytes);
-  pattern_bytes_ += bytes - pattern.bytes;
-  pattern.bytes = bytes;
-  return pattern.file;
+  if (pattern.bytes >= bytes) return pattern.place;
+  bytes = std::bit_ceil(bytes);
+  if (pattern_bytes_ + bytes > kAllPatterns) return nullptr;
+  void* place = MakePattern(word, bytes);
+  if (place == nullptr) return nullptr;
+  // The smaller one stays in memory as long as a range has it.
+  if (pattern.place != nullptr) munmap(pattern.place, pattern.bytes);
+  pattern_bytes_ += bytes;
+  pattern = {place, bytes};
+  return place;
 }
 
 bool Backing::MapWord(uint64_t begin, uint64_t size, uint32_t word) {
   if (mapped_.size() + size / kPatternBytes >= kMostMapped) return false;
-  const int file = PatternOf(word, std::min(size, kPatternBytes));
-  if (file < 0) return false;
+  void* pattern = PatternOf(word, std::min(size, kPatternBytes));
+  if (pattern == nullptr) return false;
   for (uint64_t at = begin; at < begin + size; at += kPatternBytes) {
     const uint64_t length = std::min(kPatternBytes, begin + size - at);
-    const int flags = MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED;
-    if (mmap(At(at), length, PROT_READ | PROT_WRITE, flags, file, 0) == MAP_FAILED) return false;
+    const int flags = MREMAP_MAYMOVE | MREMAP_DONTUNMAP | MREMAP_FIXED;
+    if (mremap(pattern, length, length, flags, At(at)) == MAP_FAILED) {
+      MapNothing(at, begin + size - at);  // the place may be empty now
+      return false;
+    }
     madvise(At(at), length, MADV_DONTDUMP);
     Forget(at, length);
     mapped_[at] = {at + length, word};

@@ -36,7 +36,9 @@ class Backing {
   // What of a range can be touched; nothing at first.
   void Open(uint64_t begin, uint64_t size);
   void Close(uint64_t begin, uint64_t size);
-  void SetSharedFile(int file) { shared_file_ = file; }  // that the shared ranges' memory lies in
+  // Where memory lies that shared ranges are mapped to.
+  void AddShared(uint64_t begin, uint64_t size);
+  void DropShared(uint64_t begin);
 
   // Sets bytes to a word again and again: each byte at address a is that of a % 4.
   void Fill(uint64_t to, uint64_t bytes, uint32_t word);
@@ -61,8 +63,8 @@ class Backing {
     bool is_private;
   };
   struct Pattern {
-    int file = -1;
-    uint64_t bytes = 0;  // so many hold the word
+    void* place = nullptr;  // a private mapping, never touched: what it is copied from
+    uint64_t bytes = 0;     // so many hold the word
   };
   struct Mapped {
     uint64_t end;
@@ -84,12 +86,12 @@ class Backing {
   bool MapWord(uint64_t begin, uint64_t size, uint32_t word);
   bool MapNothing(uint64_t begin, uint64_t size);
   void Forget(uint64_t begin, uint64_t size);
-  int PatternOf(uint32_t word, uint64_t bytes);
+  void* PatternOf(uint32_t word, uint64_t bytes);
   void Write(uint64_t to, uint64_t bytes, uint32_t word);
   void WriteBytes(uint64_t to, uint64_t from, uint64_t bytes);
   void WritePlain(uint64_t to, uint64_t from, uint64_t& plain);
   bool Reserve(uint64_t to, uint64_t bytes);
-  uint64_t SharedBytes() const;
+  void CountShared();
   bool HasPatterns(uint64_t begin, uint64_t size) const;
   bool HaveOneBase(uint64_t begin, uint64_t size) const;
   void GiveBack(uint64_t begin, uint64_t size);
@@ -106,8 +108,9 @@ class Backing {
   uint64_t pattern_bytes_ = 0;
   uint64_t limit_ = ~uint64_t{0};
   uint64_t written_ = 0;  // bytes of pages of private ranges that got memory of their own
-  std::array<uint64_t, 256> paid_{};  // pages of private ranges that have memory of their own
-  int shared_file_ = -1;
+  std::array<uint64_t, 256> paid_{};     // pages of private ranges that have memory of their own
+  std::map<uint64_t, uint64_t> shared_;  // begin → size
+  uint64_t shared_written_ = 0;          // bytes of it that have memory, or more
   bool keeps_bytes_ = true;
   bool failed_ = false;
   bool met_unmapped_ = false;

@@ -25,18 +25,12 @@ bool IsOwned(uint64_t entry) {
 
 }  // namespace
 
-bool PageStates::Open() {
-  if (owner_ == getpid()) return file_ >= 0;
-  if (file_ >= 0) close(file_);
-  owner_ = getpid();
-  file_ = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-  return file_ >= 0;
-}
-
 bool PageStates::ReadEntries(uint64_t begin, std::span<uint64_t> entries) {
-  if (!Open()) return false;
+  const int file = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
   const auto place = static_cast<off_t>(begin / kPageBytes * sizeof(uint64_t));
-  const ssize_t got = pread(file_, entries.data(), entries.size_bytes(), place);
+  const ssize_t got = pread(file, entries.data(), entries.size_bytes(), place);
+  close(file);
   return got == static_cast<ssize_t>(entries.size_bytes());
 }
 

@@ -1,9 +1,7 @@
 // Which pages of this process have memory of their own, as /proc/self/pagemap tells: a page that
 // was never touched since it was mapped has none, and reading on to find out would give it page
-// tables.
+// tables. The file is opened for each look: the program may close any descriptor.
 #pragma once
-
-#include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -25,11 +23,7 @@ class PageStates {
   bool AreBlank(uint64_t begin, uint64_t size);  // all of them
 
  private:
-  bool Open();
   bool ReadEntries(uint64_t begin, std::span<uint64_t> entries);
-
-  int file_ = -1;
-  pid_t owner_ = 0;  // a child's pages are in a file of its own
 };
 
 }  // namespace graphkit::soft

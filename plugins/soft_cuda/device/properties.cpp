@@ -1,6 +1,7 @@
 #include "plugins/soft_cuda/device/properties.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 
@@ -130,7 +131,27 @@ std::optional<int> OwnAttribute(const Gpu& gpu, CUdevice_attribute attribute) {
   }
 }
 
+int ReadDriverVersion() {
+  constexpr int kNewest = 13000;
+  const char* text = std::getenv("GRAPHKIT_SOFT_DRIVER");
+  if (text == nullptr || text[0] == '\0') return kNewest;
+  int major = 0, minor = 0, end = 0;
+  const bool read = std::sscanf(text, "%2d.%1d%n", &major, &minor, &end) == 2 && text[end] == '\0';
+  const int version = major * 1000 + minor * 10;
+  if (read && version >= 12000 && version <= kNewest) return version;
+  std::fprintf(stderr,
+               "graphkit soft device: GRAPHKIT_SOFT_DRIVER: '%s' is no version from 12.0 to 13.0; "
+               "the driver is CUDA 13.0's\n",
+               text);
+  return kNewest;
+}
+
 }  // namespace
+
+int DriverVersion() {
+  static const int version = ReadDriverVersion();
+  return version;
+}
 
 std::string PciBusId(const Gpu& gpu) {
   char text[16];

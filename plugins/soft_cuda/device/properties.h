@@ -10,7 +10,12 @@ namespace graphkit::soft {
 
 struct Gpu;
 
-constexpr int kDriverVersion = 13000;
+// As cuDriverGetVersion gives it: of CUDA 13.0, or what GRAPHKIT_SOFT_DRIVER=12.1 names. Of an
+// older driver's rules only those of edge data are modelled.
+int DriverVersion();
+// Edges have data since CUDA 12.3; before, each is a full one.
+inline bool HasEdgeData() { return DriverVersion() >= 12030; }
+
 constexpr int kGreatestPriority = -5;
 constexpr int kLeastPriority = 0;
 constexpr int kMostPitch = 2147483647;  // bytes

@@ -38,8 +38,8 @@ std::string LibraryOf(const void* code) {
 // What to do where not supporting a function isn't enough said.
 const char* Advice(std::string_view function) {
   if (function == "cuGetExportTable" || function == "cudaGetExportTable") {
-    return "NVIDIA's CUDA runtime inside it asks for undocumented tables: start it by graphkit "
-           "trace and don't strip it, link it with nvcc -cudart shared, or run on a GPU";
+    return "NVIDIA's CUDA runtime inside it needs undocumented tables: rebuild with symbols, or "
+           "with nvcc -cudart shared, and start it by graphkit trace; or run on a GPU";
   }
   return "run on a GPU (graphkit trace --device cuda), or avoid the call";
 }

@@ -48,7 +48,7 @@ CUresult Init(unsigned int flags) {
 
 CUresult DriverGetVersion(int* version) {
   if (version == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *version = kDriverVersion;
+  *version = DriverVersion();
   return CUDA_SUCCESS;
 }
 

@@ -4,6 +4,7 @@
 
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
+#include "plugins/soft_cuda/device/properties.h"
 
 namespace {
 
@@ -49,7 +50,7 @@ CUresult GetProcAddress_v2(const char* name, void** out, int version, cuuint64_t
   const Symbol* best = nullptr;
   bool known = false;
   for (const Symbol& symbol : kSymbols) {
-    if (symbol.name != name) continue;
+    if (symbol.name != name || symbol.version > DriverVersion()) continue;
     known = true;
     if (symbol.version <= version && (best == nullptr || symbol.version > best->version))
       best = &symbol;

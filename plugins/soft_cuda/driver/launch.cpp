@@ -44,7 +44,7 @@ const CUlaunchAttribute* FindAttribute(const Launch& launch, CUlaunchAttributeID
 
 bool Serializes(const Launch& launch) {
   const auto* a = FindAttribute(launch, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
-  return a != nullptr && a->value.programmaticStreamSerializationAllowed != 0;
+  return a != nullptr && a->value.programmaticStreamSerializationAllowed != 0 && HasEdgeData();
 }
 
 // Full edges from kernels become programmatic ones where the launch allows that.
@@ -78,7 +78,8 @@ CUresult RecordEvents(Stream* stream, const Launch& launch, Node* node) {
     const auto& p = a->value.programmaticEvent;
     const int port = p.triggerAtBlockStart ? CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER
                                            : CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
-    const CUgraphEdgeData data = EdgeData(port, CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC);
+    const CUgraphEdgeData data =
+        HasEdgeData() ? EdgeData(port, CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC) : CUgraphEdgeData{};
     if (CUresult error = RecordEvent(stream, p.event, data, node); error != CUDA_SUCCESS)
       return error;
   }

@@ -108,7 +108,7 @@ CUresult MemCreate(CUmemGenericAllocationHandle* out, size_t size,
     return CUDA_ERROR_OUT_OF_MEMORY;
   *out = Virtual().Make(size, *properties);
   if (*out == 0) return CUDA_ERROR_OUT_OF_MEMORY;
-  Device::Get().backing.SetSharedFile(Virtual().file());
+  Device::Get().backing.AddShared(Virtual().HomeOf(*out), size);
   gpu->physical += size;
   return CUDA_SUCCESS;
 }
@@ -118,7 +118,10 @@ CUresult MemRelease(CUmemGenericAllocationHandle handle) {
   const PhysicalMemory* memory = Virtual().Find(handle);
   if (memory == nullptr) return CUDA_ERROR_INVALID_VALUE;
   Gpu* gpu = GpuOf(*memory);
-  gpu->physical -= Virtual().Release(handle);
+  const uint64_t home = memory->home;
+  const uint64_t freed = Virtual().Release(handle);
+  if (freed != 0) Device::Get().backing.DropShared(home);
+  gpu->physical -= freed;
   return CUDA_SUCCESS;
 }
 
@@ -154,7 +157,9 @@ CUresult MemUnmap(CUdeviceptr address, size_t size) {
     Gpu* gpu = device.allocations.at(begin).gpu;
     uint64_t freed = 0;
     device.backing.Close(begin, Virtual().MappingAt(begin)->size);
+    const uint64_t home = Virtual().HomeOf(Virtual().MappingAt(begin)->handle);
     Virtual().Unmap(begin, &freed);
+    if (freed != 0) device.backing.DropShared(home);
     gpu->physical -= freed;
     device.allocations.erase(begin);
   }

@@ -182,7 +182,7 @@ STAND_IN int nvmlSystemGetNVMLVersion(char* version, unsigned length) {
 STAND_IN int nvmlSystemGetCudaDriverVersion_v2(int* version) {
   if (users == 0) return kUninitialized;
   if (version == nullptr) return kInvalidArgument;
-  *version = graphkit::soft::kDriverVersion;
+  cuDriverGetVersion(version);
   return kSuccess;
 }
 STAND_IN int nvmlSystemGetCudaDriverVersion(int* version) {

@@ -1,8 +1,6 @@
 #include "plugins/soft_cuda/model/virtual_memory.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
@@ -87,10 +85,12 @@ bool VirtualMemory::IsReserved(uint64_t address) const {
 
 CUmemGenericAllocationHandle VirtualMemory::Make(uint64_t size,
                                                  const CUmemAllocationProp& properties) {
-  if (file_ < 0) file_ = memfd_create("graphkit soft memory", MFD_CLOEXEC);
-  if (file_ < 0 || ftruncate(file_, static_cast<off_t>(file_end_ + size)) != 0) return 0;
-  physical_[++last_handle_] = {.properties = properties, .size = size, .offset = file_end_};
-  file_end_ += size;
+  void* home = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (home == MAP_FAILED) return 0;
+  madvise(home, size, MADV_DONTDUMP);
+  physical_[++last_handle_] = {
+      .properties = properties, .size = size, .home = reinterpret_cast<uint64_t>(home)};
   return last_handle_;
 }
 
@@ -122,8 +122,7 @@ uint64_t VirtualMemory::GiveBackUnused(CUmemGenericAllocationHandle handle) {
     physical_.erase(found);
     return 0;
   }
-  fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(memory.offset),
-            static_cast<off_t>(memory.size));
+  munmap(Address(memory.home), memory.size);
   physical_.erase(found);
   std::erase_if(exported, [handle](const auto& entry) { return entry.second == handle; });
   return memory.size;
@@ -197,9 +196,9 @@ void VirtualMemory::SetAccess(uint64_t address, int device, CUmemAccess_flags fl
   Mapping& mapping = mappings_.at(address);
   mapping.access[device] = flags;
   if (!IsUsable(mapping)) return Empty(address, mapping.size);
-  const uint64_t offset = physical_.at(mapping.handle).offset + mapping.offset;
-  mmap(Address(address), mapping.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file_,
-       static_cast<off_t>(offset));
+  // A length of 0 maps the same memory once more.
+  mremap(Address(physical_.at(mapping.handle).home + mapping.offset), 0, mapping.size,
+         MREMAP_MAYMOVE | MREMAP_FIXED, Address(address));
 }
 
 }  // namespace graphkit::soft

@@ -1,5 +1,6 @@
 // Virtual memory management: addresses are reserved, physical memory is made, and the one is mapped
-// to the other. Bytes lie in a file without a name, so that the same memory can be mapped twice.
+// to the other. Bytes lie in shared mappings of their own, which are mapped a second time where the
+// program maps them: no file descriptor that the program could close.
 //
 //   reservation  |--------------------------------------|   no access: the host would fault, too
 //   mappings        |=====h1=====|=====h1=====|==h2==|      no access before cuMemSetAccess
@@ -17,8 +18,8 @@ namespace graphkit::soft {
 
 struct PhysicalMemory {
   CUmemAllocationProp properties{};
-  uint64_t size = 0;    // bytes
-  uint64_t offset = 0;  // in the file
+  uint64_t size = 0;  // bytes
+  uint64_t home = 0;  // where the bytes lie
   unsigned references = 1;
   unsigned mappings = 0;
   uint64_t allocation =
@@ -43,6 +44,7 @@ class VirtualMemory {
 
   CUmemGenericAllocationHandle Make(uint64_t size, const CUmemAllocationProp& properties);
   PhysicalMemory* Find(CUmemGenericAllocationHandle handle);  // null: none, or released
+  uint64_t HomeOf(CUmemGenericAllocationHandle handle) const { return physical_.at(handle).home; }
   // The handle of an allocation that was made in another way.
   CUmemGenericAllocationHandle RetainAllocation(uint64_t address, uint64_t size, int device);
   void Retain(CUmemGenericAllocationHandle handle) { ++physical_.at(handle).references; }
@@ -62,16 +64,12 @@ class VirtualMemory {
   // Begins of the mappings in a range.
   std::set<uint64_t> MappingsIn(uint64_t address, uint64_t size) const;
 
-  int file() const { return file_; }  // that all of it lies in; -1: none was made yet
-
   // By the inode of the file that a handle was exported as.
   std::map<uint64_t, CUmemGenericAllocationHandle> exported;
 
  private:
   uint64_t GiveBackUnused(CUmemGenericAllocationHandle handle);
 
-  int file_ = -1;
-  uint64_t file_end_ = 0;
   uint64_t next_address_ = 0;
   uint64_t last_handle_ = 0;
   std::map<uint64_t, uint64_t> reservations_;  // begin → size

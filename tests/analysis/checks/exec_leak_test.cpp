@@ -45,12 +45,14 @@ Finding KeptInPool(PoolKind kind, bool again) {
 
 TEST_CASE("exec-leak: an exec with a private pool that is launched to the end is kept on purpose") {
   const Finding never{.check = "exec-leak",
+                      .harm = Harm::kLeak,
                       .message = "1 exec of graph 0 was never destroyed",
-                      .advice = "call cudaGraphExecDestroy when the graph is launched no more",
+                      .advice = "call cudaGraphExecDestroy after its last launch",
                       .graph = GraphId(0u)};
   CHECK(KeptInPool(PoolKind::kPrivate, true) ==
         Finding{.check = "exec-leak",
                 .severity = Severity::kNote,
+                .harm = Harm::kLeak,
                 .message = "kept until the end: 1 exec of graph 0, launched after the last capture",
                 .graph = GraphId(0u)});
   CHECK(KeptInPool(PoolKind::kPrivate, false) == never);

@@ -32,9 +32,52 @@ TEST_CASE("missing-order is an error when both ranges are known, overlap, and on
 }
 
 TEST_CASE("missing-order is a note when the range isn't known") {
-  const std::vector<Finding> findings = Together(Writes(kX, 0, 2048), Touches(kX));
+  const std::vector<Finding> findings = Together(Writes(kX, 0, 2048), Touches(kX, 512));
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].severity == Severity::kNote);
+}
+
+// Two kernels that are given addresses in one block.
+std::vector<Finding> Kernels(std::string_view one, const Access& by_one, std::string_view other,
+                             const Access& by_other) {
+  auto [t, a, b] = TwoStreams();
+  t.Alloc(a, 4096);
+  t.BeginCapture(a);
+  t.Kernel(a, "first");
+  t.Order(a, b);
+  t.Kernel(a, one, {by_one});
+  t.Kernel(b, other, {by_other});
+  t.Order(b, a);
+  t.EndCapture(a);
+  return Run("missing-order", &t);
+}
+
+TEST_CASE("missing-order warns of kernels that are given one pointer, which isn't const to both") {
+  const std::string_view uses = "_Z3usePf", reads = "_Z5readsPKf", holds = "_Z5holds6Tensor";
+  for (const auto& findings :
+       {Kernels(uses, Touches(kX), uses, Touches(kX)), Kernels(uses, Touches(kX), reads, Reads(kX)),
+        Kernels(holds, Touches(kX), uses, Touches(kX))}) {
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].severity == Severity::kWarning);
+    CHECK(findings[0].message.ends_with(
+        "which are both given the same address in block 0 (4 KiB), and one may write there"));
+  }
+  CHECK(Kernels(reads, Reads(kX), reads, Reads(kX)).empty());
+  CHECK(Kernels(holds, Touches(kX), holds, Touches(kX)).empty());  // both may only read
+  CHECK(Kernels("named_so", Touches(kX), uses, Touches(kX)).empty());
+  CHECK(Kernels(uses, Touches(kX), uses, Touches(kX, 512)).empty());
+  const auto apart = Kernels(uses, Touches(kX), reads, Reads(kX, 512));
+  REQUIRE(apart.size() == 1);
+  CHECK(apart[0].severity == Severity::kNote);
+}
+
+TEST_CASE("missing-order compares copies of columns row by row") {
+  const auto columns = [](Bytes offset, uint32_t width) {
+    return Access{kX, AccessMode::kWrite, offset, 7 * 512 + width, {width, 512}};
+  };
+  CHECK(Together(columns(0, 256), columns(256, 256)).empty());
+  REQUIRE(Together(columns(0, 257), columns(256, 256)).size() == 1);
+  CHECK(Together(columns(0, 257), columns(256, 256))[0].severity == Severity::kError);
 }
 
 TEST_CASE("missing-order: two streams may write disjoint halves of one block") {

@@ -67,6 +67,35 @@ TEST_CASE("pool-clobbered-workspace says nothing of what is filled again before 
   CHECK(Run("pool-clobbered-workspace", &s.t).empty());
 }
 
+// The graph writes 1 KiB of its block, and what uses the workspace begins behind it.
+TEST_CASE("pool-clobbered-workspace says nothing of bytes that no launch writes") {
+  for (const Bytes offset : {Bytes{0}, Bytes{1024}}) {
+    TwoStreams s;
+    s.t.SetPool(s.t.Pool(PoolKind::kPrivate));
+    const GraphId graph = s.t.BeginCapture(s.a);
+    const BlockId first = s.t.Alloc(s.a, 4096);
+    s.t.Memset(s.a, {Writes(first, 0, 1024)});
+    s.t.Free(first);
+    const BlockId workspace = s.t.AllocAt(s.a, 4096, s.t.trace()[first].address);
+    s.t.EndCapture(s.a);
+    const ExecId exec = s.t.Instantiate(graph);
+    s.t.Work(s.a, NodeKind::kMemset, {Writes(workspace, offset, 1024)});
+    s.t.Launch(exec, s.a);
+    s.t.Work(s.a, "splitk", {Reads(workspace, offset, 1024)});
+    CHECK(Run("pool-clobbered-workspace", &s.t).empty() == (offset != 0));
+  }
+}
+
+TEST_CASE("pool-clobbered-workspace takes what is filled again in part for no more than that") {
+  KeptWorkspace s;
+  s.End();
+  s.t.Work(s.a, NodeKind::kMemset, {Writes(s.workspace)});
+  s.t.Launch(s.exec, s.a);
+  s.t.Work(s.a, NodeKind::kMemset, {Writes(s.workspace, 0, 1024)});
+  s.t.Work(s.a, "splitk", {ReadsWrites(s.workspace)});
+  CHECK(RunForOne("pool-clobbered-workspace", &s.t).severity == Severity::kError);
+}
+
 TEST_CASE("pool-clobbered-workspace says nothing of a graph's output") {
   KeptWorkspace s;  // `workspace` is what it leaves
   s.t.Kernel(s.a, "write", {Writes(s.workspace)});

@@ -24,8 +24,9 @@ TEST_CASE("serialized-branches: nothing that the nodes touch orders them") {
   const std::vector<Finding> findings = EightOn(false);
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].message ==
-        "all 8 nodes of graph 0 run one after another on stream 0 'a', and by what they touch the "
-        "longest chain has 1 node");
+        "all 8 nodes of graph 0 run one after another on stream 0 'a'; data dependencies need a "
+        "chain "
+        "of only 1");
 }
 
 TEST_CASE("serialized-branches finds nothing where each node needs the one before") {

@@ -45,6 +45,20 @@ TEST_CASE("shared-workspace is a note when it isn't known whether they write") {
   CHECK(RunForOne("shared-workspace", &g.t).severity == Severity::kNote);
 }
 
+TEST_CASE("shared-workspace finds nothing where both write parts of their own") {
+  for (const Bytes length : {Bytes{4096}, Bytes{4097}}) {
+    TwoStreams s;
+    const BlockId workspace = s.t.Alloc({}, 8192);
+    for (const StreamId stream : {s.a, s.b}) {
+      const GraphId graph = s.t.BeginCapture(stream);
+      s.t.Kernel(stream, "gemm", {Writes(workspace, stream == s.a ? 0 : 4096, length)});
+      s.t.EndCapture(stream);
+      s.t.Launch(s.t.Instantiate(graph), stream);
+    }
+    CHECK(Run("shared-workspace", &s.t).size() == length - 4096);
+  }
+}
+
 TEST_CASE("shared-workspace finds nothing when the launches are ordered") {
   TwoGemms g(ReadsWrites);
   g.t.Launch(g.first_exec, g.a);
@@ -53,6 +67,30 @@ TEST_CASE("shared-workspace finds nothing when the launches are ordered") {
   g.t.Synchronize();
   g.t.Launch(g.first_exec, g.a);
   CHECK(Run("shared-workspace", &g.t).empty());
+}
+
+TEST_CASE("shared-workspace: what one thread waits for is no order for another one") {
+  const auto launch = [](bool other_waits, bool other_launches) {
+    TwoGemms g(ReadsWrites);
+    const ThreadId first = g.t.Thread("first"), other = g.t.Thread("other");
+    g.t.SetThread(first);
+    g.t.Launch(g.first_exec, g.a);
+    g.t.SetThread(other_waits ? other : first);
+    g.t.Synchronize(g.a);
+    g.t.SetThread(other_launches ? other : first);
+    g.t.Launch(g.second_exec, g.b);
+    return Run("shared-workspace", &g.t);
+  };
+  CHECK(launch(false, false).empty());
+  CHECK(launch(true, true).empty());
+  for (const bool other_waits : {false, true}) {
+    const std::vector<Finding> findings = launch(other_waits, !other_waits);
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].severity == Severity::kNote);
+    CHECK(findings[0].message.ends_with(
+        "were launched without order; another thread waited for the first one, which orders them "
+        "only if the program orders the threads"));
+  }
 }
 
 TEST_CASE("shared-workspace finds nothing in what both only read") {

@@ -6,14 +6,15 @@ namespace graphkit {
 namespace {
 
 // A graph that copies a block of host memory, freed before its second launch or not.
-std::vector<Finding> LaunchPinned(std::string_view check, bool freed) {
+std::vector<Finding> LaunchPinned(std::string_view check, bool freed, bool copied = true) {
   TraceBuilder t;
   const StreamId s = t.Stream();
   const PoolId pinned = t.Pool(PoolKind::kHost);
   t.SetPool(pinned);
   const BlockId x = t.Alloc({}, 4096);
   const GraphId graph = t.BeginCapture(s, "load");
-  t.Memcpy(s, {Reads(x)});
+  t.Kernel(s, "_Z5readsPKf", {Reads(x)});
+  if (copied) t.Memcpy(s, {Reads(x)});
   t.EndCapture(s);
   const ExecId exec = t.Instantiate(graph);
   t.Launch(exec, s);
@@ -31,6 +32,12 @@ TEST_CASE("stale-host-memory names page-locked memory that was freed before a la
         "(4 KiB)");
   CHECK(LaunchPinned("stale-host-memory", false).empty());
   CHECK(LaunchPinned("dead-input", true).empty());
+}
+
+TEST_CASE("stale-host-memory warns where kernels alone were given the memory") {
+  const auto findings = LaunchPinned("stale-host-memory", true, false);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].severity == Severity::kWarning);
 }
 
 TEST_CASE("stale-host-memory says where memory was unregistered") {

@@ -9,8 +9,8 @@ namespace graphkit {
 namespace {
 
 // An exec of one kernel, and what happens to it, letter by letter: l launch, s set in the exec,
-// S set in the graph, e switch on, u update, i instantiate another one, d destroy; = before s or u:
-// to what it was.
+// S set in the graph, B set back there, e switch on, u update, i instantiate another one, d
+// destroy; = before s or u: to what it was.
 std::vector<Finding> Happens(std::string_view events) {
   TraceBuilder t;
   const StreamId s = t.Stream("s");
@@ -22,7 +22,8 @@ std::vector<Finding> Happens(std::string_view events) {
   for (const char event : events) {
     if (event == 'l') t.Launch(exec, s);
     if (event == 's') t.Change(node, exec, NodeChangeKind::kParams, {}, same);
-    if (event == 'S') t.Change(node, {}, NodeChangeKind::kParams);
+    if (event == 'S' || event == 'B') t.Change(node, {}, NodeChangeKind::kParams);
+    if (event == 'B') t.SetBack();
     if (event == 'e') t.Change(node, exec, NodeChangeKind::kEnabled);
     if (event == 'u') t.Update(exec, graph, 0, same);
     if (event == 'i') t.Instantiate(graph);
@@ -45,6 +46,14 @@ TEST_CASE("update-without-effect names what was set in a graph that its exec doe
   CHECK(Happens("lSul").empty());
   CHECK(Happens("Sil").empty());
   CHECK(Happens("lS").empty());
+}
+
+TEST_CASE("update-without-effect: a graph that is set back has what its execs have") {
+  CHECK(Happens("lSBll").empty());
+  CHECK(Happens("lSsl").empty());  // the exec was given parameters of its own
+  CHECK(MessageOf("lSlBl") ==
+        "graph 0 was given other parameters in 1 node after it was instantiated: it was launched 1 "
+        "time since, with the old ones");
 }
 
 TEST_CASE("update-without-effect names updates that no launch follows") {

@@ -107,24 +107,72 @@ TEST_CASE("without any stack holders are pools") {
         HeldGroup{.kind = HeldGroup::Kind::kPool, .pool = PoolId(0u), .bytes = kMiB, .blocks = 1});
 }
 
-TEST_CASE("activations of a forward that outlive the last backward are kept, by a line") {
+TEST_CASE("memory of a forward that outlives the last backward is kept, by a line") {
   Run run;
   run.Alloc(run.Forward(), 64 * kMiB);
   run.t.Free(run.Alloc(run.Forward(), 32 * kMiB), run.stream);
   run.Alloc(run.Backward(), kMiB);
   run.Alloc(run.Forward(), 16 * kMiB);  // of the next step
   const Trace trace = run.t.Build();
-  CHECK(FindKeptActivations(trace, NamesOfStacks(trace), 0, 0) ==
-        KeptActivations{
+  CHECK(FindKeptByForward(trace, NamesOfStacks(trace), 0, 0) ==
+        KeptByForward{
             .bytes = 64 * kMiB, .blocks = 1, .backward_ran = true, .caller = "app/train.py:21"});
 }
 
-TEST_CASE("without a backward all activations at the end are kept") {
+TEST_CASE("without a backward all memory of forwards at the end is kept") {
   Run run;
   run.Alloc(run.Forward(), 64 * kMiB);
   const Trace trace = run.t.Build();
-  const KeptActivations kept = FindKeptActivations(trace, NamesOfStacks(trace), 0, 0);
-  CHECK(kept == KeptActivations{.bytes = 64 * kMiB, .blocks = 1, .caller = "app/train.py:21"});
+  const KeptByForward kept = FindKeptByForward(trace, NamesOfStacks(trace), 0, 0);
+  CHECK(kept == KeptByForward{.bytes = 64 * kMiB, .blocks = 1, .caller = "app/train.py:21"});
+}
+
+TEST_CASE("the workspace of a library isn't kept by the program") {
+  Run run;
+  run.Alloc(run.t.Stack({{"at::cuda::getCUDABlasLtWorkspace()", "??", 0},
+                         {"at::_ops::addmm::call()", "??", 0},
+                         {"forward", "/app/model.py", 7},
+                         {"_call_impl", kModule, 1750},
+                         {"<module>", "/app/train.py", 21}}),
+            64 * kMiB);
+  const Trace trace = run.t.Build();
+  CHECK(FindKeptByForward(trace, NamesOfStacks(trace), 0, 0) == KeptByForward());
+}
+
+TEST_CASE("kept outputs look like kept activations: the advice names both") {
+  Run run;
+  run.Alloc(run.Forward(), 64 * kMiB);
+  const MemoryAccount account = Account(run.t);
+  REQUIRE(KindsOf(account) ==
+          std::vector{MemoryRemark::Kind::kIdle, MemoryRemark::Kind::kForwardKept});
+  CHECK(
+      account.remarks[1].text ==
+      "64 MiB in 1 block that forwards allocated, allocated at the end; no backward was recorded");
+  CHECK(account.remarks[1].advice ==
+        "activations, if gradients are on: torch.no_grad() keeps none; otherwise outputs, caches "
+        "or workspaces that are kept (app/train.py:21)");
+}
+
+TEST_CASE("most of the peak from before recording: the advice is to record earlier") {
+  for (const bool stacked : {false, true}) {
+    Run run;
+    run.Alloc(stacked ? run.Forward() : StackId(), 600 * kMiB);
+    SnapshotInfo info{.devices = 1, .events = {{}}};
+    info.first_event = run.t.trace().records;
+    run.Alloc(run.Backward(), 200 * kMiB);
+    const Trace trace = run.t.Build();
+    info.events[0] = {info.first_event};
+    const MemoryAccount account = AccountForMemory(trace, &info).at(0);
+    const auto found = std::ranges::find(account.remarks, MemoryRemark::Kind::kBeforeRecording,
+                                         &MemoryRemark::kind);
+    REQUIRE(found != account.remarks.end());
+    CHECK(found->bytes == 600 * kMiB);
+    CHECK(found->text ==
+          std::string("600 MiB, 75.0% of the memory above, was allocated before recording began") +
+              (stacked ? "; 1 block of it has a call stack: of an earlier recording, or their "
+                         "events were lost"
+                       : ""));
+  }
 }
 
 TEST_CASE("large blocks of the loss at the peak are worth a look, a single one isn't") {

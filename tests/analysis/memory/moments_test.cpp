@@ -40,12 +40,19 @@ TEST_CASE("peaks and the end have the record where they are") {
   const Trace trace = example.t.Build();
   const Seq b = trace[example.b].allocated;
   const MemoryMoments moments = FindMoments(trace, 0);
-  CHECK(moments.peak_in_use ==
-        MemoryAt{.seq = b, .reserved = 20 * kMiB, .segments = 1, .in_use = 8 * kMiB, .blocks = 2});
+  CHECK(moments.peak_in_use == MemoryAt{.seq = b,
+                                        .reserved = 20 * kMiB,
+                                        .segments = 1,
+                                        .in_use = 8 * kMiB,
+                                        .allocated = 8 * kMiB,
+                                        .requested = 8 * kMiB,
+                                        .blocks = 2});
   CHECK(moments.end == MemoryAt{.seq = trace.records,
                                 .reserved = 22 * kMiB,
                                 .segments = 2,
                                 .in_use = 5 * kMiB,
+                                .allocated = 5 * kMiB,
+                                .requested = 5 * kMiB - 100,
                                 .blocks = 2});
   CHECK(moments.peak_reserved.reserved == 22 * kMiB);
   CHECK(MemoryAfter(trace, 0, b) == moments.peak_in_use);
@@ -69,6 +76,70 @@ TEST_CASE("memory of another device doesn't count") {
   const Trace trace = example.t.Build();
   CHECK(FindMoments(trace, 1) == MemoryMoments{.end = {.seq = trace.records}});
   CHECK(DevicesWithMemory(trace) == std::vector<DeviceIndex>{0});
+}
+
+// The sums after each record, each on its own.
+MemoryMoments SlowMoments(const Trace& trace) {
+  MemoryMoments moments;
+  for (Seq seq = 0; seq < trace.records; ++seq) {
+    MemoryAt now{.seq = seq};
+    for (const Segment& segment : trace.segments) {
+      if (seq < segment.allocated) continue;
+      now.reserved += segment.size;
+      ++now.segments;
+    }
+    for (const Block& block : trace.blocks) {
+      if (seq < block.allocated || seq >= block.free_completed) continue;
+      const Bytes bytes = (block.size + 511) / 512 * 512 + block.slack;
+      ++now.blocks;
+      now.in_use += bytes;
+      now.requested += block.size;
+      if (seq < block.free_requested) now.allocated += bytes;
+    }
+    const auto keep = [&](MemoryAt& peak, Bytes MemoryAt::*kind) {
+      if (now.*kind > peak.*kind) peak = now;
+    };
+    const bool same = now.reserved == moments.peak_reserved.reserved;
+    if (same && now.in_use > moments.peak_reserved.in_use) moments.peak_reserved = now;
+    keep(moments.peak_reserved, &MemoryAt::reserved);
+    keep(moments.peak_in_use, &MemoryAt::in_use);
+    keep(moments.peak_allocated, &MemoryAt::allocated);
+    keep(moments.peak_requested, &MemoryAt::requested);
+    moments.end = now;
+    moments.end.seq = trace.records;
+  }
+  return moments;
+}
+
+TEST_CASE("in random runs moments are what the blocks that live then sum up to") {
+  for (int round = 0; round < RandomRounds(50); ++round) {
+    const uint64_t seed = RandomSeed() + static_cast<uint64_t>(round);
+    CAPTURE(seed);
+    Random random(seed);
+    TraceBuilder t;
+    const PoolId pool = t.Pool(PoolKind::kAllocator);
+    const StreamId stream = t.Stream();
+    const SegmentId segment = t.Segment(pool, 256 * 512, stream);
+    t.SetPool(pool);
+    std::vector<BlockId> alive;
+    for (Address step = 0; step < 40; ++step) {
+      if (alive.empty() || random.Below(3) > 0) {
+        const Address at = t.trace()[segment].address + step * 4 * 512;
+        alive.push_back(t.AllocAt(stream, 1 + random.Below(2000), at, segment));
+      } else {
+        const size_t which = random.Below(alive.size());
+        t.RequestFree(alive[which], stream);
+        if (random.Below(2) == 0) t.Segment(pool, 512, stream);
+        if (random.Below(3) > 0) t.CompleteFree(alive[which]);
+        alive.erase(alive.begin() + static_cast<ptrdiff_t>(which));
+      }
+    }
+    Trace trace = t.Build();
+    trace.blocks.ChangeAll([&](Block& block) {
+      if (block.segment) block.slack = random.Below(3) * 512;
+    });
+    CHECK(FindMoments(trace, 0) == SlowMoments(trace));
+  }
 }
 
 // Every byte of every segment looked at, one by one.

@@ -18,6 +18,7 @@ bool SlowBlockOrder::OpaqueNodeWhileLive(const Block& block, GraphId graph) cons
   }
   for (const Node& node : trace_.nodes) {
     if (node.kind != NodeKind::kKernel || node.accesses.count != 0) continue;
+    if (!InGraph(trace_, node)) continue;
     if (node.kernel.valid() && trace_[node.kernel].has_layout) continue;
     if (node.seq > block.allocated && node.seq < end && RootOf(trace_, node.graph) == graph) {
       return true;
@@ -79,11 +80,14 @@ SlowBlockOrder::Life SlowBlockOrder::Find(BlockId id) {
   const Block& block = trace_[id];
   Life life;
   life.graph = block.graph;
+  // What an allocation node that never ran would have given isn't there.
+  if (block.alloc_node.valid() && !InGraph(trace_, trace_[block.alloc_node])) life.graph = {};
   const bool backs_segment = std::any_of(trace_.segments.begin(), trace_.segments.end(),
                                          [&](const Segment& s) { return s.block == id; });
-  life.inside = block.graph.valid() && !backs_segment;
+  life.inside = life.graph.valid() && !backs_segment;
   if (!life.inside) return life;
-  life.dies = block.freed();
+  life.dies =
+      block.freed() && (!block.free_node.valid() || InGraph(trace_, trace_[block.free_node]));
   life.by_streams = rule_ == MarkerRule::kAtFree || OpaqueNodeWhileLive(block, life.graph);
   if (block.stream.valid()) life.alloc = frontiers_.Of(block.stream, block.allocated).entries;
   if (block.alloc_node.valid()) {

@@ -88,7 +88,9 @@ std::vector<Blocks> SlowBlocks(const Trace& trace) {
   const std::set<BlockId> backing = BackingBlocks(trace);
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
     const GraphId graph = trace.blocks[i].graph;
-    if (graph.valid() && !backing.contains(BlockId(i)))
+    const NodeId alloc = trace.blocks[i].alloc_node;
+    const bool there = !alloc.valid() || InGraph(trace, trace[alloc]);
+    if (graph.valid() && there && !backing.contains(BlockId(i)))
       blocks[RootOf(trace, graph).index()].emplace_back(i);
   }
   return blocks;
@@ -231,39 +233,43 @@ AskedMemory SlowAskedMemory(const Trace& trace) {
     }
   }
   AskedMemory most;
-  Bytes most_handed_out = 0;
+  Bytes most_in_use = 0;
   for (Seq seq = 0; seq < trace.records; ++seq) {
     AskedMemory now;
-    Bytes handed_out = 0;
-    Bytes segments = 0;
+    Bytes in_use = 0, handed_out = 0, segments = 0;
+    for (const Segment& segment : trace.segments) {
+      const bool unbacked = !segment.block && segment.allocated <= seq && seq < segment.freed;
+      if (unbacked) now.asked_bytes += segment.size;
+      if (unbacked) segments += segment.size;
+    }
     for (size_t i = 0; i < trace.blocks.size(); ++i) {
       const Block& block = trace.blocks[i];
       if (!LiveAt(block, seq) && !DeferredAt(block, seq)) continue;
-      const Bytes size = RoundedSize(block);
+      const Bytes size = RoundedSize(block) + block.slack;
+      const PoolKind kind = block.pool.valid() ? trace[block.pool].kind : PoolKind::kDevice;
+      const bool backs = backing.contains(BlockId(i));
+      if (!backs && kind != PoolKind::kHost) in_use += size;
       if (block.segment.valid()) {
-        if (trace[block.segment].block.valid()) handed_out += size;
+        handed_out += backs ? 0 : size;
         continue;
       }
-      const PoolKind kind = block.pool.valid() ? trace[block.pool].kind : PoolKind::kDevice;
       const bool asked =
           kind != PoolKind::kAllocator && kind != PoolKind::kPrivate && kind != PoolKind::kHost;
       if (!asked) continue;
       now.asked_bytes += size;
-      if (block.alloc_node.valid()) {
-        now.graph_node_bytes += size;
-      } else if (backing.contains(BlockId(i))) {
+      if (backs) {
         segments += size;
+      } else if (block.alloc_node.valid()) {
+        now.graph_node_bytes += size;
       } else {
         (touched.contains(BlockId(i)) ? now.input_bytes : now.not_attributed_bytes) += size;
       }
     }
     now.segment_used_bytes = std::min(handed_out, segments);
     now.segment_free_bytes = segments - now.segment_used_bytes;
-    if (std::pair(now.asked_bytes, handed_out) <= std::pair(most.asked_bytes, most_handed_out)) {
-      continue;
-    }
+    if (std::pair(now.asked_bytes, in_use) <= std::pair(most.asked_bytes, most_in_use)) continue;
     most = now;
-    most_handed_out = handed_out;
+    most_in_use = in_use;
   }
   return most;
 }

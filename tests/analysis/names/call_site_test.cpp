@@ -12,6 +12,10 @@ TEST_CASE("frames of installed packages, Python's own files and CUDA are librari
   CHECK(IsLibraryFrame("load", "/usr/lib/python3/dist-packages/numpy/core.py"));
   CHECK(IsLibraryFrame("run", "/opt/conda/lib/python3.13/threading.py"));
   CHECK(IsLibraryFrame("main", "/opt/conda/bin/python3.11"));
+  CHECK(IsLibraryFrame("cfunction_call", "/src/python-3.11.9/Objects/methodobject.c"));
+  CHECK(IsLibraryFrame("pymain_run_python", "./Modules/main.c"));
+  CHECK_FALSE(IsLibraryFrame("main", "/home/me/Modules/main.c"));
+  CHECK_FALSE(IsLibraryFrame("main", "src/Objects/main.c"));
   CHECK(IsLibraryFrame("f", "<frozen importlib._bootstrap>"));
   CHECK(IsLibraryFrame("call", "/tmp/any/36/c36qmjz5kfa3v2spwhx7o4tlnryb6ucgde2i3jk4.py"));
   CHECK_FALSE(IsLibraryFrame("call", "/tmp/any/36/c37qmjz5kfa3v2spwhx7o4tlnryb6ucgde2i3jk4.py"));

@@ -6,12 +6,16 @@ namespace graphkit {
 namespace {
 
 TEST_CASE("only a C++ name whose parameters are all numbers rules pointers out") {
-  CHECK_FALSE(MayTakePointers("_Z5countm"));
-  CHECK_FALSE(MayTakePointers("_Z5countv"));
-  CHECK_FALSE(MayTakePointers("_Z4fillfijb"));
-  CHECK(MayTakePointers("_Z5countPfm"));
-  CHECK(MayTakePointers("_Z5count6Tensor"));
-  CHECK(MayTakePointers("count"));
+  CHECK(TakesNumbersOnly("_Z5countm"));
+  CHECK(TakesNumbersOnly("_Z5countv"));
+  CHECK(TakesNumbersOnly("_Z4fillfijb"));
+  CHECK_FALSE(TakesNumbersOnly("_Z5countPfm"));
+  CHECK_FALSE(TakesNumbersOnly("_Z5count6Tensor"));
+  CHECK_FALSE(TakesNumbersOnly("count"));
+  CHECK(TakesPlainPointers("_Z5countPfPKim"));
+  CHECK_FALSE(TakesPlainPointers("_Z5countPPfm"));
+  CHECK_FALSE(TakesPlainPointers("_Z5count6Tensor"));
+  CHECK_FALSE(TakesPlainPointers("count"));
 }
 
 }  // namespace

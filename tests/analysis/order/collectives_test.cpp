@@ -114,6 +114,43 @@ TEST_CASE("graphs that are launched in another order differ") {
   CHECK(Compare(ranks).size() == 1);
 }
 
+TEST_CASE("ranks that both send before they receive wait for each other") {
+  // 's' send, 'r' receive, '(' and ')' a group.
+  const auto found = [](const char* zero, const char* one) {
+    std::vector<Rank> ranks = Ranks(2);
+    for (uint32_t i = 0; i < 2; ++i) {
+      const GraphId graph = ranks[i].t.BeginCapture(ranks[i].a, "step");
+      bool grouped = false, begun = false;
+      for (const char* at = i == 0 ? zero : one; *at != 0; ++at) {
+        if (*at == '(' || *at == ')') {
+          grouped = *at == '(', begun = false;
+          continue;
+        }
+        if (!grouped || !begun) ranks[i].t.Kernel(ranks[i].a, "exchange");
+        begun = true;
+        ranks[i].t.Collect(ranks[i].whole, *at == 's' ? kSend : kReceive, 4, kType, i == 0 ? 1 : 0);
+      }
+      ranks[i].t.EndCapture(ranks[i].a);
+      ranks[i].Launch(graph, 3);
+    }
+    return Compare(ranks);
+  };
+  CHECK(found("sr", "rs").empty());
+  CHECK(found("srsr", "rsrs").empty());
+  CHECK(found("(sr)", "(sr)").empty());
+  CHECK(found("(sr)", "(rs)").empty());
+  const auto stuck = found("sr", "sr");
+  REQUIRE(stuck.size() == 1);
+  CHECK(stuck[0].finding.check == "collective-order");
+  CHECK(stuck[0].finding.severity == Severity::kError);
+  CHECK(stuck[0].finding.message ==
+        "rank 0 (rank0.json) waits in send of 4 fp32 to rank 1 for rank 1 (rank1.json), which "
+        "waits in send of 4 fp32 to rank 0: neither goes on");
+  CHECK(found("rs", "rs").size() == 1);
+  CHECK(found("srrs", "rssr").empty());
+  CHECK(found("srsr", "rssr").size() == 1);
+}
+
 TEST_CASE("a rank that stops early is told, unless its trace is cut off") {
   const auto make = [] {
     std::vector<Rank> ranks = Ranks(2);

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "libgraphkit/analysis/names/kernel_names.h"
 #include "libgraphkit/model/node_versions.h"
 #include "tests/analysis/slow_facts.h"
 
@@ -89,6 +90,14 @@ Overlapping HowSure(const Access& a, const Access& b) {
   return silent ? Overlapping::kUnknown : Overlapping::kLikely;
 }
 
+// It writes, or is a kernel that takes a pointer to non-const there.
+bool MayWrite(const Trace& trace, const Use& use) {
+  const AccessMode mode = use.access.mode;
+  if (mode != AccessMode::kUnknown) return mode != AccessMode::kRead;
+  const KernelId kernel = trace[use.node].kernel;
+  return kernel.valid() && TakesPlainPointers(trace[trace[kernel].name]);
+}
+
 // Nodes and nanoseconds of the longest paths.
 struct Length {
   uint64_t nodes = 0;
@@ -149,10 +158,12 @@ std::vector<SlowRace> SlowRaces(const Trace& trace, const SlowOrder& order,
       if (reads || !MayMeet(a.access, b.access) || !OfOneRun(trace, a.node, b.node)) continue;
       if (Ordered(trace, order, a.node, b.node, {Ternary::kYes})) continue;
       const bool by_launch = launch.Before(a.node, b.node) || launch.Before(b.node, a.node);
-      races.push_back({{a.access.block, a.kind == RaceKind::kAccess ? b.kind : a.kind,
-                        HowSure(a.access, b.access), by_launch},
-                       a.node,
-                       b.node});
+      races.push_back(
+          {{a.access.block, a.kind == RaceKind::kAccess ? b.kind : a.kind,
+            HowSure(a.access, b.access), by_launch},
+           a.node,
+           b.node,
+           a.access.offset == b.access.offset && (MayWrite(trace, a) || MayWrite(trace, b))});
     }
   }
   return races;
@@ -187,16 +198,20 @@ std::optional<Verdict> SlowVerdict(const Trace& trace, const SlowRace& race,
   if (sort.kind == RaceKind::kFree) {
     return Verdict{"free-before-use", Severity::kError, sort.block};
   }
+  const auto grave = [&](Severity severity) {
+    return NeverRan(trace, RootOf(trace, trace[race.a].graph)) ? Severity::kNote : severity;
+  };
   if (sort.kind == RaceKind::kAlloc || sort.overlapping == Overlapping::kCertain) {
-    const bool never = NeverRan(trace, RootOf(trace, trace[race.a].graph));
-    return Verdict{"missing-order", never ? Severity::kNote : Severity::kError, sort.block};
+    return Verdict{"missing-order", grave(Severity::kError), sort.block};
   }
   const auto typed = [&](NodeId node) {
     if (trace[node].kind != NodeKind::kKernel) return true;
     const KernelId kernel = trace[node].kernel;
     return kernel.valid() && trace[trace[kernel].name].starts_with("_Z");
   };
-  if (sort.overlapping == Overlapping::kUnknown || !typed(race.a) || !typed(race.b)) return {};
+  if (!typed(race.a) || !typed(race.b)) return {};
+  if (race.same_pointer) return Verdict{"missing-order", grave(Severity::kWarning), sort.block};
+  if (sort.overlapping == Overlapping::kUnknown) return {};
   return Verdict{"missing-order", Severity::kNote, sort.block};
 }
 

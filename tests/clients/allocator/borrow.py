@@ -13,8 +13,8 @@ import torch
 
 MIB = 1 << 20
 LENDS = sys.argv[1:] != ["without"]
-path = pathlib.Path(__file__).resolve().parents[3] / "plugins/python/graphkit/torch_allocator.py"
-spec = importlib.util.spec_from_file_location("graphkit.torch_allocator", path)
+path = pathlib.Path(__file__).resolve().parents[3] / "plugins/python/cudagraphkit/torch_allocator.py"
+spec = importlib.util.spec_from_file_location("cudagraphkit.torch_allocator", path)
 torch_allocator = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(torch_allocator)
 torch_allocator.enable(borrow=LENDS)

@@ -21,8 +21,8 @@ FOUND = {"captures": 0, "captured": 0, "peak": 0, "seconds": 0.0}
 
 
 def enable():
-    path = REPOSITORY / "plugins/python/graphkit/torch_allocator.py"
-    spec = importlib.util.spec_from_file_location("graphkit.torch_allocator", path)
+    path = REPOSITORY / "plugins/python/cudagraphkit/torch_allocator.py"
+    spec = importlib.util.spec_from_file_location("cudagraphkit.torch_allocator", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     module.enable()

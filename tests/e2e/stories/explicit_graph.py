@@ -17,5 +17,8 @@ GRAPHS = [
     },
     {"origin": "explicit", "nodes": 2, "nodes_by_type": {"kernel": 2}, "edges": 1},  # the template of the child
 ]
-FINDINGS = [{"check": "redundant-edge", "severity": "note", "graph": 0}]  # if to join: if-host-join says it
+FINDINGS = [
+    {"check": "redundant-edge", "severity": "note", "graph": 0},  # if to join: if-host-join says it
+    {"check": "missing-order", "severity": "warning", "graph": 0},  # the bodies of if and switch scale the same data
+]
 NO_OTHER = "*"

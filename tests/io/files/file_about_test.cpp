@@ -60,13 +60,13 @@ TEST_CASE("SARIF has its results; what is damaged says so") {
   CHECK(cut->facts == std::vector<std::string>{"damaged: not valid JSON"});
 }
 
-TEST_CASE("a file that can't be read is an error that names it, a folder is one") {
-  const auto none = DescribeFile("/nonexistent/file");
-  REQUIRE_FALSE(none);
-  CHECK(none.error().file == "/nonexistent/file");
-  const auto folder = DescribeFile("/");
-  REQUIRE((folder && *folder));
-  CHECK((*folder)->kind == "folder");
+TEST_CASE("a folder without traces says so, and what isn't there is nothing") {
+  CHECK(DescribeFile("/nonexistent/file") == std::nullopt);
+  const auto folder = DescribeFile(GRAPHKIT_TESTDATA "/workloads");
+  REQUIRE(folder);
+  CHECK(folder->kind == "folder");
+  CHECK(folder->facts.back() == "no traces in this folder");
+  CHECK(folder->next.empty());
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "libgraphkit/random.h"
+
 namespace graphkit {
 namespace {
 
@@ -57,6 +59,41 @@ TEST_CASE("a table of more memory than there can be is refused") {
   std::string rows = head;
   for (int i = 0; i < 64; ++i) rows += "a,0,1,72057594037927936,1,\n";
   CHECK(ErrorOf(rows).find("together are more than 2^62") != std::string::npos);
+}
+
+// Random blocks with offsets, against a look at each pair.
+TEST_CASE("blocks with offsets that overlap while both are needed are refused") {
+  uint64_t refused = 0;
+  for (uint64_t seed = 1; seed <= 2000; ++seed) {
+    CAPTURE(seed);
+    Random random(seed);
+    struct Row {
+      uint64_t lower, upper, size, offset;
+    };
+    std::vector<Row> rows;
+    std::string text = "id,lower,upper,size,offset\n";
+    bool overlap = false;
+    for (uint64_t i = 2 + random.Below(6); i > 0; --i) {
+      const uint64_t lower = random.Below(10);
+      const Row row{lower, lower + random.Below(4), random.Below(4), random.Below(12)};
+      const bool free = random.Below(4) == 0;
+      text += std::to_string(i) + "," + std::to_string(row.lower) + "," +
+              std::to_string(row.upper) + "," + std::to_string(row.size) + "," +
+              (free ? "" : std::to_string(row.offset)) + "\n";
+      if (free) continue;
+      for (const Row& other : rows) {
+        const bool both = std::max(row.lower, other.lower) < std::min(row.upper, other.upper);
+        overlap =
+            overlap || (both && std::max(row.offset, other.offset) <
+                                    std::min(row.offset + row.size, other.offset + other.size));
+      }
+      rows.push_back(row);
+    }
+    REQUIRE(ParseLifetimeCsv(text).has_value() == !overlap);
+    refused += overlap ? 1 : 0;
+  }
+  CHECK(refused > 100);
+  CHECK(refused < 1800);
 }
 
 }  // namespace

@@ -383,6 +383,15 @@ TEST_CASE("launches of graphs are counted by whatever name the API has, and once
   CHECK(idle.trace.completeness.notes == Lines{"the profile holds no work on a GPU"});
 }
 
+TEST_CASE("runs without a duration that can be don't count for a node's, and long ones are kept") {
+  const Imported imported = Read("kineto", R"([
+      {"ph":"X","cat":"kernel","name":"k","dur":5000000,"args":{"graph node id":12884901895}},
+      {"ph":"X","cat":"kernel","name":"k","dur":-7,"args":{"graph node id":12884901895}},
+      {"ph":"X","cat":"kernel","name":"k","dur":NaN,"args":{"graph node id":12884901895}}])");
+  CHECK(imported.times == std::vector<NodeTime>{{uint64_t{3} << 32 | 7, "k", 1, 5'000'000'000}});
+  CHECK(imported.trace.nodes[0].duration_ns == 5'000'000'000);
+}
+
 TEST_CASE("a node id inside its graph is joined with the graph's id") {
   const Imported imported = Read("kineto", R"([{"ph":"X","cat":"kernel","name":"k","dur":1.5,
       "args":{"graph id":3,"graph node id":7}},
@@ -432,10 +441,10 @@ TEST_CASE("RMM: columns may stand anywhere; what can't be read or matched is sai
 TEST_CASE("a log with a size that nothing has is refused") {
   const std::string head = "Thread,Time,Action,Pointer,Size,Stream\n";
   CHECK(ErrorOf("rmm", head + "1,1:2:3,allocate,0x10,18446744073709551615,0\n") ==
-        "what it holds is no memory: block 0 has more than 2^56 bytes, which is more than there "
+        "impossible sizes or addresses: block 0 has more than 2^56 bytes, which is more than there "
         "can be");
   CHECK(ErrorOf("rmm", head + "1,1:2:3,allocate,0xffffffffffffffff,8,0\n") ==
-        "what it holds is no memory: block 0 ends beyond 2^64");
+        "impossible sizes or addresses: block 0 ends beyond 2^64");
 }
 
 TEST_CASE("numbers of a profile aren't cut: device 2^32 isn't device 0") {

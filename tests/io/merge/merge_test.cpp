@@ -38,8 +38,8 @@ Merged MergeSamples(const std::vector<std::string>& names) {
   return std::move(*merged);
 }
 
-std::vector<uint32_t> Durations(const Trace& trace) {
-  std::vector<uint32_t> durations;
+std::vector<uint64_t> Durations(const Trace& trace) {
+  std::vector<uint64_t> durations;
   for (const Node& node : trace.nodes) durations.push_back(node.duration_ns);
   return durations;
 }
@@ -74,7 +74,7 @@ TEST_CASE("a trace, a snapshot and a profile of one process become one trace") {
   CHECK(trace.accesses[1] == Access{BlockId(1u), AccessMode::kUnknown, 4096, kLengthUnknown});
   CHECK(trace.accesses[2] == Access{BlockId(2u), AccessMode::kUnknown, 0, kLengthUnknown});
   CHECK(trace.accesses[3].block == BlockId(0u));
-  CHECK(Durations(trace) == std::vector<uint32_t>{5500, 2000, 3250, 0});
+  CHECK(Durations(trace) == std::vector<uint64_t>{5500, 2000, 3250, 0});
   CHECK(merged.not_joined == std::vector<NotJoined>{kFreeAddress});
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("a thread that had to wait is no difference of the clocks") {
 TEST_CASE("PyTorch's graph data and drawings are topology, too") {
   for (const char* topology : {"graph_data.pickle", "step.dot"}) {
     const Merged merged = MergeSamples({topology, "profile.json"});
-    CHECK(Durations(merged.trace) == std::vector<uint32_t>{5500, 2000, 3250, 0});
+    CHECK(Durations(merged.trace) == std::vector<uint64_t>{5500, 2000, 3250, 0});
     CHECK(merged.not_joined.empty());
   }
 }
@@ -142,7 +142,7 @@ TEST_CASE("durations go to nodes of that id and that kernel only") {
   const std::vector<NodeTime> times = {
       {1, "void square<4>(float*, int)", 2, 10}, {2, "other", 1, 3}, {9, "square", 1, 3}};
   CHECK(JoinTimes(times, {{1, NodeId(0u)}, {2, NodeId(1u)}}, &trace, &not_joined) == 1);
-  CHECK(Durations(trace) == std::vector<uint32_t>{5, 0});
+  CHECK(Durations(trace) == std::vector<uint64_t>{5, 0});
   CHECK(not_joined.Take() ==
         std::vector<NotJoined>{
             {"nodes of the profile that are other kernels in the graph",
@@ -175,7 +175,7 @@ TEST_CASE("durations go to the nodes whose copies ran") {
   const std::vector<NodeTime> times = {
       {kExec, "", 1, 10}, {kExec + 7, "", 1, 100}, {kOther + 1, "", 3, 90}};
   CHECK(JoinTimes(times, by_tool_id, &trace, &not_joined) == 3);
-  CHECK(Durations(trace) == std::vector<uint32_t>{100, 25});  // of 4 launches
+  CHECK(Durations(trace) == std::vector<uint64_t>{100, 25});  // of 4 launches
   CHECK(not_joined.Take().empty());
 }
 

@@ -180,6 +180,59 @@ TEST_CASE("what doesn't fit is counted, and nothing comes after it") {
   CHECK(trace->completeness.dropped_records == static_cast<uint64_t>(1000 - kept));
 }
 
+const std::string kLongRecord = "{\"type\":\"future\",\"text\":\"" + std::string(5000, 'x') + "\"}";
+
+TEST_CASE("a file grows under the name that it was given") {
+  Folder folder;
+  RecordFile file;
+  REQUIRE(file.Open(folder / "new.tmp", "soft"));
+  REQUIRE(file.Rename(folder / "t.json"));
+  for (int i = 0; i < 1000; ++i) REQUIRE(file.Append(kLongRecord) != RecordFile::kDropped);
+  REQUIRE(file.Finish({}));
+  CHECK(ReadTrace(folder / "t.json")->records == 1000);
+}
+
+TEST_CASE("what stands at the place of a file, or is linked to from there, is left alone") {
+  Folder folder;
+  std::ofstream(folder / "t.json") << "another";
+  std::filesystem::create_symlink("t.json", folder / "link.json");
+  RecordFile file;
+  CHECK_FALSE(file.Open(folder / "t.json", "soft"));
+  CHECK_FALSE(file.Open(folder / "link.json", "soft"));
+  CHECK(ReadAll(folder / "t.json") == "another");
+}
+
+TEST_CASE("a file that was moved ends where it is, and the one in its place is left alone") {
+  Folder folder;
+  RecordFile file;
+  REQUIRE(file.Open(folder / "t.json", "soft"));
+  file.Append(Note(0));
+  std::filesystem::rename(folder / "t.json", folder / "moved.json");
+  std::ofstream(folder / "t.json") << "another";
+  for (int i = 0; i < 1000; ++i) file.Append(kLongRecord);
+  CHECK(file.dropped() > 0);
+  CHECK(file.error() == (folder / "t.json") + " was replaced by another file");
+  REQUIRE(file.Finish({}));
+  CHECK(ReadAll(folder / "t.json") == "another");
+  const auto trace = ReadTrace(folder / "moved.json");
+  REQUIRE(trace.has_value());
+  CHECK(trace->completeness.truncated == false);
+  CHECK(trace->completeness.dropped_records == file.dropped());
+}
+
+TEST_CASE("a file that is cut short isn't written any more") {
+  Folder folder;
+  RecordFile file;
+  REQUIRE(file.Open(folder / "t.json", "soft"));
+  file.Append(Note(0));
+  std::filesystem::resize_file(folder / "t.json", 1 << 18);  // behind it stores raise SIGBUS
+  for (int i = 0; i < 1000; ++i) file.Append(kLongRecord);
+  CHECK(file.cut_short());
+  CHECK(file.dropped() > 900);
+  CHECK_FALSE(file.Finish({}));
+  CHECK(std::filesystem::file_size(folder / "t.json") == 1 << 18);
+}
+
 TEST_CASE("a place that can't be written says why") {
   RecordFile file;
   CHECK_FALSE(file.Open("/proc/nowhere/t.json", "soft"));

@@ -128,6 +128,22 @@ TEST_CASE("work outside of captures is kept") {
   CHECK(trace.accesses[0] == Reads(BlockId(0u), 8));
 }
 
+TEST_CASE("an access of rows says which bytes of them it touches") {
+  const auto file = [](const std::string& access) {
+    const std::string work =
+        R"({"type":"work","kind":"memcpy","access":[[0,"w",8,)" + access + "]]}";
+    return File({R"({"type":"pool","id":0,"kind":"device"})",
+                 R"({"type":"alloc","id":0,"address":"0x10","size":64,"pool":0})", work.c_str()});
+  };
+  const Access access = Parsed(file("40,8,16,2,4")).accesses[0];
+  CHECK(access == Access{BlockId(0u), AccessMode::kWrite, 8, 40, {8, 16, 2, 4}});
+  CHECK(Parsed(file("40")).accesses[0].rows == AccessRows());
+  CHECK(ErrorOf(file("40,8,16")).starts_with("t.json:4: "));
+  for (const char* rows : {"40,17,16,0,0", "40,8,16,5,4"}) {
+    CHECK(ErrorOf(file(rows)).find("rows overlap each other") != std::string::npos);
+  }
+}
+
 TEST_CASE("a node says what it does together with other ranks") {
   const auto file = [](const char* node) {
     return File({R"({"type":"communicator","id":0,"key":"0x5","ranks":4,"rank":3})",

@@ -73,6 +73,22 @@ TEST_CASE("programmatic stream serialization gives programmatic edges from kerne
         });
 }
 
+TEST_CASE("with a driver whose edges have no data, launch attributes give full edges") {
+  Script s;
+  s.recorder.WithoutEdgeData();
+  s.BeginCapture(kMain, kGraph);
+  s.Do(Launch(false, kFork), Script::Node(kGraph, 1, NodeKind::kKernel));
+  s.Do(Launch(true), Script::Node(kGraph, 2, NodeKind::kKernel, {1}));
+  s.WaitEvent(kSide, kFork);
+  s.Do(Script::Work(kSide), Script::Node(kGraph, 3, NodeKind::kKernel, {1}));
+  CHECK(s.Records("edge") == Lines{
+                                 R"({"type":"edge","id":0,"from":0,"to":1})",
+                                 R"({"type":"edge","id":1,"from":0,"to":2})",
+                             });
+  CHECK(s.Records("event_record") ==
+        Lines{R"({"type":"event_record","stream":0,"event":0,"capturing":true})"});
+}
+
 TEST_CASE("an event of a launch carries the port that it was recorded through") {
   auto edge_of = [](Call producer, NodeKind consumer) {
     Script s;

@@ -7,6 +7,7 @@ import pathlib
 import sys
 import tempfile
 
+import descriptors
 import endurance
 import files
 import graphs
@@ -19,11 +20,11 @@ from harness import ARGUMENTS, Skipped
 
 
 def main():
-    modules = [endurance] if ARGUMENTS.endurance else [records, graphs, lives, files, stacks, measured]
+    modules = [endurance] if ARGUMENTS.endurance else [records, graphs, lives, files, descriptors, stacks, measured]
     if ARGUMENTS.handles:
         modules = [handles]
     if ARGUMENTS.names:
-        modules = [endurance, records, graphs, lives, files, stacks, measured]
+        modules = [endurance, records, graphs, lives, files, descriptors, stacks, measured]
     failed = 0
     tests = {name[5:]: test for module in modules for name, test in vars(module).items() if name.startswith("test_")}
     for name, test in tests.items():

@@ -2,18 +2,69 @@
 
 import json
 import os
+import pathlib
+import re
 import subprocess
 
-from harness import BUILD, Skipped, check_records, count, fork_join, load, processes, trace
+from harness import BUILD, Skipped, check_records, count, fork_join, load, processes, sanitized, trace
 
 
-def test_an_older_trace_stays_until_there_is_a_new_one(folder):
+def test_an_older_trace_is_replaced_by_a_new_one(folder):
     (folder / "trace.json").write_text("old")
-    trace(folder, *processes("query"))
-    assert (folder / "trace.json").read_text() == "old"
     trace(folder, *processes("capture"))
     assert count(load(folder / "trace.json"), "node") == 1
     assert sorted(os.listdir(folder)) == ["trace.json"]
+
+
+def test_an_older_trace_is_not_taken_for_that_of_a_run_that_recorded_nothing(folder):
+    for words, code in ((processes("query"), 0), (["true"], 0), (["sh", "-c", "exit 7"], 7)):
+        (folder / "trace.json").write_text("old")
+        got, _, err = trace(folder, *words)
+        assert got == code and "nothing was recorded" in err, (words, got, err)
+        assert f"{folder}/trace.json was there before this run: it is {folder}/trace.json.old now" in err, err
+        assert os.listdir(folder) == ["trace.json.old"] and (folder / "trace.json.old").read_text() == "old"
+    (folder / "trace.json").write_text("old")
+    assert trace(folder, "./nowhere")[0] == 127  # which no script takes for a run
+    assert (folder / "trace.json").read_text() == "old"
+
+
+def start(folder, *words):
+    return subprocess.Popen([BUILD / "bin/graphkit", "trace", "--device", "soft", *words], cwd=folder, text=True,
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def traces_said(err):
+    return re.findall(r"records, .* → (.*)$", err, re.MULTILINE)
+
+
+def test_runs_with_one_output_report_their_own_traces(folder):
+    """At the same time, and one of them records nothing."""
+    (folder / "trace.json").write_text("old")
+    runs = [start(folder, *map(str, processes("exhausted")), str(n)) for n in range(4)] + [start(folder, "sleep", "1")]
+    ends = [run.communicate(timeout=300) for run in runs]
+    assert all(run.returncode == 0 for run in runs), ends
+    said = [traces_said(err) for _, err in ends]
+    assert [len(paths) for paths in said] == [1, 1, 1, 1, 0] and len({p for paths in said for p in paths}) == 4, ends
+    for n, paths in enumerate(said[:4]):
+        process = load(paths[0])[0]
+        assert process["args"] == ["exhausted", str(n)], (process, paths)
+    assert "nothing was recorded" in ends[4][1], ends[4]
+
+
+def test_a_trace_that_is_being_written_is_not_replaced(folder):
+    first = start(folder, *map(str, processes("waits")))
+    assert first.stdout.readline() == "captured\n"
+    inode = (folder / "trace.json").stat().st_ino
+    code, _, err = trace(folder, *processes("capture"))
+    assert code == 0 and "is being written by process" in err and "of another run" in err, err
+    others = traces_said(err)
+    assert len(others) == 1 and others[0] != str(folder / "trace.json"), err
+    assert (folder / "trace.json").stat().st_ino == inode
+    code, _, err = trace(folder, "true")
+    assert code == 0 and "trace.json is another run's" in err, err
+    _, err = first.communicate(timeout=60)
+    assert first.returncode == 0 and traces_said(err) == [str(folder / "trace.json")], err
+    assert load(folder / "trace.json")[0]["args"] == ["waits"] and load(others[0])[0]["args"] == ["capture"]
 
 
 def test_an_output_that_cannot_be_written_is_said_before_the_program_runs(folder):
@@ -105,4 +156,29 @@ def test_a_small_buffer_changes_nothing_but_the_memory(folder):
     assert trace(folder, *fork_join("--nodes", "2000"), options=["--buffer", "64KiB"])[0] == 0
     assert count(load(folder / "trace.json"), "node") == 1995
     code, _, err = trace(folder, *fork_join(), options=["--buffer", "much"])
-    assert code == 125 and "is no size" in err, (code, err)
+    assert code == 125 and "invalid size" in err, (code, err)
+
+
+def preloaded(*libraries):
+    return {"LD_PRELOAD": ":".join(map(str, [os.environ.get("GRAPHKIT_TEST_PRELOAD"), *libraries])).removeprefix("None:")}
+
+
+def test_a_preloaded_library_finds_its_thread_local_storage(folder):
+    library = next((BUILD / "tests").glob("libtracer_tls_library.*"))
+    for library in (library, *pathlib.Path("/usr/lib").glob("*/libjemalloc.so.2")):
+        for words in (fork_join(), ["sh", "-c", str(fork_join()[0])]):
+            code, out, err = trace(folder, *words, env=preloaded(library))
+            assert code == 0 and out.startswith("fork_join: ") and "TLS" not in err, (library, code, out, err)
+            assert count(load(folder / "trace.json"), "node") > 0
+
+
+def test_a_users_tunables_stay(folder):
+    library = next((BUILD / "tests").glob("libtracer_tls_library.*"))
+    tunables = "glibc.malloc.check=0:glibc.rtld.optional_static_tls=4096:glibc.malloc.perturb=0"
+    _, out, _ = trace(folder, "env", env={**preloaded(library), "GLIBC_TUNABLES": tunables})
+    got = re.search(r"^GLIBC_TUNABLES=(.*)$", out, re.MULTILINE).group(1).split(":")
+    assert got[:2] == ["glibc.malloc.check=0", "glibc.malloc.perturb=0"], got
+    name, bytes_ = got[2].split("=")
+    assert name == "glibc.rtld.optional_static_tls" and int(bytes_) >= 4096 + 256 * 1024, got
+    _, out, _ = trace(folder, "env")
+    assert "GLIBC_TUNABLES" not in out or sanitized(), out

@@ -83,8 +83,9 @@ TEST_CASE("what is set, or updated, to what it was says so") {
     call.own.Touch(address, 64, true);
     call.details = details;
     s.Do(call);
-    return s.sink.records.back().ends_with(R"("same":true})");
+    return s.sink.records.back().find(R"("same":true)") != std::string::npos;
   };
+  const auto back = [&] { return s.sink.records.back().ends_with(R"("back":true})"); };
   const auto update = [&](const std::vector<ExecNode>& made) {
     Call call = Script::Of(CallKind::kExecUpdate);
     call.exec = kExec;
@@ -102,7 +103,9 @@ TEST_CASE("what is set, or updated, to what it was says so") {
   CHECK_FALSE(update(nodes));
   CHECK(update(nodes));
   CHECK(set(0, 7, 0x10000));  // of the graph
+  CHECK(back());              // which its exec was updated to
   CHECK_FALSE(set(0, 9, 0x10000));
+  CHECK_FALSE(back());
   CHECK_FALSE(update({}));  // CUPTI doesn't say what was updated
   CHECK_FALSE(set(kExec, 9, 0x10000));
 }

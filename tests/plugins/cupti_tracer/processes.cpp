@@ -16,6 +16,7 @@
 //     processes held [F]  subscribes to CUPTI before the first CUDA call, and captures; F: a
 //     library
 //                         that it has loaded, or the name that it subscribes by
+//     processes waits     captures, prints a line, and ends when its input does
 //     processes handled   captures, and ends by exit() out of the handler of a signal
 //     processes modules   loads a kernel of one name with 1 and 3 parameters in turn, puts it in a
 //                         graph, and unloads it; says how many handles were given again
@@ -287,6 +288,12 @@ int main(int, char** argv) {
     std::atexit([] { Check(cudaFree(memory)); });
   }
   Capture(is("exhausted") || is("alarms") ? 20000 : 1);
+  if (is("waits")) {
+    std::puts("captured");
+    std::fflush(stdout);
+    while (std::getchar() != EOF) {
+    }
+  }
   if (is("exit")) _exit(6);
   if (is("abort")) std::abort();
   if (is("segv")) std::raise(SIGSEGV);

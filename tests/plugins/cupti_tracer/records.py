@@ -149,9 +149,10 @@ def test_copies_and_memsets_without_a_stream_are_recorded(folder):
     kinds = {r["id"]: r["kind"] for r in records if r["type"] == "stream"}
     mib = 1 << 20
     flat, solid = 64 + 16, (2 + 1) * 64 + 16
+    rows = [16, 64, 0, 0]  # of 16 bytes, 64 apart; layers follow one another as rows do
     copies = [[[0, "w", 0, 16]], [[0, "r", 0, 16]], *3 * [[[0, "w", mib, 16], [0, "r", 0, 16]]],
-              *2 * [[[0, "r", 0, flat]]], [[0, "w", mib, solid], [0, "r", 0, solid]]]
-    sets = [[[0, "w", 0, bytes]] for size in (1, 2, 4) for bytes in (16 * size, 128 + 16 * size)]
+              *2 * [[[0, "r", 0, flat, *rows]]], [[0, "w", mib, solid, *rows], [0, "r", 0, solid, *rows]]]
+    sets = [[[0, "w", 0, *extent]] for width in (16, 32, 64) for extent in ([width], [128 + width, width, 128, 0, 0])]
     works = [r for r in records if r["type"] == "work"]
     for kind in ("legacy", "per_thread"):
         own = [r for r in works if kinds[r["stream"]] == kind]
@@ -222,7 +223,7 @@ def test_nodes_of_every_kind_made_in_every_way_are_recorded(folder):
     assert touched[5] == touched[4], touched[5]
     assert touched[6] == [("memcpy", [[0, "w", 512, 16], [0, "r", 0, 16]], True),
                           ("memcpy", [[0, "w", 768, 32], [0, "r", 256, 32]], True),
-                          ("memcpy", [[0, "w", 1024, 16], [0, "r", 0, 40]], True)], touched[6]
+                          ("memcpy", [[0, "w", 1024, 16], [0, "r", 0, 40, 8, 32, 0, 0]], True)], touched[6]
     assert touched[7][2] == ("batch_mem_op", [[0, "rw", 0, 4], [0, "w", 16, 8]], True), touched[7]
     assert touched[1][-1] == ("batch_mem_op", [[0, "w", 0, 4]], True), touched[1]
     assert all("complete" in n for n in nodes if n["kind"].startswith("semaphore")), nodes

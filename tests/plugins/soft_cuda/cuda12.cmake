@@ -5,31 +5,17 @@ set(soft_programs12
   launch memory old_forms programmatic semaphore user_object)
 set(soft_per_thread_programs12 capture copy event exec_update memory old_forms)
 
-# soft_build_program12(name source [nvcc options...])
-function(soft_build_program12 name source)
+# soft_program12(name source [nvcc options...]): the program and its test.
+function(soft_program12 name source)
   set(program "${soft_tests}/cuda12/${name}")
   set(as_cuda13 -include "${CMAKE_CURRENT_SOURCE_DIR}/as_cuda13.h")
   if(source STREQUAL old_forms)
     set(as_cuda13 "")
   endif()
-  add_custom_command(OUTPUT "${program}"
-    COMMAND "${GRAPHKIT_NVCC12}" -cudart shared -cudadevrt none -arch=sm_90a -std=c++17 -O1 -g -Xcompiler -Wall
-            ${as_cuda13} ${ARGN} -o "${program}" "${CMAKE_CURRENT_SOURCE_DIR}/${source}.cu"
-            -Xlinker --as-needed -L "${soft_lib}" -l:libcuda.so.1
-    DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${source}.cu" "${CMAKE_CURRENT_SOURCE_DIR}/conformance.h"
-            "${CMAKE_CURRENT_SOURCE_DIR}/graphs.h" "${CMAKE_CURRENT_SOURCE_DIR}/kernels.h"
-            "${CMAKE_CURRENT_SOURCE_DIR}/as_cuda13.h"
-    COMMENT "Building CUDA 12 program ${name}" VERBATIM)
-endfunction()
-
-# soft_program12(name source [nvcc options...]): the program and its test.
-function(soft_program12 name source)
-  set(program "${soft_tests}/cuda12/${name}")
-  if(GRAPHKIT_PROGRAMS_FROM)
-    soft_copied_program(cuda12/${name})
-  else()
-    soft_build_program12(${name} ${source} ${ARGN})
-  endif()
+  set(sources ${source}.cu conformance.h graphs.h kernels.h as_cuda13.h)
+  list(TRANSFORM sources PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+  soft_command(cuda12/${name} "${sources}" "${GRAPHKIT_NVCC12}" -cudart shared -cudadevrt none -arch=sm_90a -std=c++17 -O1 -g
+    -Xcompiler -Wall ${as_cuda13} ${ARGN} -o "${program}" "${CMAKE_CURRENT_SOURCE_DIR}/${source}.cu" ${soft_link})
   add_custom_target(soft_program12_${name} ALL DEPENDS "${program}")
   add_dependencies(soft_program12_${name} soft_cuda)
   add_test(NAME soft12_${name} COMMAND "${program}")

@@ -1,4 +1,4 @@
-"""graphkit.torch_allocator with a stand-in for PyTorch, on the software device: traced, planned, and run as planned.
+"""cudagraphkit.torch_allocator with a stand-in for PyTorch, on the software device: traced, planned, and run as planned.
 
     end_to_end.py --graphkit GRAPHKIT --library LIBRARY [name…]
 """
@@ -14,14 +14,14 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[2]
 FAKE = REPOSITORY / "tests/plugins/torch_hook/fake"
-MODULE = REPOSITORY / "plugins/python/graphkit/torch_allocator.py"
+MODULE = REPOSITORY / "plugins/python/cudagraphkit/torch_allocator.py"
 MIB = 1 << 20
 
 # Layers whose activations are also read on a side stream, as gradient reductions are.
 TRAIN = """
 import importlib.util, os, sys
-spec = importlib.util.spec_from_file_location("graphkit.torch_allocator", os.environ["MODULE"])
-torch_allocator = sys.modules["graphkit.torch_allocator"] = importlib.util.module_from_spec(spec)
+spec = importlib.util.spec_from_file_location("cudagraphkit.torch_allocator", os.environ["MODULE"])
+torch_allocator = sys.modules["cudagraphkit.torch_allocator"] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(torch_allocator)
 
 import torch

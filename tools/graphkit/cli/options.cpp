@@ -71,7 +71,7 @@ CLI::Option* AddCount(CLI::App& app, const std::string& name, size_t& value,
       ->check([parse](const std::string& text) -> std::string {
         if (parse(text)) return "";
         const auto nearest = NearestCount(text);
-        return "'" + text + "' is no count; " +
+        return "invalid count '" + text + "'; " +
                (nearest ? "did you mean " + *nearest + "?" : "write 10, or 0 for all");
       });
 }
@@ -79,7 +79,7 @@ CLI::Option* AddCount(CLI::App& app, const std::string& name, size_t& value,
 std::string CheckSize(const std::string& text) {
   if (ParseBytes(text)) return "";
   const auto nearest = NearestSize(text);
-  return "'" + text + "' is no size; " +
+  return "invalid size '" + text + "'; " +
          (nearest ? "did you mean " + *nearest + "?" : "write 4096, 1MiB or 1.5GiB");
 }
 
@@ -112,7 +112,7 @@ std::string JoinWords(const std::vector<std::string>& words, const std::string& 
 std::string CheckWord(const std::string& word, const std::vector<std::string>& words) {
   if (std::ranges::find(words, word) != words.end()) return "";
   const auto nearest = Nearest(word, words);
-  std::string problem = "'" + word + "' is none of " + JoinWords(words);
+  std::string problem = "invalid value '" + word + "'; expected one of " + JoinWords(words, ", ");
   return nearest ? problem + "; did you mean " + *nearest + "?" : problem;
 }
 

@@ -50,18 +50,34 @@ const CLI::App& Innermost(const CLI::App& app) {
   return *at;
 }
 
+bool IsFile(const std::string& word) {
+  std::error_code ignored;
+  return std::filesystem::exists(word, ignored);
+}
+
+// "--json" where "--format json" is one of the choices.
+std::string FormatMeant(const CLI::App& app, const std::string& name) {
+  const CLI::Option* format = app.get_option_no_throw("--format");
+  if (format == nullptr || name.size() < 4) return "";
+  const std::string choices = "|" + format->get_option_text() + "|", word = name.substr(2);
+  return choices.find("|" + word + "|") == choices.npos ? ""
+                                                        : "did you mean --format " + word + "?";
+}
+
 std::optional<Error> LeftOver(const CLI::App& app) {
   const std::vector<std::string> words = app.remaining();
   if (words.empty() || app.get_prefix_command()) return std::nullopt;
   const auto option = std::ranges::find_if(
       words, [](const std::string& word) { return word.size() > 1 && word[0] == '-'; });
   if (option == words.end()) {
-    return Error{.message = app.get_name() + " takes no further argument: '" + words.front() + "'",
-                 .hint = SeeHelp(app)};
+    return Error{
+        .message = app.get_name() + " takes no further argument: '" + words.front() + "'",
+        .hint = IsFile(words.front()) ? "graphkit diff A B compares two files" : SeeHelp(app)};
   }
   const std::string name = option->substr(0, option->find('='));
+  const std::string format = FormatMeant(app, name);
   return Error{.message = app.get_name() + " has no option " + name,
-               .hint = DidYouMean(name, OptionNames(app), SeeHelp(app))};
+               .hint = !format.empty() ? format : DidYouMean(name, OptionNames(app), SeeHelp(app))};
 }
 
 // The first argument that is required and wasn't given.
@@ -113,16 +129,24 @@ std::optional<Error> CheckSubcommand(const CLI::App& app, std::span<const std::s
   if (word == args.end()) return std::nullopt;
   const std::vector<std::string> names = SubcommandNames(app);
   if (std::ranges::find(names, *word) != names.end()) return std::nullopt;
+  if (word->find_first_of("./") != std::string::npos) {
+    return Error{.message = "no such file, and no subcommand", .file = *word};
+  }
   return Error{.message = "no subcommand '" + *word + "'",
                .hint = DidYouMean(*word, names, "see " + app.get_name() + " --help")};
 }
 
 std::vector<std::string> WithExplain(const CLI::App& app, std::vector<std::string> args) {
-  if (args.empty() || args.front().starts_with("-")) return args;
   const std::vector<std::string> names = SubcommandNames(app);
-  if (std::ranges::find(names, args.front()) != names.end()) return args;
-  std::error_code ignored;
-  if (std::filesystem::exists(args.front(), ignored)) args.insert(args.begin(), "explain");
+  const auto is_command = [&](const std::string& word) {
+    return std::ranges::find(names, word) != names.end();
+  };
+  if (args.empty()) return args;
+  const bool options_first = args.front().starts_with("-");
+  const bool file = options_first ? std::ranges::any_of(args, IsFile) : IsFile(args.front());
+  const bool command =
+      options_first ? std::ranges::any_of(args, is_command) : is_command(args.front());
+  if (file && !command) args.insert(args.begin(), "explain");
   return args;
 }
 

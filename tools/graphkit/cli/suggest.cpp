@@ -30,7 +30,7 @@ std::string_view NumberOf(std::string_view text, std::string_view digits) {
 
 std::optional<std::string> Nearest(std::string_view wrong, std::span<const std::string> valid) {
   const std::string lowered = Lowered(wrong);
-  const size_t allowed = std::max<size_t>(1, wrong.size() / 3);
+  const size_t allowed = wrong.size() > 2 ? std::max<size_t>(1, wrong.size() / 3) : 0;
   std::optional<std::string> best;
   size_t best_distance = allowed + 1;
   for (const std::string& word : valid) {

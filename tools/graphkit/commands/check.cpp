@@ -1,4 +1,5 @@
 // `graphkit check`: whether what was recorded is good enough for a CI job to pass.
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <iostream>
@@ -8,6 +9,7 @@
 #include "libgraphkit/compare/baseline.h"
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/io/files/gate_files.h"
+#include "libgraphkit/io/import/import.h"
 #include "libgraphkit/render/check/check.h"
 #include "libgraphkit/render/check/names.h"
 #include "tools/graphkit/cli/options.h"
@@ -74,7 +76,10 @@ Result<GateVerdict> Judge(const std::vector<GateSubject>& subjects, const CheckS
     return verdict.exit_code == kExitIncomplete ? verdict : own;
   }
   if (const Result<void> saved = SaveBaseline(made, save_as); !saved) return saved.error();
-  PrintNote("saved " + save_as);
+  const auto known =
+      std::ranges::count(own.findings, FindingStatus::kKnown, &JudgedFinding::status);
+  PrintNote("saved " + save_as + ", which accepts " +
+            CountOf(static_cast<uint64_t>(known), "finding") + " from now on");
   return *baseline ? verdict : own;
 }
 
@@ -138,7 +143,9 @@ int RunCheck(CheckArguments arguments) {
   const GateRun run{.subjects = *std::move(subjects),
                     .checks = KnownChecks(),
                     .verdict = *std::move(verdict),
-                    .source_root = std::filesystem::current_path(error).string()};
+                    .accepts = !arguments.save_baseline.empty(),
+                    .source_root = std::filesystem::current_path(error).string(),
+                    .settings = std::filesystem::path(settings->file).lexically_normal()};
   const Result<void> written =
       WriteOutput(arguments.output, [&](std::ostream& out) { Render(run, arguments, out); });
   if (!written) return PrintError(written.error());

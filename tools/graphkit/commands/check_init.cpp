@@ -11,7 +11,7 @@ namespace {
 constexpr char kSettings[] = R"({
   "schema": "graphkit-config", "version": 1,
   "check": {
-    "fail_on": ["error"],
+    "fail_on": ["warning"],
     "baseline": "baseline.json", "allow_increase": "2%",
     "suppressions": "suppressions.json"
   }

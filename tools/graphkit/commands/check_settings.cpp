@@ -30,15 +30,25 @@ std::string CheckShare(const std::string& text) {
 // What converts takes -1 for the largest number: a limit that nothing exceeds.
 std::string CheckCount(const std::string& text) {
   const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-  return digits ? "" : "'" + text + "' is no count; for example 0";
+  return digits ? "" : "invalid count '" + text + "'; for example 0";
 }
 
-Result<GateConfigFile> ReadConfig(const CheckOptions& options) {
-  if (options.config) return ReadGateConfig(*options.config);
+// A few bytes are no limit of memory: a unit was forgotten.
+std::string CheckLimit(const std::string& text) {
+  const std::optional<Bytes> bytes = ParseBytes(text);
+  const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
+  if (!digits || !bytes || *bytes == 0 || *bytes >= kBlockGranularity) return "";
+  return "'" + text + "' is " + FormatBytes(*bytes) + "; write " + text + "GiB, or " + text +
+         "B if bytes are meant";
+}
+
+// Empty: there is none.
+std::string ConfigOf(const CheckOptions& options) {
+  if (options.config) return *options.config;
   std::error_code error;
-  if (!std::filesystem::exists(kDefaultConfig, error)) return GateConfigFile();
+  if (!std::filesystem::exists(kDefaultConfig, error)) return "";
   PrintNote(std::string("settings from ") + kDefaultConfig);
-  return ReadGateConfig(kDefaultConfig);
+  return kDefaultConfig;
 }
 
 // What the command line says replaces what the file says.
@@ -91,20 +101,24 @@ Result<void> RefuseUnknownChecks(const GateConfig& config) {
 
 void AddCheckOptions(CLI::App& app, CheckOptions& options) {
   app.add_option("--fail-on", options.fail_on,
-                 "what findings fail: error (the default), warning, note or none, and ids of "
+                 "what findings fail: warning (the default), error, note or none, and ids of "
                  "checks, separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("ID,…");
-  AddSize(app, "--max-deferred", options.max_deferred, "deferred bytes allowed in each graph");
+  AddSize(app, "--max-deferred", options.max_deferred, "deferred bytes allowed in each graph")
+      ->check(CheckLimit);
   AddSize(
       app, "--max-peak", options.max_peak,
-      "peak live bytes allowed in each graph; without graphs, as in a snapshot: peak bytes in use");
+      "peak live bytes allowed in each graph; without graphs, as in a snapshot: peak bytes in use")
+      ->check(CheckLimit);
   AddSize(app, "--max-idle", options.max_idle,
-          "reserved bytes allowed that aren't in use at the end of each trace");
+          "reserved bytes allowed that aren't in use at the end of each trace")
+      ->check(CheckLimit);
   AddSize(app, "--max-exec-bytes", options.max_exec_bytes,
           "device memory that executables may take at once in each trace, at the upper end of its "
-          "interval");
+          "interval")
+      ->check(CheckLimit);
   app.add_option("--max-leaks", options.max_leaks, "leaks allowed in each trace")
       ->option_text("N")
       ->check(CheckCount);
@@ -135,7 +149,8 @@ void AddCheckOptions(CLI::App& app, CheckOptions& options) {
 }
 
 Result<CheckSettings> ReadSettings(const CheckOptions& options, const Date& today) {
-  Result<GateConfigFile> file = ReadConfig(options);
+  std::string config = ConfigOf(options);
+  Result<GateConfigFile> file = config.empty() ? GateConfigFile() : ReadGateConfig(config);
   if (!file) return file.error();
   Override(options, *file);
   if (const Result<void> added = AddSuppressions(*file); !added) return added.error();
@@ -145,7 +160,7 @@ Result<CheckSettings> ReadSettings(const CheckOptions& options, const Date& toda
                  .hint = "name it with --baseline FILE"};
   }
   file->config.today = today;
-  return CheckSettings{std::move(file->config), std::move(file->baseline)};
+  return CheckSettings{std::move(config), std::move(file->config), std::move(file->baseline)};
 }
 
 std::vector<GateCheck> KnownChecks() {

@@ -23,6 +23,7 @@ struct CheckOptions {
 };
 
 struct CheckSettings {
+  std::string file;  // empty: none
   GateConfig config;
   std::string baseline;  // empty: none
 };

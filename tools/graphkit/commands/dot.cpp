@@ -113,6 +113,7 @@ int RunDot(DotArguments arguments) {
   }
   const Result<void> written = WriteDrawing(dot.str(), arguments.output);
   if (!written) return PrintError(written.error());
+  if (!arguments.open) LogWritten(arguments.output);
   if (!arguments.open) return exit_code;
   const Result<void> opened = ShowFile(arguments.output);
   return opened ? exit_code : PrintError(opened.error());

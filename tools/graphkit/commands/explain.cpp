@@ -56,21 +56,35 @@ int RunExplain(const ExplainArguments& arguments) {
     std::cout << PageOf(arguments.file);
     return kExitOk;
   }
-  const Result<std::optional<FileAbout>> about = DescribeFile(arguments.file);
-  if (!about) return PrintError(about.error());
-  if (*about) return Write({.file = arguments.file, .about = **about}, {}, arguments);
-  const Result<Imported> imported = ReadImported(arguments.file);
+  std::optional<FileAbout> about = DescribeFolder(arguments.file);
+  Result<std::unique_ptr<ByteSource>> source = std::unique_ptr<ByteSource>();
+  if (!about) source = OpenFile(arguments.file);
+  if (!source) {
+    Error error = source.error();
+    error.file = arguments.file;
+    return PrintError(error);
+  }
+  if (!about) about = DescribeSource(*source, arguments.file);
+  // What comes through a pipe can't be read again.
+  std::error_code ignored;
+  const bool once = !std::filesystem::is_regular_file(arguments.file, ignored);
+  if (about) {
+    if (once && about->kind != "folder") about->next.clear();
+    return Write({.file = arguments.file, .about = *about}, {}, arguments);
+  }
+  const Result<Imported> imported = ReadImported(*std::move(source), arguments.file);
   if (!imported) return PrintError(imported.error());
   const Trace& trace = imported->trace;
   const Result<std::optional<Report>> report = AnalyzeGraphs(trace, arguments.file);
   if (!report) return PrintError(report.error());
-  const Explanation explanation =
+  Explanation explanation =
       Explain({.file = arguments.file,
                .format = imported->format == nullptr ? "" : imported->format,
                .summary = imported->summary,
                .snapshot = imported->snapshot ? &*imported->snapshot : nullptr,
                .report = *report ? &**report : nullptr},
               trace);
+  if (once) explanation.about.next.clear();
   if (const int code = Write(explanation, trace, arguments); code != kExitOk) return code;
   return WarnIncomplete(trace, arguments.file);
 }

@@ -1,5 +1,5 @@
-// `graphkit help [topic]`: a subcommand's help, a page on something that belongs to none, or a
-// check's page.
+// `graphkit help [topic]`: a subcommand's help, a page on something that belongs to none, a check's
+// page, or a word of the glossary.
 #include <iostream>
 #include <memory>
 #include <sstream>
@@ -65,6 +65,21 @@ void PrintChecks() {
             << Table(rows, {false, false, false}, "  ");
 }
 
+// A word's row of the glossary, "| word, other | what it means |": false: there is none.
+bool PrintWord(const std::string& name) {
+  std::istringstream lines{std::string(PageOf("glossary"))};
+  for (std::string line; std::getline(lines, line);) {
+    const size_t middle = line.find(" | ", 2);
+    if (!line.starts_with("| ") || !line.ends_with(" |") || middle == line.npos) continue;
+    const std::string words = line.substr(2, middle - 2);
+    if ((", " + words + ",").find(", " + name + ",") == std::string::npos) continue;
+    const std::string means = line.substr(middle + 3, line.size() - middle - 5);
+    std::cout << Wrapped(words + ": ", means, {.width = HelpWidth()});
+    return true;
+  }
+  return false;
+}
+
 int RunHelp(const CLI::App& app, const std::string& name) {
   if (name.empty()) {
     PrintOverview(app);
@@ -87,6 +102,7 @@ int RunHelp(const CLI::App& app, const std::string& name) {
     std::cout << PageOf(name);
     return kExitOk;
   }
+  if (PrintWord(name)) return kExitOk;
   return PrintUnknown(app, name);
 }
 
@@ -95,7 +111,9 @@ int RunHelp(const CLI::App& app, const std::string& name) {
 void AddHelpCommand(CLI::App& app, int& exit_code) {
   CLI::App* sub = app.add_subcommand("help", "Explain a subcommand, a topic or a check");
   const auto topic = std::make_shared<std::string>();
-  sub->add_option("topic", *topic, "a subcommand, a topic or a check; left out: what there is");
+  sub->add_option(
+      "topic", *topic,
+      "a subcommand, a topic, a check or a word of the glossary; without one, lists all topics");
   SetExamples(*sub,
               {"graphkit help exit-codes", "graphkit help checks", "graphkit help block-leak"});
   sub->callback([&app, &exit_code, topic] { exit_code = RunHelp(app, *topic); });

@@ -85,6 +85,7 @@ int ReportOn(const std::string& path, const ReportArguments& arguments) {
   };
   const Result<void> written = Drawn(*imported, path, arguments, &progress, write);
   if (!written) return PrintError(written.error());
+  if (!arguments.open) LogWritten(arguments.output);
   return WarnIncomplete(trace, path);
 }
 
@@ -144,7 +145,9 @@ int ReportMany(const Job& job, const std::vector<std::string>& paths,
   if (!speaks) return kExitOk;
   const Result<void> written = WriteOutput(
       arguments.output, [&](std::ostream& out) { RenderRanksHtml(*ranks, *drawings, out); });
-  return written ? WarnIncomplete(*ranks) : PrintError(written.error());
+  if (!written) return PrintError(written.error());
+  if (!arguments.open) LogWritten(arguments.output);
+  return WarnIncomplete(*ranks);
 }
 
 int RunReport(const ReportArguments& arguments) {

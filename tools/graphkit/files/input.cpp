@@ -42,8 +42,8 @@ Result<Imported> Import(const std::string& path, std::atomic<size_t>* read = nul
   Result<Imported> imported = ImportFile(path, nullptr, read);
   if (imported) return imported;
   const auto about = DescribeFile(path);
-  if (!about || !*about) return imported;
-  return Error{.message = "not a trace, but: " + (*about)->what,
+  if (!about) return imported;
+  return Error{.message = "not a trace, but: " + about->what,
                .hint = "graphkit " + path + " says more",
                .file = path};
 }
@@ -58,8 +58,12 @@ Result<Trace> TraceOf(Result<Imported> imported) {
 Result<Trace> ReadInput(const std::string& path) { return TraceOf(ReadImported(path)); }
 
 Result<Trace> ReadInput(std::unique_ptr<ByteSource> source, const std::string& path) {
+  return TraceOf(ReadImported(std::move(source), path));
+}
+
+Result<Imported> ReadImported(std::unique_ptr<ByteSource> source, const std::string& path) {
   const Progress progress(Reading(path));
-  return TraceOf(ImportSource(std::move(source), path));
+  return ImportSource(std::move(source), path);
 }
 
 Result<Imported> ReadImported(const std::string& path) {

@@ -19,6 +19,7 @@ Result<Trace> ReadInput(const std::string& path);
 Result<Trace> ReadInput(std::unique_ptr<ByteSource> source, const std::string& path);
 // The same with what its format says besides.
 Result<Imported> ReadImported(const std::string& path);
+Result<Imported> ReadImported(std::unique_ptr<ByteSource> source, const std::string& path);
 // The same, and says nothing: for several threads at once.
 Result<Imported> ReadQuietly(const std::string& path);
 

@@ -75,6 +75,10 @@ void SayWritten(const std::string& path) {
   if (!error) PrintNote("wrote " + path + " (" + FormatBytes(size) + ")");
 }
 
+void LogWritten(const std::string& path) {
+  if (path != "-" && isatty(STDERR_FILENO) == 0) PrintNote("wrote " + path);
+}
+
 Result<void> WriteOutput(const std::string& path, const std::function<void(std::ostream&)>& write) {
   const Result<std::unique_ptr<ByteSink>> sink = CreateFile(path);
   const Result<void> written = sink ? WriteTo(**sink, write) : Result<void>(sink.error());

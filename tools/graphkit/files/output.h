@@ -17,6 +17,9 @@ Result<void> WriteOutput(const std::string& path, const std::function<void(std::
 // Tells a person at a terminal that `path` was written, and how large it is.
 void SayWritten(const std::string& path);
 
+// The same in a job's log: of commands whose output isn't on stdout by itself.
+void LogWritten(const std::string& path);
+
 // Shows a file that was written, with the program that BROWSER names or else xdg-open.
 Result<void> ShowFile(const std::string& path);
 

@@ -4,12 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string_view>
 
-#include "libgraphkit/io/bytes/file_bytes.h"
 #include "libgraphkit/units.h"
 
 namespace graphkit {
@@ -26,21 +27,32 @@ uint64_t NumberIn(std::string_view record, std::string_view key) {
   return std::strtoull(std::string(record.substr(at + quoted.size(), 20)).c_str(), nullptr, 10);
 }
 
-void CountRecords(std::string_view lines, TraceOutcome& outcome) {
-  for (size_t begin = lines.find('\n'); begin != std::string_view::npos;) {
-    const size_t end = lines.find('\n', begin + 1);
-    if (end == std::string_view::npos) return;
-    const std::string_view line = lines.substr(begin + 1, end - begin - 1);
-    ++outcome.records;
-    if (line.starts_with("{\"type\":\"node\",")) ++outcome.nodes;
-    if (line.starts_with("{\"type\":\"graph\",")) ++outcome.graphs;
-    begin = end;
+void CountRecord(std::string_view line, TraceOutcome& outcome) {
+  outcome.complete = line.starts_with("{\"type\":\"end\"");
+  if (outcome.complete) {
+    outcome.records = NumberIn(line, "records");
+    outcome.nodes = NumberIn(line, "nodes");
+    outcome.graphs = NumberIn(line, "graphs");
+    return;
   }
+  ++outcome.records;
+  if (line.starts_with("{\"type\":\"node\",")) ++outcome.nodes;
+  if (line.starts_with("{\"type\":\"graph\",")) ++outcome.graphs;
+  if (line.starts_with("{\"type\":\"dropped\"")) outcome.dropped = NumberIn(line, "records");
 }
 
-bool StillRuns(std::string_view first_records) {
-  const auto pid = static_cast<pid_t>(NumberIn(first_records.substr(0, 4096), "pid"));
-  return pid > 0 && kill(pid, 0) == 0;
+// The first record of a file of the tracer's. The key's quotes would be escaped in any text.
+void ReadProcess(std::string_view record, TraceOutcome& outcome) {
+  constexpr std::string_view kRun = "\"run\":\"";
+  outcome.pid = static_cast<int64_t>(NumberIn(record, "pid"));
+  const size_t run = record.find(kRun);
+  if (run == record.npos) return;
+  const std::string_view value = record.substr(run + kRun.size());
+  outcome.run = value.substr(0, value.find('"'));
+}
+
+bool Runs(int64_t pid) {
+  return pid > 0 && (kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM);
 }
 
 // Whether the software device can stand in for a CUDA runtime inside of the program.
@@ -54,36 +66,35 @@ bool CanBeLed(const ElfFacts& elf) {
 
 }  // namespace
 
-std::optional<TraceOutcome> InspectTrace(const std::string& path) {
+// Read, not mapped: its process may cut it meanwhile.
+std::optional<TraceOutcome> InspectTrace(const std::string& path,
+                                         const std::optional<std::string>& run) {
   TraceOutcome outcome{.path = path};
-  size_t whole = 0, size = 0;
-  bool writing = false;
-  {
-    const Result<MappedFile> file = MappedFile::Open(path);
-    const std::string_view text = file ? file->bytes() : std::string_view();
-    if (!text.starts_with("{\"schema\":\"graphkit-trace\"")) return std::nullopt;
-    size = text.size();
-    whole = text.rfind('\n') + 1;
-    const std::string_view lines = text.substr(0, whole);
-    const size_t last = lines.rfind('\n', lines.size() - 2) + 1;
-    if (lines.substr(last).starts_with("{\"type\":\"end\"")) {
-      const std::string_view end = lines.substr(last);
-      const size_t before = last >= 2 ? lines.rfind('\n', last - 2) + 1 : 0;
-      outcome.complete = true;
-      outcome.records = NumberIn(end, "records");
-      outcome.nodes = NumberIn(end, "nodes");
-      outcome.graphs = NumberIn(end, "graphs");
-      const std::string_view previous = lines.substr(before, last - before);
-      if (previous.starts_with("{\"type\":\"dropped\"")) {
-        outcome.dropped = NumberIn(previous, "records");
-      }
-      return outcome;
-    }
-    CountRecords(lines, outcome);
-    writing = StillRuns(lines);
+  std::ifstream in(path, std::ios::binary);
+  std::string line;
+  if (!std::getline(in, line) || !line.starts_with("{\"schema\":\"graphkit-trace\"")) {
+    return std::nullopt;
   }
-  if (!writing && whole < size) {
-    [[maybe_unused]] const int cut = truncate(path.c_str(), static_cast<off_t>(whole));
+  outcome.whole_bytes = line.size() + 1;
+  while (std::getline(in, line) && !in.eof()) {
+    // Of a file that had no room for its process the run isn't known.
+    const bool process = line.starts_with("{\"type\":\"process\"");
+    if (outcome.records == 0 && process) ReadProcess(line, outcome);
+    if (outcome.pid != 0 && run && outcome.run != *run) return std::nullopt;
+    CountRecord(line, outcome);
+    outcome.whole_bytes += line.size() + 1;
+  }
+  outcome.writing = !outcome.complete && Runs(outcome.pid);
+  return outcome;
+}
+
+std::optional<TraceOutcome> InspectOwn(const std::string& path, const std::string& run) {
+  const std::optional<TraceOutcome> outcome = InspectTrace(path, run);
+  struct stat status {};
+  if (!outcome || outcome->writing || stat(path.c_str(), &status) != 0) return outcome;
+  if (static_cast<uint64_t>(status.st_size) > outcome->whole_bytes) {
+    [[maybe_unused]] const int cut =
+        truncate(path.c_str(), static_cast<off_t>(outcome->whole_bytes));
   }
   return outcome;
 }

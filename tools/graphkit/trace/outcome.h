@@ -10,20 +10,28 @@
 
 namespace graphkit {
 
-// A trace file as its last line tells.
+// A trace file as its process record and its last line tell.
 struct TraceOutcome {
   std::string path;
+  std::string run;        // that the process was one of
+  int64_t pid = 0;        // the process
+  bool writing = false;   // which may not be over yet
   bool complete = false;  // it has its end record
   uint64_t records = 0;
   uint64_t nodes = 0;
   uint64_t graphs = 0;
   uint64_t dropped = 0;
+  uint64_t whole_bytes = 0;  // up to the end of its last whole line
   bool operator==(const TraceOutcome&) const = default;
 };
 
-// Looks at a trace file. One that was cut off by the end of its process loses the unused space
-// behind its last whole line.
-std::optional<TraceOutcome> InspectTrace(const std::string& path);
+// Looks at a trace file; none: it isn't one, or not of the run.
+std::optional<TraceOutcome> InspectTrace(const std::string& path,
+                                         const std::optional<std::string>& run = {});
+
+// The same of a trace of the run that is over. One that was cut off by the end of its process loses
+// the unused space behind its last whole line.
+std::optional<TraceOutcome> InspectOwn(const std::string& path, const std::string& run);
 
 // "123 records, 15 nodes in 1 graph → trace.json"
 std::string DescribeOutcome(const TraceOutcome& outcome);

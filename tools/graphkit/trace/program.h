@@ -1,6 +1,7 @@
 // The traced program: what its file says, running it, and what the tracer says inside it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,12 +15,23 @@ struct ElfFacts {
   bool has_device_code = false;     // a .nv_fatbin section
   bool has_symbols = false;         // a .symtab section: it isn't stripped
   bool is_static = false;           // no dynamic section: no loader looks at it
+  std::string loader;               // that it names; empty: none
+  uint64_t tls_bytes = 0;           // thread-local storage, with what aligning it may take
   bool operator==(const ElfFacts&) const = default;
 
   bool Needs(const std::string& prefix) const;  // a library whose soname begins so
 };
 
 ElfFacts ReadElf(const std::string& path);
+
+// With a library in LD_AUDIT the loader has laid out the thread-local storage of threads before it
+// sees the libraries that a program starts with, and these must find room in a reserve that is
+// small (glibc: "cannot allocate memory in static TLS block"). Bytes that they need, those of
+// LD_PRELOAD included, where they are found by `library_path`.
+uint64_t StartupTls(const std::string& program, const std::string& library_path);
+
+// GLIBC_TUNABLES with so many bytes more in that reserve; all else in it stays.
+std::string TunablesWithTls(const std::string& tunables, uint64_t bytes);
 
 struct ProgramEnd {
   int exit_code = 0;  // what graphkit ends with: the program's own, 128 + n for a signal, 126, 127

@@ -4,12 +4,16 @@
 #include <unistd.h>
 
 #include <climits>
+#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
+#include <random>
 
+#include "libgraphkit/render/text_layout.h"
 #include "libgraphkit/units.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/separator.h"
@@ -32,7 +36,8 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 enum class Device { kAuto, kCuda, kSoft };
 enum class Scope { kGraphs, kAll };
 
-constexpr int kOnlyFailures = -2;  // stacks where captures break, and nowhere else
+constexpr uint64_t kOrdinaryTls = 512;  // bytes that need no preparation
+constexpr int kOnlyFailures = -2;       // stacks where captures break, and nowhere else
 
 struct TraceOptions {
   std::string output = "trace.json";
@@ -54,6 +59,14 @@ std::string Getenv(const char* name) {
   return value != nullptr ? value : "";
 }
 
+#ifdef __x86_64__
+constexpr const char* kSoftDeviceHint =
+    "build graphkit with its plugins (tools/setup.sh brings what they need)";
+#else
+constexpr const char* kSoftDeviceHint =
+    "the package for this processor goes without it: trace on a machine with a GPU, or on x86-64";
+#endif
+
 std::string SoftFolder() { return PluginFolder() + "/soft_cuda"; }
 
 // Leads programs with a CUDA runtime inside, or with an RPATH to one, to the software device.
@@ -64,7 +77,7 @@ Result<Device> PickDevice(Device asked) {
   if (asked == Device::kAuto && HasGpu()) return Device::kCuda;
   if (!fs::exists(SoftFolder() + "/libcuda.so.1")) {
     return Error{.message = "no GPU here, and the software device is missing: " + SoftFolder(),
-                 .hint = "build graphkit with its plugins (tools/setup.sh brings what they need)"};
+                 .hint = kSoftDeviceHint};
   }
   return Device::kSoft;
 }
@@ -94,15 +107,48 @@ uint64_t InodeOf(const std::string& path) {
   return stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
 }
 
+int64_t WallClock() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME_COARSE, &now);  // as the file system stamps its files
+  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
+}
+
+// One run of `graphkit trace`, and the file that stood at its place before.
+struct TraceRun {
+  std::string path;        // of the trace
+  std::string id;          // that its traces have
+  uint64_t old_inode = 0;  // 0: no file, or one that may not be replaced
+  int64_t started = 0;     // wall clock, ns
+  bool soft = false;
+  std::string program;  // as found
+};
+
+TraceRun BeginRun(const std::string& path, bool soft, const std::string& program) {
+  TraceRun run{.path = path, .soft = soft, .program = program};
+  std::random_device random;
+  run.id = HexText(uint64_t{random()} << 32 | random()).substr(2);
+  const std::optional<TraceOutcome> old = InspectTrace(path);
+  if (old && old->writing) {
+    PrintWarning(
+        path + " is being written by process " + std::to_string(old->pid) +
+        ", of another run: this one's traces have their processes' numbers in their names");
+  } else {
+    run.old_inode = InodeOf(path);
+  }
+  run.started = WallClock();
+  return run;
+}
+
 // `tell`: the name of the mailbox.
-Environment EnvironmentFor(const TraceOptions& options, const std::string& path, Device device,
+Environment EnvironmentFor(const TraceOptions& options, const TraceRun& run,
                            const std::string& tell) {
   const std::string tracer = PluginFolder() + "/" + kTracerPlugin;
   Environment environment = {
       {"CUDA_INJECTION64_PATH", tracer},
-      {"GRAPHKIT_TRACE_OUT", path},
+      {"GRAPHKIT_TRACE_OUT", run.path},
       {"GRAPHKIT_TRACE_TELL", tell},
-      {"GRAPHKIT_TRACE_OLD", std::to_string(InodeOf(path))},
+      {"GRAPHKIT_TRACE_OLD", std::to_string(run.old_inode)},
+      {"GRAPHKIT_TRACE_RUN", run.id},
       {"GRAPHKIT_TRACE_SCOPE", options.scope == Scope::kAll ? "all" : ""},
       {"GRAPHKIT_TRACE_STACKS",
        options.stacks == kOnlyFailures ? "" : std::to_string(std::max(options.stacks, 0))},
@@ -115,48 +161,102 @@ Environment EnvironmentFor(const TraceOptions& options, const std::string& path,
     environment.emplace_back("NCCL_PROFILER_PLUGIN", tracer);
   }
   if (!options.no_torch) {
-    for (auto& variable : TorchHookEnvironment(path)) environment.push_back(std::move(variable));
+    for (auto& variable : TorchHookEnvironment(run.path))
+      environment.push_back(std::move(variable));
   }
-  if (device == Device::kSoft) {
+  if (run.soft) {
     const std::string others = Getenv("LD_LIBRARY_PATH");
-    environment.emplace_back("LD_LIBRARY_PATH",
-                             SoftFolder() + (others.empty() ? "" : ":" + others));
+    const std::string libraries = SoftFolder() + (others.empty() ? "" : ":" + others);
+    environment.emplace_back("LD_LIBRARY_PATH", libraries);
     const std::string audits = Getenv("LD_AUDIT");
     environment.emplace_back("LD_AUDIT", AuditLibrary() + (audits.empty() ? "" : ":" + audits));
+    if (const uint64_t bytes = StartupTls(run.program, libraries); bytes > kOrdinaryTls) {
+      environment.emplace_back("GLIBC_TUNABLES", TunablesWithTls(Getenv("GLIBC_TUNABLES"), bytes));
+    }
   }
   return environment;
 }
 
 // What the tracer tells of a process that initialised CUDA and did nothing that is recorded.
 constexpr std::string_view kNothingToRecord = "nothing to record";
+// What it puts in front of a line that the program's stderr couldn't take.
+constexpr std::string_view kUnsaid = "unsaid: ";
 
-// `said`: by the tracer.
-void SayOutcome(const std::string& path, uint64_t old_inode, int64_t started, bool soft,
-                const std::string& program, std::vector<std::string> said) {
-  const bool began = std::erase(said, kNothingToRecord) > 0;
-  std::vector<std::string> others = OtherTraces(path, started);
-  std::optional<TraceOutcome> outcome;
-  if (InodeOf(path) != old_inode) outcome = InspectTrace(path);
-  if (outcome) {
-    PrintNote(DescribeOutcome(*outcome));
-  } else if (others.empty() && !said.empty()) {
-    PrintWarning("nothing was recorded: the tracer said \"" + said.front() + "\"");
-  } else if (others.empty()) {
-    PrintWarning(ExplainNoTrace(
-        {.program = program, .elf = ReadElf(program), .soft = soft, .started = began}));
+// So that the trace of an earlier run isn't taken for this one's.
+void MoveOldAside(const TraceRun& run) {
+  struct stat status {};
+  if (stat(run.path.c_str(), &status) != 0) return;
+  if (status.st_ino != run.old_inode) {
+    PrintWarning(run.path + " is another run's");
+    return;
   }
-  for (const std::string& other : others) {
-    if (const auto more = InspectTrace(other)) PrintNote(DescribeOutcome(*more));
+  const std::string aside = run.path + ".old";
+  if (std::rename(run.path.c_str(), aside.c_str()) == 0) {
+    PrintWarning(run.path + " was there before this run: it is " + aside + " now");
+  } else {
+    PrintWarning(run.path +
+                 " was there before this run, and can't be moved: " + std::strerror(errno));
   }
-  if (outcome) others.insert(others.begin(), path);
-  for (const std::string& trace : others) AddSourceLines(trace);
-  JoinSnapshots(others, LeftSnapshots(path, started));
 }
 
-int64_t WallClock() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME_COARSE, &now);  // as the file system stamps its files
-  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
+void ExplainNothing(const TraceRun& run, const std::vector<std::string>& said, bool began) {
+  if (!said.empty()) {
+    PrintWarning("no trace of this run: the tracer reported \"" + said.front() + "\"");
+  } else {
+    PrintWarning(ExplainNoTrace(
+        {.program = run.program, .elf = ReadElf(run.program), .soft = run.soft, .started = began}));
+  }
+  MoveOldAside(run);
+}
+
+// Lines that the program's stderr couldn't take are said here.
+void SayUnsaid(std::vector<std::string>& said) {
+  for (std::string& line : said) {
+    if (!line.starts_with(kUnsaid)) continue;
+    line.erase(0, kUnsaid.size());
+    PrintWarning(line);
+  }
+}
+
+// `said`: by the tracer.
+void SayOutcome(const TraceRun& run, std::vector<std::string> said) {
+  const bool began = std::erase(said, kNothingToRecord) > 0;
+  SayUnsaid(said);
+  std::vector<std::string> traces = OtherTraces(run.path, run.started);
+  if (InodeOf(run.path) != run.old_inode) traces.insert(traces.begin(), run.path);
+  std::erase_if(traces, [&run](const std::string& trace) {
+    const auto outcome = InspectOwn(trace, run.id);
+    if (outcome) PrintNote(DescribeOutcome(*outcome));
+    return !outcome;
+  });
+  if (traces.empty()) ExplainNothing(run, said, began);
+  for (const std::string& trace : traces) AddSourceLines(trace);
+  JoinSnapshots(traces, LeftSnapshots(run.path, run.started));
+}
+
+// Why a program didn't start, and how it would.
+std::string ExplainStart(const std::string& program, int error) {
+  const bool python = program.ends_with(".py"), named = program.find('/') != program.npos;
+  std::error_code ignored;
+  if (!fs::exists(program, ignored)) {
+    return "cannot execute " + program + ": " + std::strerror(error);
+  }
+  const std::string again = "; try graphkit trace " +
+                            std::string(python  ? "python "
+                                        : named ? ""
+                                                : "./") +
+                            program;
+  if (!named && error == ENOENT) return program + " isn't on the PATH" + again;
+  if (error == EACCES) return program + " isn't executable" + (python ? again : "");
+  return "cannot execute " + program + ": " + std::strerror(error);
+}
+
+// Options that stand behind the program, which gets them: "-o foo.json"; empty: none.
+std::string BehindProgram(const std::vector<std::string>& words) {
+  for (size_t i = 1; i + 1 < words.size(); ++i) {
+    if (words[i] == "-o" || words[i] == "--output") return words[i] + " " + words[i + 1];
+  }
+  return "";
 }
 
 int RunTrace(const TraceOptions& options, const std::vector<std::string>& words) {
@@ -175,19 +275,25 @@ int RunTrace(const TraceOptions& options, const std::vector<std::string>& words)
   }
   PrintNote(soft ? "on the software device: everything recorded is simulated" : "on the GPU");
 
-  const uint64_t old_inode = InodeOf(*path);
-  const int64_t started = WallClock();
+  const TraceRun run = BeginRun(*path, soft, FindProgram(words.front()));
   Mailbox mailbox;
-  const ProgramEnd end = RunProgram(words, EnvironmentFor(options, *path, *device, mailbox.name()));
+  const ProgramEnd end = RunProgram(words, EnvironmentFor(options, run, mailbox.name()));
   if (end.start_error != 0) {
-    PrintError("cannot execute " + words.front() + ": " + std::strerror(end.start_error));
+    PrintError(ExplainStart(words.front(), end.start_error));
     return end.exit_code;
   }
   if (end.signal != 0) {
     PrintWarning(words.front() + " was killed by signal " + std::to_string(end.signal) + " (" +
                  strsignal(end.signal) + ")");
   }
-  SayOutcome(*path, old_inode, started, soft, FindProgram(words.front()), mailbox.Take());
+  SayOutcome(run, mailbox.Take());
+  const std::string behind = BehindProgram(words);
+  const uint64_t inode = InodeOf(run.path);
+  if (!behind.empty() && (inode == 0 || inode == run.old_inode)) {
+    PrintNote(behind +
+              " came after the program, so the program got it; options of graphkit trace "
+              "come before it");
+  }
   return end.exit_code;
 }
 

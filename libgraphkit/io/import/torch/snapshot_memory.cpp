@@ -1,5 +1,6 @@
 #include "libgraphkit/io/import/torch/snapshot_memory.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -9,8 +10,9 @@ void SnapshotMemory::Start(uint32_t device, const SnapshotStart& start) {
   Device& d = devices_[device];
   d.at_end = OwnersAtEnd(s_, device);
   for (const auto& [begin, held] : start.ranges.all()) {
-    AddSegment(device, held.range, make.Stream(device, held.value.stream),
-               Pool(device, held.value.pool));
+    AddSegment(device, held.range,
+               {make.Stream(device, held.value.stream), Pool(device, held.value.pool),
+                held.value.expandable});
   }
   for (const StartBlock& block : start.blocks) {
     const BlockId id = AddBlock(device, block, PoolAt(device, block.address));
@@ -18,6 +20,11 @@ void SnapshotMemory::Start(uint32_t device, const SnapshotStart& start) {
     RequestFree(device, id, {}, false);
     d.live.erase(block.address);
     d.pending[block.address] = id;
+  }
+  for (const auto* blocks : {&d.live, &d.pending}) {
+    for (const auto& [address, id] : *blocks) {
+      SetAllocated(id, AllocatedAt(d, address, make.trace[id].size));
+    }
   }
   const std::vector<uint32_t> allocs = CountAllocs(s_, device, start);
   for (size_t pool = 1; pool < allocs.size(); ++pool) {
@@ -86,8 +93,7 @@ void SnapshotMemory::AddNode(PoolGraph& pool, StreamId stream) {
   if (last) make.AddEdge(last, id, Source::kDerived);
 }
 
-void SnapshotMemory::AddSegment(uint32_t device, Interval<Address> range, StreamId stream,
-                                PoolId pool) {
+void SnapshotMemory::AddSegment(uint32_t device, Interval<Address> range, Held held) {
   if (range.empty()) return;
   Block memory;
   memory.address = range.begin;
@@ -96,18 +102,19 @@ void SnapshotMemory::AddSegment(uint32_t device, Interval<Address> range, Stream
   Segment segment;
   segment.address = memory.address;
   segment.size = memory.size;
-  segment.pool = pool;
-  segment.stream = stream;
+  segment.pool = held.pool;
+  segment.stream = held.stream;
   segment.block = make.AddBlock(memory);
   segment.allocated = make.Next();
-  devices_[device].ranges.Add(range, {stream, pool, SegmentId(make.trace.segments.size())});
+  held.segment = SegmentId(make.trace.segments.size());
+  devices_[device].ranges.Add(range, held);
   make.trace.segments.push_back(segment);
 }
 
 void SnapshotMemory::Map(uint32_t device, const TorchEvent& event) {
   const StreamId stream = make.Stream(device, event.stream);
-  AddSegment(device, {event.address, event.address + event.size}, stream,
-             PoolOfSegment(device, event));
+  AddSegment(device, {event.address, event.address + event.size},
+             {stream, PoolOfSegment(device, event), event.action == TorchAction::kSegmentMap});
 }
 
 // What lay in the range ends; what is left of it beside the range begins anew.
@@ -117,8 +124,51 @@ void SnapshotMemory::Unmap(uint32_t device, const TorchEvent& event) {
     Segment& segment = make.trace.segments[held.segment.index()];
     segment.freed = make.Next();
     make.Free(segment.block);
-    AddSegment(device, {piece.begin, range.begin}, held.stream, held.pool);
-    AddSegment(device, {range.end, piece.end}, held.stream, held.pool);
+    AddSegment(device, {piece.begin, range.begin}, held);
+    AddSegment(device, {range.end, piece.end}, held);
+  }
+}
+
+// A free block is handed out whole where the rest wouldn't be split off: in the large pool one of
+// at most 1 MiB, or behind a block from max_split_size on (should_split and round_size in
+// c10/cuda/CUDACachingAllocator.cpp). Events have the sizes that were requested only.
+Bytes SnapshotMemory::AllocatedAt(const Device& d, Address address, Bytes requested) const {
+  const Bytes rounded = RoundRequest(config_, requested);
+  const Held* held = d.ranges.Find(address);
+  if (!held || held->expandable || config_.expandable_segments || IsSmall(config_, rounded)) {
+    return rounded;
+  }
+  const Segment& segment = make.trace[held->segment];
+  Address end = segment.address + segment.size;
+  for (const auto* blocks : {&d.live, &d.pending}) {
+    const auto next = blocks->upper_bound(address);
+    if (next != blocks->end()) end = std::min(end, next->first);
+  }
+  const Bytes free = end - address;
+  if (free < rounded) return rounded;
+  const bool split = rounded < config_.max_split_size && free - rounded > config_.small_size;
+  return split ? rounded : free;
+}
+
+void SnapshotMemory::SetAllocated(BlockId id, Bytes bytes) {
+  const Bytes rounded = RoundUp(make.trace[id].size, kBlockGranularity);
+  const Bytes slack = bytes > rounded ? bytes - rounded : 0;
+  if (slack == make.trace[id].slack) return;
+  make.trace.blocks.Change(id.index(), [&](Block& block) { block.slack = slack; });
+}
+
+void SnapshotMemory::TakeFinalSizes() {
+  for (const TorchSegment& segment : s_.segments) {
+    const auto device = static_cast<size_t>(segment.device);
+    if (device >= devices_.size()) continue;
+    for (uint32_t i = 0; i < segment.blocks.count; ++i) {
+      const TorchBlock& block = s_.blocks[segment.blocks.first + i];
+      if (block.state == TorchBlockState::kInactive) continue;
+      for (const auto* blocks : {&devices_[device].live, &devices_[device].pending}) {
+        const auto at = blocks->find(block.address);
+        if (at != blocks->end()) SetAllocated(at->second, block.size);
+      }
+    }
   }
 }
 
@@ -144,7 +194,9 @@ void SnapshotMemory::Allocate(uint32_t device, const TorchEvent& event) {
   const StreamId stream = make.Stream(device, event.stream);
   PoolGraph* graph = GraphOf(pool);
   if (graph && !graph->graph) BeginGraph(*graph, pool, stream);
-  AddBlock(device, {event.address, event.size, event.stream, event.stack, false}, pool);
+  const BlockId id =
+      AddBlock(device, {event.address, event.size, event.stream, event.stack, false}, pool);
+  SetAllocated(id, AllocatedAt(devices_[device], event.address, event.size));
   if (!graph || graph->allocs_left == 0 || --graph->allocs_left > 0) return;
   make.trace.captures[graph->capture].end = make.Next();
 }

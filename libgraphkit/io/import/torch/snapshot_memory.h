@@ -3,12 +3,12 @@
 #pragma once
 
 #include <map>
-#include <unordered_map>
 #include <vector>
 
 #include "libgraphkit/io/import/range_map.h"
 #include "libgraphkit/io/import/torch/snapshot_start.h"
 #include "libgraphkit/io/import/trace_maker.h"
+#include "libgraphkit/model/caching_config.h"
 #include "libgraphkit/model/torch_snapshot.h"
 
 namespace graphkit {
@@ -16,7 +16,7 @@ namespace graphkit {
 class SnapshotMemory {
  public:
   explicit SnapshotMemory(const TorchSnapshot& snapshot)
-      : s_(snapshot), devices_(DeviceCount(snapshot)) {}
+      : s_(snapshot), config_(ConfigOf(snapshot.settings)), devices_(DeviceCount(snapshot)) {}
 
   TraceMaker make;
 
@@ -29,18 +29,21 @@ class SnapshotMemory {
   void CompleteFree(uint32_t device, const TorchEvent& event);
   void Map(uint32_t device, const TorchEvent& event);
   void Unmap(uint32_t device, const TorchEvent& event);
+  // After the last event: the blocks that are there have the sizes that the file gives them.
+  void TakeFinalSizes();
 
  private:
   struct Held {
     StreamId stream;
     PoolId pool;
-    SegmentId segment;
+    bool expandable = false;
+    SegmentId segment = {};
   };
   struct Device {
     RangeMap<Held> ranges;
     RangeMap<RangeOwner> at_end;
-    std::unordered_map<Address, BlockId> live;  // by where they begin
-    std::unordered_map<Address, BlockId> pending;
+    std::map<Address, BlockId> live;  // by where they begin
+    std::map<Address, BlockId> pending;
     PoolId driver;  // what segments are made of
   };
   // A private pool's graph, and where each of its streams stands.
@@ -60,11 +63,14 @@ class SnapshotMemory {
   PoolGraph* GraphOf(PoolId pool);
   void BeginGraph(PoolGraph& pool, PoolId id, StreamId origin);
   void AddNode(PoolGraph& pool, StreamId stream);
-  void AddSegment(uint32_t device, Interval<Address> range, StreamId stream, PoolId pool);
+  void AddSegment(uint32_t device, Interval<Address> range, Held held);
+  Bytes AllocatedAt(const Device& device, Address address, Bytes requested) const;
+  void SetAllocated(BlockId block, Bytes bytes);
   BlockId AddBlock(uint32_t device, const StartBlock& block, PoolId pool);
   void RequestFree(uint32_t device, BlockId block, StackId stack, bool completed);
 
   const TorchSnapshot& s_;
+  CachingConfig config_;
   std::vector<Device> devices_;
   std::map<std::pair<uint32_t, uint16_t>, PoolId> pools_;
   std::map<PoolId, PoolGraph> graphs_;

@@ -38,7 +38,6 @@ class Rewinding {
     start_.completions_skipped = completions_ == 0 && never_completed_ > 0;
     if (!start_.completions_skipped) start_.unmatched += never_completed_;
     start_.unmatched += live_.size();
-    start_.lost_events |= s_.stacks.empty() && !start_.blocks.empty();
     return std::move(start_);
   }
 
@@ -51,7 +50,8 @@ class Rewinding {
       if (Maps(event)) start_.ranges.Remove(RangeOf(event));
       if (!Unmaps(event)) continue;
       const bool unknown = event.pool == TorchEvent::kNoPool;
-      start_.ranges.Add(RangeOf(event), {event.stream, unknown ? uint16_t{0} : event.pool});
+      start_.ranges.Add(RangeOf(event), {event.stream, unknown ? uint16_t{0} : event.pool,
+                                         event.action == TorchAction::kSegmentUnmap});
     }
   }
 
@@ -107,7 +107,6 @@ class Rewinding {
         }
         start_.blocks.push_back(
             {block.address, block.requested_size, segment.stream, block.stack, pending});
-        start_.lost_events |= block.stack.valid();
       }
     }
     if (segments) never_completed_ += pending_.size() - still_pending;
@@ -139,7 +138,7 @@ RangeMap<RangeOwner> OwnersAtEnd(const TorchSnapshot& snapshot, size_t device) {
   for (const TorchSegment& segment : snapshot.segments) {
     if (segment.device != static_cast<int32_t>(device)) continue;
     ranges.Add({segment.address, segment.address + segment.total_size},
-               {segment.stream, segment.pool});
+               {segment.stream, segment.pool, segment.expandable});
   }
   return ranges;
 }
@@ -161,7 +160,7 @@ std::vector<uint32_t> CountAllocs(const TorchSnapshot& snapshot, size_t device,
       return owner ? owner->pool : uint16_t{0};
     };
     if (event.action == TorchAction::kAlloc) ++counts[pool_in(ranges)];
-    if (Maps(event)) ranges.Add(RangeOf(event), {event.stream, pool_in(at_end)});
+    if (Maps(event)) ranges.Add(RangeOf(event), {event.stream, pool_in(at_end), false});
     if (Unmaps(event)) ranges.Remove(RangeOf(event));
   }
   return counts;

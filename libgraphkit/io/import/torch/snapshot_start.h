@@ -17,11 +17,12 @@ namespace graphkit {
 struct RangeOwner {
   uint64_t stream = 0;
   uint16_t pool = 0;  // index into TorchSnapshot::pools
+  bool expandable = false;
 };
 
 struct StartBlock {
   Address address = 0;
-  Bytes size = 0;  // as asked for
+  Bytes size = 0;  // as requested
   uint64_t stream = 0;
   StackId stack = {};
   bool pending = false;  // its free had been requested
@@ -32,9 +33,6 @@ struct SnapshotStart {
   std::vector<StartBlock> blocks;
   size_t unmatched = 0;  // allocations whose block is neither freed nor alive at the end, and
                          // blocks allocated where another one lay
-  // A block alive at the end has a recorded stack, so it was allocated while recording, and its
-  // allocation isn't there. Where no stacks were recorded, any block from before counts.
-  bool lost_events = false;
   // One of a free's two events wasn't recorded (skip_actions of _record_memory_history, PyTorch
   // #168183): frees are known, how long they were deferred isn't.
   bool requests_skipped = false;

@@ -26,8 +26,7 @@ struct SnapshotTotals {
   Bytes requested = 0;  // of active blocks, as asked for
   size_t active_blocks = 0;
   size_t events = 0;
-  size_t unmatched = 0;      // allocations that the rest of the file contradicts
-  bool lost_events = false;  // the history's ring overflowed
+  size_t unmatched = 0;  // allocations that the rest of the file contradicts
   // One of a free's two events is left out: how long frees were deferred isn't known.
   bool requests_skipped = false;
   bool completions_skipped = false;

@@ -62,7 +62,6 @@ class Converter {
     for (uint32_t device = 0; device < totals_.devices; ++device) {
       const SnapshotStart start = FindStart(s_, device);
       totals_.unmatched += start.unmatched;
-      totals_.lost_events |= start.lost_events;
       totals_.requests_skipped |= start.requests_skipped;
       totals_.completions_skipped |= start.completions_skipped;
       completions_skipped_.push_back(start.completions_skipped);
@@ -73,6 +72,7 @@ class Converter {
     for (const Slice& run : s_.devices) info_.events.emplace_back().reserve(run.count);
     InTimeOrder(s_, [&](uint32_t device, uint32_t event) { return Take(device, event); });
     TakeAnnotations(INT64_MAX);
+    memory_.TakeFinalSizes();
     AddNotes();
     return {std::move(make_.trace), totals_, std::move(info_)};
   }
@@ -251,10 +251,6 @@ class Converter {
       make_.Note(
           "the snapshot has no history of events, only what is there at its end: call "
           "torch.cuda.memory._record_memory_history() before the program allocates");
-    } else if (totals_.lost_events) {
-      make_.Note(
-          "the memory history lost its beginning (its ring overflowed): record with a larger "
-          "max_entries");
     }
     if (totals_.requests_skipped || totals_.completions_skipped) {
       make_.Note(std::string("the memory history has no ") +

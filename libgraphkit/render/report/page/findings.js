@@ -1,10 +1,16 @@
 // The findings, each with its evidence; a click shows what it talks about.
 const FINDINGS_AT_ONCE = 100;
 
+function nothingFound() {
+  if (app.trace.analyze.graphs.length > 0) return "No findings.";
+  const look = app.trace.page.memory.some((memory) => memory.worth_a_look.length > 0);
+  return look ? "No graphs to check; see Worth a look, under the memory." : "No graphs to check.";
+}
+
 function makeFindings() {
   const panel = byId("findings-panel"), {findings} = app.trace.analyze;
   panel.replaceChildren();
-  if (findings.length === 0) panel.append(element("p", "nothing", "Nothing found: no check of graphkit has anything to say here."));
+  if (findings.length === 0) panel.append(element("p", "nothing", nothingFound()));
   const more = element("button", "", "");
   let shown = 0;
   const add = () => {

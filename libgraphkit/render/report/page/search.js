@@ -1,4 +1,4 @@
-// Finding things by their names: kernels, nodes, blocks, graphs, findings.
+// Finding things by their names: kernels, nodes, blocks, graphs, findings, and lines of code.
 const SHOWN_HITS = 60;
 
 // {hits: [{text, sort, go}], nodes: ids of all nodes whose name matches}.
@@ -16,7 +16,39 @@ function findAll(query) {
     const view = app.trace.views.find((v) => v.root === app.trace.texts.roots[i]);
     hits.push({text: title, sort: "graph", go: () => showView(view)});
   });
+  byLine(wanted, hits);
   return {hits, nodes: byName(wanted, hits)};
+}
+
+// Lines of the program that captured nodes or allocated blocks: each with the first of them.
+function byLine(wanted, hits) {
+  const {trace} = app;
+  const matches = trace.texts.stacks.map((frames, i) => {
+    const line = stackTitle(i + 1);
+    return line.toLowerCase().includes(wanted) ? line : "";
+  });
+  if (!matches.some(Boolean)) return;
+  const lines = new Map();
+  const collect = (kind, count) => {
+    const stacks = trace.columns[`${kind}.stack`];
+    for (let id = 0; id < count; ++id) {
+      const line = stacks[id] ? matches[stacks[id] - 1] : "";
+      if (!line) continue;
+      if (!lines.has(line)) lines.set(line, {node: [], block: []});
+      lines.get(line)[kind].push(id);
+    }
+  };
+  collect("node", trace.nodeCount);
+  collect("block", trace.blockCount);
+  for (const [line, {node, block}] of lines) {
+    const what = [node.length ? counted(node.length, "node") : "", block.length ? counted(block.length, "block") : ""];
+    const go = () => {
+      if (node.length === 0) return goTo({block: block[0]});
+      goTo({node: node[0]});
+      pick({nodes: node}, true);
+    };
+    hits.push({text: line, sort: what.filter(Boolean).join(", "), go});
+  }
 }
 
 // "node 12", "block 5", "12".

@@ -25,11 +25,11 @@ def new_exec(of, flags):
 def merged(accesses):
     """One access for each place; what two parameters say of it is joined as docs/format.md has it."""
     modes = {}
-    for address, mode, *length in accesses:
-        known = modes.setdefault((address, *length), mode)
+    for address, mode, *extent in accesses:  # length and rows, where they are known
+        known = modes.setdefault((address, *extent), mode)
         if known != mode:
-            modes[address, *length] = "?" if "?" in (known, mode) else "rw"
-    return sorted([address, mode, *length] for (address, *length), mode in modes.items())
+            modes[address, *extent] = "?" if "?" in (known, mode) else "rw"
+    return sorted([address, mode, *extent] for (address, *extent), mode in modes.items())
 
 
 def settled(node):
@@ -246,9 +246,9 @@ class Traced:
                 shown[key] = handles if key == "bodies" else handles[0]
         return settled(shown)
 
-    def access(self, block, mode, offset, length):
+    def access(self, block, mode, offset, length, *rows):
         address = hex(int(self.by_id["alloc"][block]["address"], 16) + offset)
-        return [address, mode] if length < 0 else [address, mode, length]
+        return [address, mode] if length < 0 else [address, mode, length, *rows]
 
 
 def colours(graph):

@@ -13,7 +13,14 @@ const char* const kKindNames[] = {"kernel",       "memcpy",     "memset",     "h
                                   "semaphore",    "semaphore",  "mem_alloc",  "mem_free",
                                   "batch_mem_op", "conditional"};
 
-// The bytes of a copy from the first to the last on one side.
+// What docs/format.md says of rows with gaps between them; empty: there are none.
+std::string Rows(size_t width, size_t height, size_t depth, size_t pitch, size_t layer) {
+  const bool layers = depth > 1 && layer != height;
+  if ((height <= 1 && depth <= 1) || (width == pitch && !layers)) return "";
+  return Text(",%zu,%zu,%zu,%zu", width, pitch, layers ? height : 0, layers ? layer : 0);
+}
+
+// The bytes of a copy from the first to the last on one side, and its rows.
 std::string Side(const cudaPitchedPtr& place, const cudaPos& at, const cudaExtent& extent,
                  char mode) {
   const size_t slice = place.pitch * place.ysize;
@@ -21,7 +28,8 @@ std::string Side(const cudaPitchedPtr& place, const cudaPos& at, const cudaExten
       static_cast<const char*>(place.ptr) + at.z * slice + at.y * place.pitch + at.x;
   const size_t length =
       (extent.depth - 1) * slice + (extent.height - 1) * place.pitch + extent.width;
-  return Text("[\"%p\",\"%c\",%zu]", static_cast<const void*>(begin), mode, length);
+  return Text("[\"%p\",\"%c\",%zu", static_cast<const void*>(begin), mode, length) +
+         Rows(extent.width, extent.height, extent.depth, place.pitch, place.ysize) + "]";
 }
 
 }  // namespace
@@ -74,7 +82,9 @@ std::string DescribeCopy(const cudaMemcpy3DParms& params) {
 template <typename Params>
 std::string DescribeFill(const Params& params) {
   const size_t rows = params.height > 1 ? (params.height - 1) * params.pitch : 0;
-  return Text(R"("access":[["%p","w",%zu]])", params.dst, rows + params.width * params.elementSize);
+  const size_t width = params.width * params.elementSize;
+  return Text(R"("access":[["%p","w",%zu)", params.dst, rows + width) +
+         Rows(width, params.height, 1, params.pitch, 1) + "]]";
 }
 
 std::string DescribeEvent(cudaEvent_t event) {

@@ -64,7 +64,7 @@ segments = {}
 
 
 class Tensor:
-    def __init__(self, size):
+    def __init__(self, size, device="cuda"):
         _init()
         pool = graphs.pool()
         if pool not in segments:

@@ -42,7 +42,7 @@ class CUDAPluggableAllocator:
 
 
 class PluggableTensor:
-    def __init__(self, size):
+    def __init__(self, size, device="cuda"):
         from .graphs import current_handle
         from .memory import _init
 

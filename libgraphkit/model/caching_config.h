@@ -41,6 +41,10 @@ struct CachingConfig {
   bool operator==(const CachingConfig&) const = default;
 };
 
+// The allocator's settings as a snapshot states them.
+struct TorchSettings;
+CachingConfig ConfigOf(const TorchSettings& settings);
+
 // A request's size as the allocator sees it.
 Bytes RoundRequest(const CachingConfig& config, Bytes size);
 

@@ -1,0 +1,82 @@
+// Which bytes of a block a launch surely writes, and which it may read before it has written them:
+// there it finds what an earlier launch, another graph or the host left.
+//
+//     block    |--------------------|
+//     node 0   |wwwwwwww|                  surely written: 0 and 2 run in every launch
+//     node 1        |wwwwwwwwwwwwwww|      in a conditional body: it may not run
+//     node 2                   |wwww|
+//     node 3   |rrrrrrrrrrrrrrrrrrrr|      after all of them
+//     found             |xxxxxxx|
+//
+// A write counts for a read if it has ended before the read starts in every execution, runs
+// whenever the read does, with the same parameters in each launch, and has a known extent. One
+// assumption is made: of the nodes that touch a block first, one that may write it, by an extent
+// that isn't known, writes all from its address on, and doesn't read it before. A program has no
+// content there to read. A node that may touch anything, but isn't ordered with all that touches a
+// block, doesn't touch it.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/interval.h"
+
+namespace graphkit {
+
+// Takes bytes out of disjoint ranges.
+template <typename T>
+void TakeOut(const Interval<T>& bytes, std::vector<Interval<T>>* ranges) {
+  for (size_t i = ranges->size(); i-- > 0;) {
+    const Interval<T> range = (*ranges)[i];
+    if (!Overlaps(range, bytes)) continue;
+    const Interval<T> before{range.begin, bytes.begin}, after{bytes.end, range.end};
+    (*ranges)[i] = before.empty() ? after : before;
+    if ((*ranges)[i].empty()) {
+      ranges->erase(ranges->begin() + static_cast<std::ptrdiff_t>(i));
+    } else if (!before.empty() && !after.empty()) {
+      ranges->insert(ranges->begin() + static_cast<std::ptrdiff_t>(i) + 1, after);
+    }
+  }
+}
+
+class FirstWrites {
+ public:
+  explicit FirstWrites(const Facts& facts);
+
+  // Of the launches of one graph: some bytes of a block, or all of them.
+  struct OfGraph {
+    GraphId root;
+    std::vector<Interval<Bytes>> touched = {};
+    std::vector<Interval<Bytes>> found = {};  // may be read, and aren't surely written before
+    std::vector<Interval<Bytes>> kept = {};   // aren't surely written: they stay as they were
+  };
+  // Its own graph, then each other one whose nodes touch it; ranges are disjoint and by begin.
+  std::vector<OfGraph> Of(BlockId block) const;
+
+  // Takes out of `bytes` what the graph has surely written of the block when the node starts.
+  void TakeOutWritten(BlockId block, GraphId root, NodeId reader,
+                      std::vector<Interval<Bytes>>* bytes) const;
+
+ private:
+  struct Use {
+    NodeId node;
+    Interval<Bytes> bytes;
+    AccessMode mode;
+    bool known;           // where the bytes end
+    bool reads = false;   // and not only what it wrote itself
+    bool writes = false;  // surely
+    bool first = false;   // no other use comes before it
+  };
+  std::vector<Use> UsesOf(BlockId block, GraphId root) const;
+  OfGraph Of(BlockId block, GraphId root) const;
+  void TakeOutWritten(std::span<const Use> uses, NodeId reader,
+                      std::vector<Interval<Bytes>>* bytes) const;
+  bool RunsBefore(NodeId node, NodeId later) const;
+  bool RunsAlways(NodeId node) const;
+
+  const Facts& facts_;
+  std::vector<bool> unsure_;  // by node: launches run it with several parameters, or not at all
+};
+
+}  // namespace graphkit

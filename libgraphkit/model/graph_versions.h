@@ -1,0 +1,64 @@
+// Versions of graphs: an exec keeps the graph as it was instantiated, or as it last was updated to
+// it; what is done to the graph afterwards counts for later execs.
+//
+//     a ─ b   instantiate e0   remove a ─ b   launch e0   instantiate e1   launch e1
+//                  └─ version: a ─ b                           └─ version: a   b
+//
+// Of a graph that was edited after an exec was made of it, those versions count that launches ran;
+// without launches, those that execs have. Any other graph is as it was last seen. Where several
+// versions are shown at once, a node is in the graph that is in one of them, and an edge that is in
+// all those that have the node it leads to: what this order proves holds in each version.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "libgraphkit/model/trace.h"
+
+namespace graphkit {
+
+// An exec takes over a graph: it is instantiated, or updated.
+struct GraphFix {
+  GraphId root;
+  Seq seq = 0;
+  ExecId exec;
+  bool launched = false;  // before the next one
+  auto operator<=>(const GraphFix&) const = default;
+};
+
+// Where a graph was edited after it was first fixed.
+struct GraphEdit {
+  GraphId root;
+  Seq seq = 0;
+  auto operator<=>(const GraphEdit&) const = default;
+};
+
+// Sorted; mostly there are none.
+std::vector<GraphEdit> FindLateEdits(const Trace& trace);
+// Sets Trace::versions, and shows all.
+void SetVersions(const std::vector<GraphEdit>& edits, std::vector<GraphFix> fixes, Trace* trace);
+
+// The most versions that a graph has.
+size_t CountVersions(const Trace& trace);
+bool HasSeveralVersions(const Trace& trace, GraphId graph);
+// Of a graph with several of which one is shown: that one; else null.
+const GraphVersion* ShownAlone(const Trace& trace, GraphId graph);
+// Whether what an exec took over of a root at a place is among the versions that are shown.
+bool IsShown(const Trace& trace, GraphId root, Seq fixed);
+
+// Whether a node or edge is in the graph: in a version that is shown, or as it was last seen.
+
+bool IsInShown(const Trace& trace, const Node& node);
+bool IsInShown(const Trace& trace, const Edge& edge);
+inline bool InGraph(const Trace& trace, const Node& node) {
+  if (!trace.shown_versions.empty()) return IsInShown(trace, node);
+  return node.destroyed == kNever || node.destroyed >= trace[node.graph].destroyed;
+}
+inline bool InGraph(const Trace& trace, const Edge& edge) {
+  if (!trace.shown_versions.empty()) return IsInShown(trace, edge);
+  const Node& from = trace[edge.from];
+  return (edge.removed == kNever || edge.removed >= trace[from.graph].destroyed) &&
+         InGraph(trace, from) && InGraph(trace, trace[edge.to]);
+}
+
+}  // namespace graphkit

@@ -1,0 +1,19 @@
+// Names of files, and bytes of input, in messages: on one line, and without control characters,
+// which a terminal would obey.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace graphkit {
+
+// Valid UTF-8 on one line: control characters as \n, \t, \x1b; line separators and what changes the
+// direction of text as \u202e; each byte that is no UTF-8, and what is no character, as U+FFFD.
+std::string Printable(std::string_view text);
+
+// Bytes of the UTF-8 sequence at the front of a text that isn't empty; 0: there is none (overlong
+// forms, surrogates and what lies beyond U+10FFFF aren't UTF-8 either; RFC 3629 §4).
+size_t Utf8Length(std::string_view text);
+
+}  // namespace graphkit
