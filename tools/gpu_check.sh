@@ -6,7 +6,7 @@
 #   tools/gpu_check.sh run [OUT [PART…]]   where the GPU is: needs .gpu/, python3 and a driver; writes into OUT (gpu_check_out)
 #   tools/gpu_check.sh dry [OUT [PART…]]   the same without a GPU: the software device stands in for it, to try the script
 #
-# Parts, where a machine is lent for a few minutes at a time: graphs, costs, programs; all of them unless named.
+# Parts, where a machine is lent for a few minutes at a time: device, graphs, costs, programs, clients; all of them unless named.
 #
 # Programs by others (PyTorch, Triton, NCCL, JAX, CuPy: tools/gpu_check/programs.py) run where they are installed, and
 # are skipped visibly where not. What was recorded is executed again under planned placements, and the model of PyTorch's
@@ -16,49 +16,49 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/setup/talk.sh
+. tools/setup/build.sh
 
 readonly workloads=(fork_join explicit_graph changed_nodes record_stream leaky programmatic invalidated threads big_capture
   inference_server training_step every_way)
-readonly tree=.gpu
+readonly tree=.gpu graphkit=.gpu/cudagraphkit/bin/graphkit
+library=() # runs a program on the software device, in a dry run
 
-# The libraries that the program needs beyond the C++ and C runtimes are carried beside it.
+# The wheel, unpacked, and the programs of the tests, as tools/test.sh builds them. The GPU machine needs no library of ours.
 pack() {
-  local log=build-gpu/configure.log nvcc toolkit name
-  mkdir -p build-gpu
-  cmake -S . -B build-gpu -G Ninja -DCMAKE_BUILD_TYPE=Release -DGRAPHKIT_GRAPHVIZ=OFF -DGRAPHKIT_TESTS=OFF \
-    -DGRAPHKIT_BENCHMARKS=OFF -DCMAKE_EXE_LINKER_FLAGS='-static-libstdc++ -static-libgcc' > "$log"
-  nvcc="$(sed -n 's/.*graphkit: CUDA headers .*, nvcc \(.*\)$/\1/p' "$log")"
+  local nvcc toolkit name
+  tools/setup.sh build test wheel
+  configure build release
+  build build all bench_programs || die "build does not build" "see the compiler's lines above"
+  nvcc="$(sed -n 's/.*graphkit: CUDA headers .*, nvcc \(.*\)$/\1/p' build/configure.log)"
   [ -x "$nvcc" ] || die "there is no nvcc" "tools/setup.sh brings one"
   toolkit="$(dirname "$(dirname "$(readlink -f "$nvcc")")")"
-  cmake --build build-gpu -j "${GRAPHKIT_JOBS:-$(nproc)}"
   rm -rf "$tree"
-  cmake --install build-gpu --prefix "$tree" --strip > /dev/null
-  cp -r build-gpu/workloads "$tree/workloads"
-  for name in capture_loop api_calls; do
-    "$nvcc" -std=c++17 -O2 -cudart shared -arch=sm_90 -I . -o "$tree/workloads/$name" "tests/bench/$name.cu"
-  done
-  "$nvcc" -std=c++17 -cudart shared -arch=sm_90 -I . -o "$tree/workloads/every_way" tests/plugins/cupti_tracer/every_way.cu
-  "$nvcc" -std=c++20 -cudart shared -arch=sm_90 -I . -o "$tree/workloads/random_graphs" \
-    tests/plugins/cupti_tracer/random_graphs/*.c*
-  for name in callback_order callback_unseen programmatic capture_errors graph_memory; do
-    "$nvcc" -std=c++17 -cudart shared -arch=sm_90 -I tests/plugins/soft_cuda -o "$tree/workloads/conform_$name" \
-      "tests/plugins/soft_cuda/$name.cu" -Xlinker --as-needed \
-      -L "$tree/lib/graphkit/soft_cuda" -l:libcuda.so.1
+  tools/wheel.sh "$tree/dist"
+  python3 -m zipfile -e "$tree"/dist/*.whl "$tree"
+  rm -r "$tree/dist"
+  chmod +x "$tree/cudagraphkit/bin/graphkit"
+  mkdir -p "$tree/workloads" "$tree/conformance" "$tree/callbacks"
+  find build/workloads -maxdepth 1 -type f ! -name '*.o' -exec cp -t "$tree/workloads" {} +
+  cp build/bench/capture_loop build/bench/api_calls build/tests/{every_way,copies,measured} "$tree/workloads"
+  cp build/tests/random_graphs/random_graphs "$tree/workloads"
+  for name in $(conformance_names) callback_order callback_unseen graph_drawings; do
+    strip -o "$tree/conformance/$name" "build/tests/soft_cuda/$name"
   done
   for name in tools/gpu_check/empty_callbacks tests/plugins/soft_cuda/callback_log; do
     g++ -std=c++20 -O2 -shared -fPIC -static-libgcc -static-libstdc++ -I "$toolkit/include" \
-      -I "$toolkit/extras/CUPTI/include" -o "$tree/lib/graphkit/$(basename "$name").so" "$name.cpp" -ldl
+      -I "$toolkit/extras/CUPTI/include" -o "$tree/callbacks/$(basename "$name").so" "$name.cpp" -ldl
   done
-  mkdir -p "$tree/lib/carried"
-  ldd "$tree/bin/graphkit" | awk '/simdjson|zstd|libz|sqlite/ {print $3}' | xargs -r cp -t "$tree/lib/carried"
   say "packed into $tree/: $(du -sh "$tree" | cut -f 1)"
 }
+
+# The programs that hold the software device to CUDA's documentation.
+conformance_names() { sed -n 's/^  \([a-z_]*\))\{0,1\}$/\1/p' tests/plugins/soft_cuda/programs.cmake | sort -u; }
 
 # record DEVICE WORKLOAD: a trace in OUT/DEVICE, and how the program ended.
 record() {
   local code=0
   mkdir -p "$out/$1"
-  timeout 60 "$tree/bin/graphkit" trace --device "$1" -o "$out/$1/$2.json" "$tree/workloads/$2" \
+  timeout 60 "$graphkit" trace --device "$1" -o "$out/$1/$2.json" "$tree/workloads/$2" \
     > "$out/$1/$2.stdout" 2> "$out/$1/$2.stderr" || code=$?
   printf '%s' "$code"
 }
@@ -85,23 +85,52 @@ compare() {
   printf '| %s | %s | %s | %s |\n' "$name" "$real" "$soft" "$lines"
 }
 
-# The order of callbacks, against what is expected; and programs that ask the device about what is modelled without
-# having been seen.
-conformance() {
-  local name code library=()
-  [ "$device" = soft ] && library=(env "LD_LIBRARY_PATH=$tree/lib/graphkit/soft_cuda")
-  mkdir -p "$out/conformance"
-  printf '\n| question | lines that differ, or exit code |\n|---|---|\n'
+# The order of callbacks, against the expected one.
+callbacks() {
+  local name
+  mkdir -p "$out/callbacks"
+  printf '\n| order of callbacks | lines that differ |\n|---|---|\n'
   for name in callback_order callback_unseen; do
-    "${library[@]}" timeout 60 python3 tests/plugins/soft_cuda/run_logged.py "$tree/workloads/conform_$name" \
-      "$tree/lib/graphkit/callback_log.so" "tests/plugins/soft_cuda/$name.expected" > "$out/conformance/$name.diff" 2>&1 || true
-    printf '| %s | %s lines |\n' "$name" "$(grep -c '^[-+][^-+]' "$out/conformance/$name.diff" || true)"
+    "${library[@]}" timeout 60 python3 tests/plugins/soft_cuda/run_logged.py "$tree/conformance/$name" \
+      "$tree/callbacks/callback_log.so" "tests/plugins/soft_cuda/$name.expected" > "$out/callbacks/$name.diff" 2>&1 || true
+    printf '| %s | %s |\n' "$name" "$(grep -c '^[-+][^-+]' "$out/callbacks/$name.diff" || true)"
   done
-  for name in programmatic capture_errors graph_memory; do
+}
+
+# Each conformance program, untraced: the checks that the device fails.
+conformance() {
+  local name code
+  mkdir -p "$out/conformance"
+  printf '\n| conformance program | exit code | checks that fail |\n|---|---|---|\n'
+  for name in $(conformance_names); do
     code=0
-    "${library[@]}" timeout 60 "$tree/workloads/conform_$name" > "$out/conformance/$name.out" 2>&1 || code=$?
-    printf '| %s | exit code %s |\n' "$name" "$code"
+    "${library[@]}" timeout 30 stdbuf -oL "$tree/conformance/$name" > "$out/conformance/$name.out" 2>&1 || code=$?
+    [ "$code" -eq 0 ] ||
+      printf '| %s | %s | %s |\n' "$name" "$code" "$(grep -c '^[^ ]*\.\(cu\|h\):[0-9]*: ' "$out/conformance/$name.out" || true)"
   done
+  printf '\n%s of %s programs conform\n' "$(grep -lx '[a-z_]*: conforms' "$out/conformance"/*.out | wc -l)" \
+    "$(conformance_names | wc -l)"
+}
+
+# Answers to open questions of docs/hardware.md: the driver's drawings, the edges of a capture, the memory of executables.
+questions() {
+  local name code
+  mkdir -p "$out/drawings" "$out/measured"
+  printf '\n| question | exit code |\n|---|---|\n'
+  code=0
+  "${library[@]}" timeout 60 "$tree/conformance/graph_drawings" "$out/drawings" > "$out/drawings/said" 2>&1 || code=$?
+  printf '| drawings | %s |\n' "$code"
+  for name in clone launch body edges; do
+    code=0
+    timeout 60 "$graphkit" trace --device "$device" -o "$out/measured/copies_$name.json" "$tree/workloads/copies" "$name" \
+      > "$out/measured/copies_$name.out" 2>&1 || code=$?
+    printf '| copies %s | %s |\n' "$name" "$code"
+  done
+  code=0
+  timeout 60 "$graphkit" trace --device "$device" --measure-execs -o "$out/measured/execs.json" "$tree/workloads/measured" \
+    > "$out/measured/execs.out" 2>&1 || code=$?
+  "$graphkit" analyze --format json "$out/measured/execs.json" > "$out/measured/execs_analyzed.json" || true
+  printf '| memory of executables | %s |\n' "$code"
 }
 
 # Random programs: what the trace says of their graphs, against what CUDA's API told them.
@@ -111,7 +140,7 @@ random_programs() {
   printf '\n| random programs | exit code | trace against API |\n|---|---|---|\n'
   for seed in 1 11 21 31 41 51 61 71 81 91; do
     said="$out/random/$seed" code=0
-    timeout 60 "$tree/bin/graphkit" trace --device "$device" -o "$said.json" "$tree/workloads/random_graphs" \
+    timeout 60 "$graphkit" trace --device "$device" -o "$said.json" "$tree/workloads/random_graphs" \
       --seed "$seed" --count 10 > "$said.dump" 2> "$said.stderr" || code=$?
     python3 tests/plugins/cupti_tracer/random_graphs/random_graphs.py --trace "$said.json" --dump "$said.dump" \
       > "$said.txt" 2>&1 || true
@@ -124,11 +153,11 @@ random_programs() {
 within() {
   local how="$1" prefix=()
   shift
-  [ "$device" = soft ] && prefix=(env "LD_LIBRARY_PATH=$tree/lib/graphkit/soft_cuda")
+  [ "$device" = soft ] && prefix=("${library[@]}")
   case "$how" in
-    empty) prefix+=(env "CUDA_INJECTION64_PATH=$PWD/$tree/lib/graphkit/empty_callbacks.so") ;;
-    traced) prefix=("$tree/bin/graphkit" trace --device "$device" -o "$out/within.json") ;;
-    all) prefix=("$tree/bin/graphkit" trace --device "$device" --scope all -o "$out/within.json") ;;
+    empty) prefix+=(env "CUDA_INJECTION64_PATH=$PWD/$tree/callbacks/empty_callbacks.so") ;;
+    traced) prefix=("$graphkit" trace --device "$device" -o "$out/within.json") ;;
+    all) prefix=("$graphkit" trace --device "$device" --scope all -o "$out/within.json") ;;
   esac
   timeout 60 "${prefix[@]}" "$@" 2> "$out/within.stderr"
 }
@@ -169,7 +198,7 @@ others() {
   for name in $(python3 tools/gpu_check/programs.py); do
     mkdir -p "$out/others"
     trace="$out/others/$name.json" code=0
-    timeout 60 "$tree/bin/graphkit" trace --device "$device" -o "$trace" python3 tools/gpu_check/programs.py "$name" \
+    timeout 60 "$graphkit" trace --device "$device" -o "$trace" python3 tools/gpu_check/programs.py "$name" \
       > "$out/others/$name.stdout" 2> "$out/others/$name.stderr" || code=$?
     if [ "$code" -eq 77 ]; then
       printf '| %s | skipped: %s | | | | |\n' "$name" "$(sed -n 's/^skipped: //p' "$out/others/$name.stderr" | head -n 1)"
@@ -179,8 +208,20 @@ others() {
       "$(grep -c '"type":"launch"' "$trace" 2> /dev/null)" \
       "$(within plain python3 tools/gpu_check/programs.py "$name" --time | tail -n 1)" \
       "$(within traced python3 tools/gpu_check/programs.py "$name" --time | tail -n 1)"
-    "$tree/bin/graphkit" analyze "$trace" > "$out/others/$name.txt" 2>&1 || true
+    "$graphkit" analyze "$trace" > "$out/others/$name.txt" 2>&1 || true
   done
+}
+
+# The tests' own programs of PyTorch, with what each expects of its trace, several at once.
+clients() {
+  local folder
+  mkdir -p "$out/clients"
+  printf '\n| program | result |\n|---|---|\n'
+  for folder in tests/clients/torch testdata/clients; do
+    find "$folder" -maxdepth 1 -name '*.py' -exec basename -s .py {} + | sort |
+      xargs -P 6 -I NAME timeout 150 python3 tests/clients/run.py --graphkit "$graphkit" --device "$device" --python python3 \
+        --name gpu --keep "$out/clients" "$folder" NAME
+  done | sed -n 's/^\(passed\|FAILED\|skipped\) gpu \([^:]*\)\(.*\)/| \2 | \1\3 |/p'
 }
 
 # What was recorded runs again under two placements, with real memory and canaries.
@@ -191,7 +232,7 @@ executions() {
   for name in "${workloads[@]}"; do
     [ -s "$out/$device/$name.json" ] || continue
     code=0
-    timeout 60 "$tree/bin/graphkit" replay "$out/$device/$name.json" --allocator reuse,optimal --verify --execute "$device" \
+    timeout 60 "$graphkit" replay "$out/$device/$name.json" --allocator reuse,optimal --verify --execute "$device" \
       > "$out/executions/$name.txt" 2>&1 || code=$?
     printf '| %s | %s | %s |\n' "$name" "$code" "$(grep -E ': executed|^graphkit: ' "$out/executions/$name.txt" | paste -s -d ';')"
   done
@@ -209,15 +250,15 @@ snapshots() {
       printf '| %s | skipped: %s | |\n' "$name" "$(sed -n 's/^skipped: //p' "$text" | head -n 1)"
       continue
     fi
-    [ "$code" -ne 0 ] || timeout 60 "$tree/bin/graphkit" replay "$out/snapshots/$name.pickle" --allocator pytorch \
+    [ "$code" -ne 0 ] || timeout 60 "$graphkit" replay "$out/snapshots/$name.pickle" --allocator pytorch \
       --against-recorded > "$text" 2>&1 || code=$?
     printf '| %s | %s | %s |\n' "$name" "$code" "$(tail -n 4 "$text" | paste -s -d ';')"
   done
 }
 
 run() {
-  [ -x "$tree/bin/graphkit" ] || die "there is no $tree/" "make it with 'tools/gpu_check.sh pack' where graphkit builds"
-  export LD_LIBRARY_PATH="$PWD/$tree/lib/carried${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+  [ -x "$graphkit" ] || die "there is no $tree/" "make it with 'tools/gpu_check.sh pack' where graphkit builds"
+  [ "$device" = cuda ] || library=(env "LD_LIBRARY_PATH=$tree/cudagraphkit/lib/graphkit/soft_cuda")
   report="$out/report.md" results="$out/results.tar.gz" out="$out/results"
   rm -rf "$out"
   mkdir -p "$out"
@@ -225,7 +266,7 @@ run() {
   {
     printf '# What %s recorded\n\n' "$([ "$device" = cuda ] && echo 'a GPU' || echo 'the software device, in place of a GPU: a dry run, simulated')"
     { nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || true; } 2> /dev/null
-    "$tree/bin/graphkit" doctor || true
+    "$graphkit" doctor || true
     for part in $parts; do "$part"; done
   } 2>&1 | tee "$report"
   rm -f "$out/within.json"
@@ -236,15 +277,17 @@ run() {
 # part NAME: the functions that it consists of.
 part() {
   case "$1" in
-    graphs) echo compare_all conformance random_programs executions ;;
+    device) echo callbacks conformance questions ;;
+    graphs) echo compare_all random_programs executions ;;
     costs) echo capture_cost call_cost ;;
     programs) echo snapshots others ;;
-    *) die "there is no part '$1'" "parts: graphs costs programs" ;;
+    clients) echo clients ;;
+    *) die "there is no part '$1'" "parts: device graphs costs programs clients" ;;
   esac
 }
 
 command="${1:-}" out="${2:-gpu_check_out}" parts=""
-[ $# -gt 2 ] || set -- "$command" "$out" graphs costs programs
+[ $# -gt 2 ] || set -- "$command" "$out" device graphs costs programs clients
 for name in "${@:3}"; do parts+=" $(part "$name")"; done
 case "$command" in
   pack) pack ;;

@@ -1,6 +1,7 @@
 """Runs programs of others' libraries under `graphkit trace`, without a GPU.
 
     run.py --build FOLDER --python PYTHON --name NAME FOLDER_OF_PROGRAMS [PROGRAM...]
+    run.py --graphkit BINARY --device cuda …        on a GPU; --keep FOLDER keeps the traces below 2 MB
 
 Each program checks itself. It passes when it ends with 0 under the tracer, its trace is read and analyzed as a whole one, and
 the replays of its graphs are verified. Lines at its begin say more: `# environment: NAME=VALUE …` sets variables, `# options: …`
@@ -17,6 +18,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,14 +27,18 @@ import time
 from verdicts import Failed, compare_coverage, compare_findings, compare_kept, compare_ranks, expected_findings, heading, variants
 
 PARSER = argparse.ArgumentParser()
-PARSER.add_argument("--build", type=pathlib.Path, required=True)
+PARSER.add_argument("--build", type=pathlib.Path, default="build")
+PARSER.add_argument("--graphkit", type=pathlib.Path)
+PARSER.add_argument("--device", choices=["soft", "cuda"], default="soft")
+PARSER.add_argument("--keep", type=pathlib.Path)
 PARSER.add_argument("--python", required=True)
 PARSER.add_argument("--name", required=True)
 PARSER.add_argument("folder", type=pathlib.Path)
 PARSER.add_argument("programs", nargs="*")
 OPTIONS = PARSER.parse_args()
-GRAPHKIT = OPTIONS.build.resolve() / "bin/graphkit"
+GRAPHKIT = (OPTIONS.graphkit or OPTIONS.build / "bin/graphkit").resolve()
 LIMIT_S = 900
+KEPT_BYTES = 2_000_000
 
 
 def run(folder, words, **variables):
@@ -81,7 +87,7 @@ def check(program, folder, fixed=False):
     trace = pathlib.Path(folder, "trace.json")
     options = heading(program, "options") or []
     words = [OPTIONS.python, program.resolve()] + (["fixed"] if fixed else [])
-    said = run(folder, [GRAPHKIT, "trace", "--device", "soft", *options, "-o", trace, "--", *words], **variables)
+    said = run(folder, [GRAPHKIT, "trace", "--device", OPTIONS.device, *options, "-o", trace, "--", *words], **variables)
     if not trace.exists():
         return "nothing was recorded"
     wanted = heading(program, "traces")
@@ -98,15 +104,22 @@ def check(program, folder, fixed=False):
     return "".join(tests) + counted
 
 
+def keep(folder, name):
+    for trace in pathlib.Path(folder).glob("trace*.json") if OPTIONS.keep else []:
+        if trace.stat().st_size < KEPT_BYTES:
+            shutil.copy(trace, OPTIONS.keep / trace.name.replace("trace", name, 1))
+
+
 def judge(program, fixed):
     """Whether it passed, which is told."""
     started = time.monotonic()
+    name = program.stem + (" fixed" if fixed else "")
     with tempfile.TemporaryDirectory() as folder:
         try:
             told, word = check(program, folder, fixed), "passed"
         except (Failed, subprocess.TimeoutExpired) as error:
             told, word = str(error), "FAILED"
-    name = program.stem + (" fixed" if fixed else "")
+        keep(folder, name.replace(" ", "_"))
     print(f"{word} {OPTIONS.name} {name}: {told} ({time.monotonic() - started:.0f} s)", flush=True)
     return word == "passed"
 

@@ -115,9 +115,8 @@ def torch_own_allocator(measure):
     """The same step with graphkit's allocator in place of PyTorch's; its figures are printed."""
     import pathlib  # noqa: PLC0415
     checkout = pathlib.Path(__file__).resolve().parents[2]
-    sys.path.insert(0, str(checkout / "plugins/python/cudagraphkit"))
-    own = need("torch_allocator")
-    os.environ.setdefault("GRAPHKIT_TORCH_ALLOCATOR", str(checkout / ".gpu/lib/graphkit" / own.LIBRARY))
+    sys.path.insert(0, str(checkout / ".gpu"))
+    own = need("cudagraphkit.torch_allocator")
     need_torch()
     own.enable()
     result = torch_training(measure)
