@@ -11,8 +11,8 @@ import sys
 
 INTRODUCTION = """# Options
 
-What each subcommand's `--help` says. Made by `tests/tools/options_page.py`; what the words mean and
-what comes out: [cli.md](cli.md).
+The `--help` of each subcommand, written by `tests/tools/options_page.py`. [cli.md](cli.md)
+describes the commands and their output.
 """
 
 
