@@ -145,6 +145,6 @@ def place_of(part: list[str], printed: list[str], places) -> tuple[int, str]:
 
 
 def pages(source: pathlib.Path) -> list[pathlib.Path]:
-    """All but options.md, whose examples are of --help, each for files of its own."""
+    """All but options.md, which shows no commands."""
     found = [source / "README.md", source / "CONTRIBUTING.md", *sorted((source / "docs").rglob("*.md"))]
     return [page for page in found if page.name != "options.md"]
