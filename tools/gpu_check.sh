@@ -40,7 +40,7 @@ pack() {
   mkdir -p "$tree/workloads" "$tree/conformance" "$tree/callbacks"
   find build/workloads -maxdepth 1 -type f ! -name '*.o' -exec cp -t "$tree/workloads" {} +
   cp build/bench/capture_loop build/bench/api_calls build/tests/{every_way,copies,measured} "$tree/workloads"
-  cp build/tests/random_graphs/random_graphs "$tree/workloads"
+  cp build/tests/random_graphs13/random_graphs "$tree/workloads"
   for name in $(conformance_names) callback_order callback_unseen graph_drawings; do
     strip -o "$tree/conformance/$name" "build/tests/soft_cuda/$name"
   done
