@@ -1,4 +1,4 @@
-// What random cross-checks share: one seed to print and to give back, and one way to make them run
+// Helpers of random cross-checks: one seed to print and to give back, and one way to make them run
 // longer.
 //
 //   const uint64_t seed = RandomSeed();

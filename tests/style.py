@@ -37,7 +37,7 @@ def tracked(source: pathlib.Path, *patterns: str) -> list[str]:
 
 
 def run(command: list[str], source: pathlib.Path) -> str:
-    """What it complains of; empty: nothing."""
+    """The command's complaints; empty: none."""
     done = subprocess.run(command, cwd=source, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     return done.stdout if done.returncode != 0 else ""
 

@@ -224,7 +224,7 @@ clients() {
   done | sed -n 's/^\(passed\|FAILED\|skipped\) gpu \([^:]*\)\(.*\)/| \2 | \1\3 |/p'
 }
 
-# What was recorded runs again under two placements, with real memory and canaries.
+# The recorded graphs run again under two placements, with real memory and canaries.
 executions() {
   local name code
   mkdir -p "$out/executions"

@@ -1,4 +1,4 @@
-// What a node of a rebuilt graph does with memory: the same on a GPU and in a host function.
+// The memory work of a node of a rebuilt graph: the same on a GPU and in a host function.
 #pragma once
 
 #include "libgraphkit/model/executor_abi.h"
@@ -87,7 +87,7 @@ GRAPHKIT_BOTH unsigned long long Begin(const NodeWork& work, unsigned long long 
   return checks;
 }
 
-// What the node touched is still there when it ends.
+// The node's memory is still intact when it ends.
 template <typename Claim>
 GRAPHKIT_BOTH unsigned long long End(const NodeWork& work, unsigned long long first,
                                      unsigned long long stride, Claim claim) {

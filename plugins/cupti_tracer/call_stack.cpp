@@ -57,7 +57,7 @@ bool IsPython(std::string_view file) {
   return name.starts_with("python") || name.starts_with("libpython");
 }
 
-// What one call of the loop runs; takes it off the frames that are left.
+// Appends the frames that one call of the interpreter loop runs, and removes them from `left`.
 void AppendPython(std::span<const PythonFrame>& left, std::vector<NamedFrame>& frames) {
   while (!left.empty()) {
     PythonPlace place = Python::PlaceOf(left.front());
@@ -79,7 +79,7 @@ std::string PathOf(const dl_phdr_info& info) {
 
 struct StackNames::Module {
   std::string file;
-  uint64_t base = 0;   // what was added to the file's addresses
+  uint64_t base = 0;   // added to the file's addresses
   uint64_t begin = 0;  // of its code: [begin, end)
   uint64_t end = 0;
   bool between = false;  // CUDA's, or ours

@@ -54,7 +54,7 @@ struct TakenStack {
 
   // At least `depth` frames of the program, as far as there are so many.
   void Take(const Python& interpreter, size_t depth);
-  // What it is known by.
+  // The stack's key.
   std::span<const uint64_t> key() const { return {words, addresses + 2 * python_frames}; }
 };
 

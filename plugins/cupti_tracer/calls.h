@@ -1,6 +1,6 @@
-// What the tracer is told: CUDA calls and graph events as plain values, without a CUDA type among
-// them. The glue makes these from CUPTI's callbacks; the recorder makes records from them, and
-// tests make them by hand.
+// The tracer's input: CUDA calls and graph events as plain values, without a CUDA type among them.
+// The glue makes these from CUPTI's callbacks; the recorder makes records from them, and tests make
+// them by hand.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ enum class CallKind : uint8_t {
 #undef KIND
 };
 
-// What a call may take away, and a handle stand for.
+// The kinds of things that a call may take away, and that a handle stands for.
 enum class Taken : uint8_t { kNothing, kStream, kEvent, kExec, kPool, kGraph, kNode, kMemory };
 
 struct KindRow {
@@ -130,7 +130,7 @@ struct KernelWork {
 
 inline constexpr int32_t kUnknownDevice = -1;
 
-// What the device had free right before and right after a call.
+// The device's free memory right before and right after a call.
 struct FreeMemory {
   uint64_t before = 0;
   uint64_t after = 0;
@@ -177,7 +177,7 @@ struct Call {
   std::span<const CallArgument> arguments;  // of a call that failed
   KernelWork kernel;
   Operation own;  // of a copy or a memset
-  // What a copy, a memset or a host function is beyond that; Fingerprint::kUnknown: not known.
+  // Details of a copy, a memset or a host function beyond that; Fingerprint::kUnknown: not known.
   uint64_t details = Fingerprint::kUnknown;
   std::vector<Operation> operations;  // of a batch, in its order
   const uint64_t* bodies = nullptr;   // handles of a conditional node's bodies
@@ -194,7 +194,7 @@ struct GraphLaunch {
   uint32_t correlation = 0;  // of the outermost call
 };
 
-// What a CUPTI resource callback says about graphs. Numbers are CUPTI's callback ids.
+// The graph events of CUPTI's resource callbacks. Numbers are CUPTI's callback ids.
 enum class GraphEventKind : uint8_t {
   kGraphCreated = 9,
   kGraphCloned = 11,
@@ -241,8 +241,8 @@ struct WorkSpace {
   std::vector<Access> found;
 };
 
-// What a call takes away, as it was when the call began: by the time the call returns, another
-// thread may have been given the same handle or address.
+// Something that a call takes away, as it was when the call began: by the time the call returns,
+// another thread may have been given the same handle or address.
 struct Going {
   static constexpr uint32_t kNobody = 0xffffffffu;  // nothing that is known
   Taken what = Taken::kNothing;
@@ -250,7 +250,7 @@ struct Going {
   uint32_t id = kNobody;  // of a record
 };
 
-// What the tracer keeps for each thread of the program. Owned by that thread.
+// State that the tracer keeps for each thread of the program. Owned by that thread.
 // A call of NCCL that hasn't launched its kernel.
 struct NcclCall {
   uint64_t communicator = 0;
@@ -298,7 +298,7 @@ struct ThreadState {
   uint64_t takers_before = 0;  // calls until then that take or give back memory
   FreeMemory free_memory;
 
-  std::vector<Going> going;  // what the calls in flight take away, the innermost call's last
+  std::vector<Going> going;  // by the calls in flight, the innermost call's last
 
   // While a runtime call is in flight: the error of the last driver call in it.
   int32_t failed = 0;
@@ -308,7 +308,7 @@ struct ThreadState {
   bool failure_told = false;            // it is recorded already
 };
 
-// What an allocator in the program says of an address.
+// A call for an address, as an allocator in the program annotates it.
 inline Call CallAt(uint64_t address, uint64_t size, const ThreadState& thread, uint64_t time) {
   Call call;
   call.time = time;

@@ -25,7 +25,7 @@
 
 namespace graphkit {
 
-// What NCCL says with a range; what it doesn't say is as here.
+// The payload of NCCL's ranges; a field that NCCL leaves out keeps its default.
 struct NcclPayload {
   uint64_t communicator = 0;
   uint64_t bytes = 0;

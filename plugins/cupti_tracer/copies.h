@@ -1,6 +1,6 @@
-// What one call makes of something that is there already: clones, graphs that a node embeds, graphs
-// that are launched into a capture. Their nodes do what their originals do at that time, with the
-// parameters set since these were made.
+// Nodes that one call copies from existing ones: clones, graphs that a node embeds, graphs that are
+// launched into a capture. Their nodes do what their originals do at that time, with the parameters
+// set since these were made.
 //
 //     graph 1           cuGraphAddChildGraphNode(graph 2, graph 1)         graph 2
 //       node a                                                               node c
@@ -43,7 +43,7 @@ class Copies {
   };
   struct Clone {
     NodeId source;      // the graph's node
-    NodeInfo original;  // what it does: the source, or what it became in an exec
+    NodeInfo original;  // its work: that of the source, or of an exec that has it
     const PartialEdges* edges = nullptr;
   };
 
@@ -53,7 +53,7 @@ class Copies {
   void Collect(const Call& call, const std::vector<GraphEvent>& events);
   void Clear();
   bool empty() const { return made_.empty(); }
-  // Whether what the nodes of an exec do that is launched into a capture isn't known.
+  // True if the work of an exec's nodes isn't known when the exec is launched into a capture.
   bool IsUnknown(const Call& call, const std::vector<GraphEvent>& events) const;
 
   // In the order in which the call made them.

@@ -1,6 +1,6 @@
-// What the tracer takes from CUPTI: the layouts of three structures, and numbers. They are the same
-// from CUDA 12.0 to 13.0, so that one build attaches to any libcupti. Checked against the headers
-// where the plugin is built (driver_calls.cpp).
+// The parts of CUPTI that the tracer uses: the layouts of three structures, and numbers. They are
+// the same from CUDA 12.0 to 13.0, so that one build attaches to any libcupti. Checked against the
+// headers where the plugin is built (driver_calls.cpp).
 #pragma once
 
 #include <cstdint>

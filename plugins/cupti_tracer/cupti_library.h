@@ -35,7 +35,7 @@ struct CuptiLibrary {
 // first, CUDA 13's before CUDA 12's.
 std::vector<std::string> CuptiCandidates();
 
-// Whether the libcuda in this process is the software device.
+// True if the libcuda in this process is the software device.
 bool IsSoftwareDevice();
 
 // The first one that `accept` takes. One that the program has loaded is the only one.
@@ -44,7 +44,7 @@ CuptiLibrary OpenCupti(const std::function<bool(const CuptiLibrary&)>& accept);
 // The file that holds a symbol of an already loaded library; empty when it is not loaded.
 std::string LoadedLibraryPath(const char* soname);
 
-// What gives a holder away, where CUPTI doesn't say who it is.
+// Signs by which a holder is recognized when CUPTI doesn't name it.
 struct HolderSigns {
   std::string told;                    // the name that CUPTI has for it; "" or "CUPTI": it has none
   std::vector<std::string> libraries;  // that are in the process: paths

@@ -1,5 +1,6 @@
-// Which driver functions the tracer listens to, and how their parameters become a Call. Everything
-// goes by CUPTI's callback id, which never changes; its name in the headers makes the number.
+// The driver functions that the tracer listens to, and how their parameters become a Call.
+// Everything goes by CUPTI's callback id, which never changes; its name in the headers makes the
+// number.
 #pragma once
 
 #include <cstdint>

@@ -99,7 +99,7 @@ class ParamReader {
     if GRAPHKIT_HAS (p.isEnabled) call_.flags = p.isEnabled;
     if GRAPHKIT_HAS (p.priority) call_.priority = p.priority;
     if GRAPHKIT_HAS (p.mode) call_.mode = static_cast<uint8_t>(p.mode);
-    // What an update found is there whether it succeeded or not.
+    // The result of an update is there whether it succeeded or not.
     if GRAPHKIT_HAS (p.updateResult_out) {
       if (p.updateResult_out != nullptr) Take(*p.updateResult_out);
     }

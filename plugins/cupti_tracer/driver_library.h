@@ -21,7 +21,7 @@ class DriverLibrary {
   int Version() const;             // as cuDriverGetVersion; 0: unknown
   std::string DeviceName() const;  // of the current context's device; empty: unknown
 
-  // Whether an address is CUDA's: allocated, mapped or registered; nothing: it can't be asked.
+  // True if an address is CUDA's: allocated, mapped or registered; nothing: not known.
   std::optional<bool> Knows(uint64_t address) const;
 
   // Of the current context's device, in bytes; nothing: it can't be asked.

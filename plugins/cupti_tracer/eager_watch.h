@@ -1,5 +1,6 @@
-// Which work outside of captures is recorded without `--scope all`: all that is submitted while a
-// capture is open, and what is given an address in memory that was allocated in captures.
+// Selects the work outside of captures that is recorded without `--scope all`: all work that is
+// submitted while a capture is open, and work with an address in memory that was allocated in
+// captures.
 //
 // Every call that submits work asks, without the recorder's lock, so most of it is told apart by a
 // few comparisons: the memory is kept as few ranges, which may hold more than was asked for. The

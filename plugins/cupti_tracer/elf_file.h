@@ -35,7 +35,7 @@ class ElfFile {
     }
     return value;
   }
-  // What ends with a null, in a section of texts.
+  // A null-terminated text in a section of texts.
   static std::string_view Text(std::string_view texts, uint64_t offset) {
     if (offset >= texts.size()) return {};
     const std::string_view text = texts.substr(offset);

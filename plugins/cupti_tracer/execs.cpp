@@ -8,7 +8,7 @@
 namespace graphkit {
 namespace {
 
-// What its nodes do, as long as their parameters are not set: what the graph's do now.
+// The work of the exec's nodes while their parameters aren't set: that of the graph's nodes now.
 void KeepNodes(const std::vector<ExecNode>& made, const Graphs& graphs, ExecInfo& exec) {
   exec.nodes.reserve(made.size());
   std::map<uint64_t, uint64_t> originals;  // of its graphs
@@ -29,7 +29,7 @@ void KeepNodes(const std::vector<ExecNode>& made, const Graphs& graphs, ExecInfo
     std::ranges::sort(exec.nodes, {}, &ExecInfo::Node::source);
 }
 
-// What CUPTI calls the exec's nodes: runs of nodes and of ids that follow one another.
+// CUPTI's ids of the exec's nodes: runs of nodes and of ids that follow one another.
 std::vector<ToolIdRun> ToolIds(const std::vector<ExecNode>& made, const Graphs& graphs) {
   std::vector<ToolIdRun> runs;
   for (const ExecNode& one : made) {

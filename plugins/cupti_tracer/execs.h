@@ -1,5 +1,5 @@
-// What graphs are instantiated to, and launched as: what each node of an exec does, which is what
-// the graph's node did when the exec was made, and what was set, switched and updated since.
+// Instantiated graphs, and their launches: the work of each node of an exec, which is that of the
+// graph's node when the exec was made, with the parameters set, switched and updated since.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct ExecInfo {
 
   Node* Find(NodeId source);
   const Graph* FindGraph(uint64_t handle) const;
-  // Whether the graph that it has in this child graph node isn't empty.
+  // True if its copy of the graph in this child graph node isn't empty.
   bool HasNodesInside(NodeId holder) const;
   // Places in `nodes`, by handle.
   HandleMap<uint32_t> Places() const;
@@ -52,7 +52,7 @@ class Execs {
   void Instantiate(const Call& call, const GraphInfo& graph, const std::vector<ExecNode>& made,
                    const Graphs& graphs);
   void WriteUpdate(const Call& call, const ExecUpdate& update);
-  // Whether there are execs of the node's graph, and all have this of it.
+  // True if there are execs of the node's graph, and all have these parameters of the node already.
   bool HaveAlready(const NodeInfo& node, uint64_t fingerprint) const;
   void Launch(ExecInfo& exec, StreamId stream, ThreadId thread, uint64_t time,
               uint32_t correlation);
@@ -60,7 +60,7 @@ class Execs {
     const ExecInfo* exec = Find(handle);
     return exec != nullptr && !exec->launched;
   }
-  // What the call took, where it was measured.
+  // The memory that the call took, where it was measured.
   void WriteReading(const Call& call, const ExecInfo& exec, ExecCall what);
   void End(uint64_t handle, uint64_t time, Source source);
 

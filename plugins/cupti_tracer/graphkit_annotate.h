@@ -1,4 +1,4 @@
-/* What an allocator tells graphkit beside the NVTX memory extension.
+/* An allocator's annotations for graphkit, beside the NVTX memory extension.
  *
  * NVTX (nvtx3/nvToolsExtMem.h) has words for heaps and for regions inside them, but none for the
  * stream that a region belongs to, for the other streams that use it, nor for a free that has been
@@ -36,17 +36,17 @@
 extern "C" {
 #endif
 
-/* What a call says. The numbers are the contract with the tracer: they never change meaning. */
+/* Kinds of calls. The numbers are the contract with the tracer: they never change meaning. */
 enum graphkit_annotation {
   GRAPHKIT_BLOCK_STREAM = 1,   /* the region at address has allocation stream `stream` */
   GRAPHKIT_RECORD_STREAM = 2,  /* the block at address is used on `stream` as well */
   GRAPHKIT_FREE_REQUESTED = 3, /* the user let go of the block; stream: its allocation stream */
   GRAPHKIT_FREE_COMPLETED = 4, /* the memory at address may be used again */
   GRAPHKIT_ALLOC = 5,          /* without NVTX: a block of `size` bytes for `stream` */
-  GRAPHKIT_POOL = 6            /* what lies in [address, address + size) belongs to pool `name` */
+  GRAPHKIT_POOL = 6            /* the blocks in [address, address + size) belong to pool `name` */
 };
 
-/* What the tracer exports as "graphkit_annotate_v1". Returns 0; `name` is copied. */
+/* The function that the tracer exports as "graphkit_annotate_v1". Returns 0; `name` is copied. */
 typedef int (*graphkit_annotate_function)(uint32_t kind, const void* address, uint64_t size,
                                           void* stream, const char* name);
 
@@ -118,8 +118,8 @@ static inline void graphkit_alloc(const void* address, uint64_t size, void* stre
   graphkit_annotate(GRAPHKIT_ALLOC, address, size, stream, NULL);
 }
 
-/* What lies in [address, address + size) belongs to the pool called `name`: blocks are reused
- * within a pool only. Said again with another name, it holds for blocks from then on. */
+/* The blocks in [address, address + size) belong to the pool called `name`: blocks are reused
+ * within a pool only. Called again with another name, it holds for blocks from then on. */
 static inline void graphkit_pool(const void* address, uint64_t size, const char* name) {
   graphkit_annotate(GRAPHKIT_POOL, address, size, NULL, name);
 }

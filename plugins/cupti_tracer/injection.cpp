@@ -1,4 +1,4 @@
-// What the driver calls when it loads the tracer, and what the process does with it afterwards.
+// The entry point that the driver calls when it loads the tracer, and the process's use of it.
 #include <pthread.h>
 
 #include "plugins/cupti_tracer/tracer.h"

@@ -18,7 +18,7 @@
 
 namespace graphkit {
 
-// What the driver says about a function.
+// The driver's information about a function.
 struct KernelLayout {
   std::string name;  // mangled
   bool known = false;
@@ -28,7 +28,7 @@ struct KernelLayout {
   bool operator==(const KernelLayout&) const = default;
 };
 
-// What a C++ signature says about one parameter.
+// The use of one parameter, by its C++ signature.
 enum class ParamUse : uint8_t {
   kUnknown,   // not known to be an address, or of what
   kRead,      // const T*
@@ -72,9 +72,9 @@ struct KernelInfo {
 inline constexpr size_t kWord = 8;  // bytes of a device address
 inline size_t FirstWord(const KernelParam& param) { return (kWord - param.offset % kWord) % kWord; }
 
-// What of a parameter a launch reads: PyTorch's CatArrInputTensorMetadata has room for more inputs
-// than there are. Row y of the grid copies input y; behind those is what lay on the host's stack
-// (aten/src/ATen/native/cuda/Shape.cu).
+// The part of a parameter that a launch reads: PyTorch's CatArrInputTensorMetadata has room for
+// more inputs than there are. Row y of the grid copies input y; behind those is what lay on the
+// host's stack (aten/src/ATen/native/cuda/Shape.cu).
 inline KernelParam ParamOf(const KernelInfo& kernel, const KernelWork& launch, size_t index) {
   KernelParam param = kernel.params[index];
   if (index == kernel.by_row) {

@@ -1,5 +1,5 @@
-// Which block lies at an address, among those that are live. Two levels, as in programs: what the
-// driver gave out, and what an allocator in the program gave out of that.
+// Finds the live block at an address. Two levels, as in programs: the driver's allocations, and the
+// blocks that an allocator in the program hands out of them.
 //
 //     driver   |------------ block 3 ------------|       |-- block 9 --|
 //     pieces      |- 4 -|        |--- 5 ---|

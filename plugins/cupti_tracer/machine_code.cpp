@@ -58,7 +58,7 @@ Flow FlowOf(uint32_t opcode) {
   }
 }
 
-// Whether it may write to global memory. Of copies in bulk, bit 73 tells that they go to shared
+// True if it may write to global memory. Of copies in bulk, bit 73 tells that they go to shared
 // memory.
 bool MayWrite(const Instruction& instruction) {
   switch (instruction.opcode() & 0x1ff) {

@@ -1,8 +1,8 @@
-// What kernels' machine code says of programmatic launches: whether a kernel waits for its grid
-// dependencies (griddepcontrol.wait, cudaGridDependencySynchronize), without which a programmatic
-// edge into it doesn't mean that the work before has ended; and whether it lets its dependents
-// start before its end (griddepcontrol.launch_dependents, cudaTriggerProgrammaticLaunchCompletion),
-// and may write to global memory after that.
+// Programmatic launches in kernels' machine code: if a kernel waits for its grid dependencies
+// (griddepcontrol.wait, cudaGridDependencySynchronize), without which a programmatic edge into it
+// doesn't mean that the work before has ended; and if it lets its dependents start before its end
+// (griddepcontrol.launch_dependents, cudaTriggerProgrammaticLaunchCompletion), and may write to
+// global memory after that.
 #pragma once
 
 #include <map>
@@ -45,7 +45,7 @@ struct NamedKernelCode {
 // sm_120, as nvdisasm 13 reads them.
 std::vector<NamedKernelCode> ReadKernelCode(std::string_view cubin);
 
-// What was read of all modules that the process has loaded. Thread safe; calls nothing of CUDA.
+// Facts from the machine code of all loaded modules. Thread safe; calls nothing of CUDA.
 class MachineCode {
  public:
   void Learn(std::string_view cubin);

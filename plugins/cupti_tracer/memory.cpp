@@ -76,8 +76,8 @@ void Memory::WriteFree(const Call& call, BlockId block, StreamId stream, bool de
   records_.Write(call, r);
 }
 
-// What is allocated in a capture makes the driver's block that it lies in the graph's; and what is
-// handed out of that one later may lie where the graph works.
+// An allocation in a capture marks the driver's block under it as the graph's; memory that is
+// handed out of that block later may lie where the graph works.
 void Memory::MarkOfGraphs(LiveMemory::Level level, Address address, GraphId graph) {
   auto* under = driver().Holding(address);
   if (under == nullptr) return;
@@ -136,7 +136,7 @@ BlockId Memory::OnFreeNode(const Call& call) {
   return block;
 }
 
-// What allocators inside the program say.
+// Annotations by allocators inside the program.
 
 PoolId Memory::NamedPool(const ThreadState& thread, const Call& call, std::string_view name) {
   if (auto known = named_pools_.find(name); known != named_pools_.end()) return known->second;
@@ -167,7 +167,7 @@ void Memory::DropPieces(const Call& call, uint64_t address, uint64_t size) {
   }
 }
 
-// What lies in a segment goes with it.
+// The blocks in a segment end with it.
 void Memory::DropSegment(const Call& call, uint64_t address) {
   const Segment* segment = segments_.Find(address);
   if (segment == nullptr) return;

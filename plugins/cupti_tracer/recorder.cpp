@@ -34,7 +34,7 @@ void Recorder::Exit(ThreadState& thread, const Call& call) {
   SwapSpace(thread);
 }
 
-void Recorder::Nothing(ThreadState&, const Call&) {}  // what the graph events tell is all there is
+void Recorder::Nothing(ThreadState&, const Call&) {}  // the graph events have it all
 
 void Recorder::OnStreamCreate(ThreadState&, const Call& call) { streams_.Create(call); }
 

@@ -63,11 +63,11 @@ class Recorder {
   // Events that came outside of any call that the glue knows: nodes of graphs that are known.
   void LooseEvents(ThreadState& thread, uint64_t time);
 
-  // Whether the exec is known and hasn't been launched.
+  // True if the exec is known and hasn't been launched.
   bool IsUnlaunched(uint64_t exec) { return execs_.IsUnlaunched(exec); }
   bool capturing() const { return streams_.capturing(); }
-  // Whether a launch of the exec may copy from or to a thread's stack, and how far that reaches
-  // hasn't been told of many of its launches: finding out takes longer than a launch.
+  // True if a launch of the exec may copy from or to a thread's stack, and the stack's extent was
+  // recorded for few of its launches so far: reading it takes longer than a launch.
   bool AsksStack(uint64_t exec) {
     const ExecInfo* known = execs_.Find(exec);
     return known != nullptr && AsksStack(*known);
@@ -84,7 +84,7 @@ class Recorder {
     eager_counts_.Write(records_, time, always);
   }
 
-  // What comes from elsewhere than driver calls.
+  // The parts that record other sources than driver calls.
   Memory& memory() { return memory_; }
   Threads& threads() { return threads_; }
   StackTable& stacks() { return stacks_; }
@@ -98,7 +98,7 @@ class Recorder {
  private:
   static constexpr size_t kCacheLine = 64;
 
-  // What successful calls mean (call_kinds.def).
+  // Handlers of successful calls (call_kinds.def).
   using Handler = void(ThreadState& thread, const Call& call);
   Handler Nothing, OnStreamCreate, OnEventCreate, OnEventRecord, OnEventWait, OnSync,
       OnBeginCapture, OnEndCapture, OnUpdateDependencies, OnWork, OnAlloc, OnPoolCreate,

@@ -1,4 +1,4 @@
-// What is taken away: streams, events, execs, pools, memory, nodes, graphs with all in them.
+// Ends of things: streams, events, execs, pools, memory, nodes, graphs with all in them.
 //
 // The driver may give out a handle again as soon as it has let go of it, which is before the call
 // that takes it away returns:
@@ -95,7 +95,7 @@ void Recorder::End(ThreadState& thread, const Call& call, const Going& going) {
 }
 
 void Recorder::OnGraphDestroyed(ThreadState& thread, uint64_t graph) {
-  // What the same call had made is not the program's.
+  // Events of the graph that the same call had made are not the program's.
   std::erase_if(thread.events, [graph](const GraphEvent& event) { return event.graph == graph; });
   SwapSpace(thread);
   // That of a capture goes when the capture ends, which failed: the call says more when it returns.

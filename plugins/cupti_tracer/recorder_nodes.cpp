@@ -4,7 +4,7 @@
 namespace graphkit {
 namespace {
 
-// What a node, or work outside of graphs, does, as its record says it.
+// Describes a node, or work outside of graphs, in its record.
 template <typename Record>
 void Describe(const Work& work, Records& records, Record& r) {
   r.row.kernel = work.kernel;
@@ -111,7 +111,7 @@ void Recorder::WriteNode(ThreadState& thread, const Call& call, GraphInfo& graph
   if (draft.embeds()) WriteClaimed(call, r.id, claimed);
 }
 
-// What the call says of the node at hand, with the records that this refers to.
+// Reads the call's parameters for the node at hand, and writes the records that they refer to.
 void Recorder::ReadWork(ThreadState& thread, const Call& call) {
   switch (work_.kind) {
     case NodeKind::kKernel:
@@ -160,15 +160,15 @@ uint64_t Recorder::DetailsOf(const Call& call) {
   return all.value();
 }
 
-// What the node at hand has of the call's batch. Where a call made as many nodes as its batch has
-// operations, each is one of them, in their order; else any node may be any of them.
+// The node's part of the call's batch. Where a call made as many nodes as its batch has operations,
+// each is one of them, in their order; else any node may be any of them.
 std::span<const Operation> Recorder::OperationsOf(const Call& call) {
   const std::span<const Operation> all(call.operations);
   if (nodes_made_ != all.size() || next_operation_ >= all.size()) return all;
   return all.subspan(next_operation_++, 1);
 }
 
-// What else a clone has of its original.
+// The properties that a clone inherits from its original, beyond its work.
 void Recorder::WriteInherited(const Call& call, NodeInfo& node, const NodeInfo& original) {
   if (original.updatable) WriteUpdatable(call, node);
   if (!original.off) return;

@@ -1,4 +1,4 @@
-// What the recorder's parts write with: each makes records of its own, in the order of the calls.
+// Output shared by the recorder's parts: each makes records of its own, in the order of the calls.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the tracer says on stderr.
+// The tracer's messages on stderr.
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>

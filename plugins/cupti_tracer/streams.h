@@ -75,7 +75,7 @@ class Streams {
   // Opens a capture into a graph.
   void Begin(const Call& call, StreamInfo& origin, ThreadId thread, GraphId graph,
              uint64_t graph_handle, const Frontier& entries);
-  // What is open is closed, and its streams leave it.
+  // Closes everything that is open; its streams leave the capture.
   void Close(const CaptureInfo& capture);
   void UpdateFrontier(const ThreadState& thread, const Call& call, const Frontier& entries);
   // A node of the call takes the place of the stream's frontier; a launch may record events
@@ -112,7 +112,7 @@ class Streams {
   uint32_t next_stream_ = 0, next_event_ = 0, next_capture_ = 0;
 };
 
-// Whether an error says that a call isn't allowed in a capture, or that one is broken.
+// True if an error means that a call isn't allowed in a capture, or that a capture is broken.
 bool IsCaptureError(int32_t error);
 
 }  // namespace graphkit

@@ -22,7 +22,7 @@ struct TraceTarget {
   uint64_t max_bytes = 0;  // 0: no bound
   uint64_t buffer = 0;     // bytes that may wait for the disk; 0: no waiting
   std::string device;      // "cuda" or "soft"
-  std::string run;         // what `graphkit trace` calls the run that this process is of
+  std::string run;         // name that `graphkit trace` gave this process's run
   bool all_work = false;   // all work outside of captures is recorded
 };
 
@@ -33,7 +33,7 @@ TraceTarget TargetFromEnvironment();
 // "/a/trace.json" for process 7: "/a/trace.7.json"; with `again` above 1: "/a/trace.7.2.json".
 std::string PathForProcess(const std::string& path, int64_t pid, int again);
 
-// What the first records of a trace say about the process.
+// Facts about the process, for the first records of a trace.
 struct ProcessFacts {
   std::string device_name;
   int driver = 0;
@@ -59,7 +59,7 @@ class TraceFile : public RecordSink {
   // In a forked child: lets go of the parent's file. What comes next goes to a file of its own.
   void Forked();
 
-  // What went wrong, for one line; empty while all is well. Told once.
+  // The error, for one line; empty while all is well. Reported once.
   const std::string& error() const { return error_; }
 
  private:

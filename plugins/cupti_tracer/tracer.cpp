@@ -393,7 +393,7 @@ void Tracer::CountWork(ThreadState& thread, Call& call) {
   SayErrors();
 }
 
-// What is counted lies before a capture, in it, or behind it; before the first launch or behind it.
+// Work is counted apart before, in and after a capture, and before and after the first launch.
 void Tracer::WriteCountsBefore(const ThreadState& thread, const Call& call) {
   const bool launch = call.kind == CallKind::kGraphLaunch && thread.events.empty();
   const bool first_launch = launch && call.result == 0 && !launched_;

@@ -1,7 +1,7 @@
-// What an exec takes of the device (`graphkit trace --measure-execs`): free memory, asked right
-// before and right after the calls in which the driver takes it, from the callbacks of these calls.
-// A reading says what happened on the whole device. Of this process's other calls that take or give
-// back memory the tracer knows: a reading during which there was one is marked as disturbed.
+// Measures the device memory of an exec (`graphkit trace --measure-execs`): reads free memory right
+// before and right after the calls in which the driver takes it, in the callbacks of these calls. A
+// reading covers the whole device. The tracer knows this process's other calls that take or give
+// back memory: a reading during which there was one is marked as disturbed.
 #include "plugins/cupti_tracer/tracer.h"
 
 namespace graphkit {

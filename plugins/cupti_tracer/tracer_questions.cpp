@@ -1,6 +1,6 @@
-// What the tracer has to ask before it can record a call: the driver, CUPTI, the loader. It asks
-// without its lock: they may be waiting, under a lock of theirs, for a callback of ours on another
-// thread.
+// Queries that the tracer needs before it can record a call: to the driver, CUPTI and the loader.
+// It asks without its lock: they may be waiting, under a lock of theirs, for a callback of ours on
+// another thread.
 #include <link.h>
 #include <pthread.h>
 
@@ -13,7 +13,7 @@
 namespace graphkit {
 namespace {
 
-// Whether a program or a library is loaded there.
+// True if a program or a library is loaded there.
 bool IsLoaded(uint64_t address) {
   auto holds = [](dl_phdr_info* info, size_t, void* data) {
     const uint64_t offset = *static_cast<const uint64_t*>(data) - info->dlpi_addr;
@@ -64,7 +64,7 @@ bool Tracer::NeedsKernel(const ThreadState& thread, const Call& call) {
          !recorder_->work_reader().KnowsKernel(call.kernel.function, call.kernel.name);
 }
 
-// Whether work that was submitted outside of captures is to be recorded. Without the lock.
+// True if work that was submitted outside of captures is to be recorded. Without the lock.
 bool Tracer::MayMatter(const ThreadState& thread, const Call& call) const {
   const EagerWatch& watch = recorder_->watch();
   if (eager_ || watch.capturing()) return true;
@@ -75,7 +75,7 @@ bool Tracer::MayMatter(const ThreadState& thread, const Call& call) const {
   }
   if (thread.unloads != unloads_.load(std::memory_order_relaxed)) return true;
   const KernelInfo* const* known = thread.kernels.Find(call.kernel.function);
-  if (known == nullptr) return true;  // what its arguments are is asked once
+  if (known == nullptr) return true;  // its arguments are looked up once
   const bool same = call.kernel.name == nullptr || (*known)->name == call.kernel.name;
   return !same || watch.MayHold(call.kernel, **known);
 }

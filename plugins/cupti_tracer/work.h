@@ -1,5 +1,5 @@
-// What a node does, or work outside of graphs: what it launches, and what it touches, of what its
-// call says.
+// The work of a node, or outside of graphs: its operation and its memory accesses, derived from the
+// parameters of its call.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ class WorkReader {
   WorkReader(Records& records, const Memory& memory, Communicators& communicators)
       : records_(records), memory_(memory), communicators_(communicators) {}
 
-  // Whether a launch of this function can be read; if not, AddKernel first.
+  // True if a launch of this function can be read; if not, AddKernel first.
   bool KnowsKernel(uint64_t function, const char* name) const {
     return FindKernel(function, name) != nullptr;
   }
@@ -58,7 +58,7 @@ class WorkReader {
   void ReadKernel(const KernelWork& launch, Work& work);
   // A copy or a memset of the call's own, and what its batch has of the node.
   void ReadOperations(const Operation& own, std::span<const Operation> batch, Work& work) const;
-  // What the record of a node, or of its last parameters, says. False: it isn't known.
+  // Reads the record of a node, or of its last parameters. False: it isn't known.
   bool ReadRecord(uint64_t place, Work& work) const;
   static constexpr uint64_t kNoPlace = ~uint64_t{0};
 

@@ -32,7 +32,7 @@ namespace {
 
 using nlohmann::json;
 
-// What cudagraphkit.Error is made of.
+// The source of cudagraphkit.Error.
 struct Failed : std::runtime_error {
   explicit Failed(const Error& error) : std::runtime_error(Describe(error)) {}
 };
@@ -186,7 +186,7 @@ std::string SizeOf(const std::string& text) {
   return std::to_string(*bytes);
 }
 
-// What a call gives back. `data` is the caller's, to be given to graphkit_free.
+// The result of a call. `data` is the caller's, to be given to graphkit_free.
 struct Answer {
   char* data = nullptr;
   uint64_t size = 0;

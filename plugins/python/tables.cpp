@@ -50,7 +50,7 @@ int64_t TimeOf(const Trace& trace, Seq seq) {
   return static_cast<int64_t>(trace.times[seq] - clock.monotonic) + clock.wall;
 }
 
-// What a table has beside the fields of its things' records: where they begin and end, mostly.
+// Columns of a table beside the fields of its things' records: where they begin and end, mostly.
 void AddOthers(const Trace&, const Graph& graph, NumberRow& row) {
   row.Add("created", Place(graph.created));
   row.Add("destroyed", Place(graph.destroyed));

@@ -1,6 +1,6 @@
-// What the allocator asks of the CUDA driver, from the libcuda that is in the process: the one
-// library that programs with any CUDA runtime share. Versioned names say which ABI is meant.
-// Nothing here is called from CUPTI's callbacks; all of it is legal while streams are captured.
+// The allocator's calls of the CUDA driver, to the libcuda that is in the process: the one library
+// that programs with any CUDA runtime share. Versioned names mark the ABI. Nothing here is called
+// from CUPTI's callbacks; all of it is legal while streams are captured.
 #pragma once
 
 #include <cuda.h>
@@ -55,7 +55,7 @@ struct StreamCapture {
   bool maybe() const { return active || unsure; }
 };
 
-// What was put at the end of a stream's work. Neither: nothing is known about that work.
+// A mark at the end of a stream's work. Neither: nothing is known about that work.
 struct StreamMark {
   CUevent event = nullptr;
   bool over = false;  // the context is gone, and all that ran in it
@@ -74,7 +74,7 @@ class CudaDriver {
   void Free(int device, Address address);
   std::optional<Bytes> TotalMemory(int device);
 
-  // Whether the stream is in a capture, and where it stands.
+  // The stream's capture, if any, and its position in it.
   StreamCapture CaptureOf(uint64_t stream, bool frontier);
   bool EdgesInto(uint64_t node, std::vector<LiveEdge>* in);
 
@@ -83,7 +83,7 @@ class CudaDriver {
   bool Done(CUevent event);
   void Wait(CUevent event);
   void Drop(CUevent event);
-  // What the stream gets from here on comes after the event. False: it couldn't be told.
+  // Orders the stream's later work after the event. False: that failed.
   bool LetWait(int device, uint64_t stream, CUevent event);
   // Waits until the device has nothing left to do; false: it may have. Not while a stream is
   // captured.

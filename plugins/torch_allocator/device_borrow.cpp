@@ -77,7 +77,7 @@ std::vector<LentBlock> DeviceAllocator::Return(const PoolKey& key) {
   return {};
 }
 
-// What `later` gets from here on comes after all that `stream` has to do.
+// Orders the later work of `later` after all present work of `stream`.
 bool DeviceAllocator::WaitFor(uint64_t stream, uint64_t later) {
   const StreamMark mark = driver_->Record(segments_.device, stream);
   if (mark.over) return true;

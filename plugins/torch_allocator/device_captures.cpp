@@ -104,7 +104,7 @@ DeviceAllocator::PlannedUse* DeviceAllocator::PlanOf(PrivatePool* pool, OpenCapt
   return &planned_.emplace_back(PlannedUse{key, pool, PlanCursor(&planned), arena});
 }
 
-// Whether the block is free by order, or when its capture ends. Otherwise it was freed outside
+// True if the block is free by order, or when its capture ends. Otherwise it was freed outside
 // captures.
 bool DeviceAllocator::FreeInCapture(const Block& block) {
   std::vector<StreamCapture> streams{driver_->CaptureOf(block.stream, true)};

@@ -170,8 +170,8 @@ GRAPHKIT_EXPORT void graphkit_allocator_on_lent(void (*called)(void* pointer, si
   on_lent = called;
 }
 
-// What CUDAPluggableAllocator's set_begin_allocate_to_pool, set_end_allocate_to_pool_fn and
-// set_release_pool call (torch/csrc/cuda/CUDAPluggableAllocator.h). C++ types by value, as there.
+// Functions behind CUDAPluggableAllocator's set_begin_allocate_to_pool, set_end_allocate_to_pool_fn
+// and set_release_pool (torch/csrc/cuda/CUDAPluggableAllocator.h). C++ types by value, as there.
 GRAPHKIT_EXPORT void graphkit_torch_begin_pool(int device, MempoolId pool, MempoolFilter accepts) {
   StreamFilter filter;
   if (accepts) filter = [accepts](uint64_t stream) { return accepts(HandleOf(stream)); };

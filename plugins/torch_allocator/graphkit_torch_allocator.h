@@ -109,7 +109,7 @@ typedef struct graphkit_allocator_figures {
 int graphkit_allocator_figures_of(int device, uint32_t version, graphkit_allocator_figures* out);
 /* Peaks are from here on. */
 void graphkit_allocator_reset_peaks(int device);
-/* What GRAPHKIT_ALLOCATOR_REPORT writes; 0, or 1 when the file can't be written. */
+/* Writes the report of GRAPHKIT_ALLOCATOR_REPORT; returns 0, or 1 if the file can't be written. */
 int graphkit_allocator_report(const char* path);
 
 #ifdef __cplusplus

@@ -33,7 +33,7 @@ struct PrivatePool {
   CachingAllocator eager;
   LivePool live;
   int users = 0;      // begun, and not released, so often
-  int lent = 0;       // whether memory of it is lent (device_borrow.cpp)
+  int lent = 0;       // times that memory of it is lent (device_borrow.cpp)
   bool kept = false;  // the default pool; that of a capture without a pool
 };
 

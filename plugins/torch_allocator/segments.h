@@ -10,7 +10,7 @@
 
 namespace graphkit::torch {
 
-// What the device's pools got together.
+// The segments that the device's pools have.
 struct DeviceSegments {
   int device = 0;
   Bytes reserved = 0;

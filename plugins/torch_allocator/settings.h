@@ -1,4 +1,4 @@
-// What the environment says, read once.
+// The allocator's settings in the environment, read once.
 #pragma once
 
 #include <string>

@@ -53,7 +53,7 @@ class Backwards:
         self.stacks = {}  # equal ones are one object, so that a file holds each once
 
     def watch(self, engine):
-        """What takes the place of autograd's engine."""
+        """Takes the place of autograd's engine."""
         watching = self
 
         class Engine:

@@ -1,6 +1,6 @@
-// What an allocator tells tools about itself: segments and blocks through the NVTX memory
-// extension, streams and waiting frees through graphkit's annotation header. Costs nothing when
-// nobody listens.
+// An allocator's annotations for tools: segments and blocks through the NVTX memory extension,
+// streams and waiting frees through graphkit's annotation header. Costs nothing when nobody
+// listens.
 #pragma once
 
 #include <cuda_runtime.h>

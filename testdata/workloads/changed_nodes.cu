@@ -37,7 +37,7 @@ namespace {
 
 using Kernel = void (*)(float*, int, float);
 
-// What a kernel node launches. Stays where it is: `params` points into it.
+// The launch of a kernel node. Stays where it is: `params` points into it.
 struct KernelNode {
   float* data;
   int n = kElements;

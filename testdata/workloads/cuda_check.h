@@ -1,4 +1,4 @@
-// What every workload needs: CUDA calls that are checked, and numbers from the command line.
+// Helpers of every workload: CUDA calls that are checked, and numbers from the command line.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -23,7 +23,7 @@ inline void CheckCuda(cudaError_t got, cudaError_t wanted, const char* call, con
   std::exit(1);
 }
 
-// Whether the command line holds the flag `name`.
+// True if the command line holds the flag `name`.
 inline bool Flag(int argc, char** argv, const char* name) {
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], name) == 0) return true;

@@ -114,7 +114,7 @@ cudaGraphNode_t AddHost(cudaGraph_t graph, cudaGraphNode_t after, int* counter) 
   return node;
 }
 
-// What follows the conditionals: join, record, copy and free.
+// The nodes after the conditionals: join, record, copy and free.
 void AddEnd(cudaGraph_t graph, const cudaGraphNode_t (&joined)[3], cudaEvent_t event, float* data,
             float* host) {
   cudaGraphNode_t join = nullptr;

@@ -31,7 +31,7 @@ __global__ void Touch(float* data) { data[threadIdx.x] += 1.0f; }
 
 namespace {
 
-// What the rules work with: streams and events made anew for each.
+// The objects that the rules work with: streams and events made anew for each.
 struct Scene {
   float* data = nullptr;
   cudaStream_t stream = nullptr;  // captures
@@ -104,7 +104,7 @@ void BeginAgain(const Scene& s) {
 struct Rule {
   const char* name;
   void (*breaks)(const Scene&);
-  int end;                // what ends the capture with which error; kUnjudged: not documented
+  int end;                // error of the capture's end; kUnjudged: not documented
   bool blocking = false;  // the capturing stream synchronises with the legacy stream
 };
 

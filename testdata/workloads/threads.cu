@@ -132,7 +132,7 @@ void CaptureOne(Round& round, int thread) {
   }
 }
 
-// What the main thread does while the others capture.
+// The main thread's work while the others capture.
 void AllocateMeanwhile(cudaStreamCaptureMode mode) {
   if (mode == cudaStreamCaptureModeRelaxed) return;
   void* memory = nullptr;

@@ -1,4 +1,4 @@
-// What holds for every allocator model, and what is each one's own.
+// Properties of every allocator model, and those that each one has alone.
 #include "libgraphkit/alloc/models/allocator_model.h"
 
 #include <doctest/doctest.h>

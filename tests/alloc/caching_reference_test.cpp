@@ -105,7 +105,7 @@ TEST_CASE("the model places every block where the obvious allocator does") {
   }
 }
 
-// What must hold of every segment list, whatever was done.
+// Properties of every segment list, after any calls.
 void CheckSound(const CachingAllocator& model) {
   Bytes reserved = 0;
   for (const SegmentState& segment : model.Segments()) {

@@ -111,7 +111,7 @@ void RandomStep(LiveGraph* graph, std::mt19937_64* random) {
   }
 }
 
-// What was known of a stream at some time.
+// The knowledge about a stream at some time.
 struct Sight {
   OrderPoint point;
   std::vector<FrontierEntry> frontier;
@@ -123,7 +123,7 @@ Sight Look(LiveGraph* graph, size_t stream) {
           Markers(graph, stream)};
 }
 
-// Whether all markers having ended proves that the node has.
+// True if all markers having ended proves that the node has.
 bool Covered(const SlowOrder& slow, size_t node, const std::vector<NodeId>& markers) {
   return std::ranges::any_of(markers,
                              [&](NodeId marker) { return slow.EndsBefore(NodeId(node), marker); });

@@ -63,7 +63,7 @@ std::vector<NodeId> Traced(LiveGraph* graph, const std::vector<NodeId>& markers)
   return traced;
 }
 
-// Whether some node has ended at `earlier` that may run at `later`.
+// True if some node has ended at `earlier` that may run at `later`.
 bool WentBack(const SlowOrder& slow, size_t nodes, const Frontier& earlier, const Frontier& later) {
   for (size_t i = 0; i < nodes; ++i) {
     if (slow.Before(NodeId(i), earlier) && !slow.Before(NodeId(i), later)) return true;
@@ -261,7 +261,7 @@ class RandomCaptures {
     const std::vector<Ask> offered = OfferedTo(open, slow);
     for (const Told& told : told_) {
       if (told.capture != open.graph->id() || told.state != Told::kWaiting) continue;
-      // What takes its planned place may be a stream that went back.
+      // A stream that went back may have taken its planned place.
       if (told.in_arena && pool_.completed(told.block)) continue;
       const bool found = std::ranges::any_of(offered, [&](const Ask& ask) {
         return ask.step >= told.freed && AllBefore(slow, told.markers, ask.at);

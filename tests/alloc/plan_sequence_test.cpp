@@ -231,8 +231,8 @@ class RandomSequence {
   std::vector<BlockId> made_, outputs_;
 };
 
-// What each read finds, block by block of memory: who wrote its units last. `place`: the first
-// unit.
+// The result of each read, block by block of memory: the last writer of its units. `place`: the
+// first unit.
 template <typename Place>
 std::vector<uint64_t> Finds(const Trace& trace, Place place) {
   std::map<uint64_t, uint64_t> memory;

@@ -38,7 +38,7 @@ class FallingDriver final : public DriverMemory {
   Address next_ = Address{1} << 50;
 };
 
-// What the model itself does, written down as PyTorch would.
+// The model's own calls, recorded as PyTorch would.
 class Recorder {
  public:
   explicit Recorder(CachingConfig config, Bytes capacity, uint32_t pools, PoolOptions options = {})

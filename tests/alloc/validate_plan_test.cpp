@@ -12,7 +12,7 @@ namespace {
 
 using Kind = PlanViolation::Kind;
 
-// Whether any two blocks that conflict share bytes: every pair is looked at.
+// True if any two blocks that conflict share bytes: every pair is looked at.
 bool AnyOverlap(const LifetimeProblem& problem, const Plan& plan) {
   for (size_t a = 0; a < problem.blocks.size(); ++a) {
     for (size_t b = 0; b < a; ++b) {

@@ -25,7 +25,7 @@ namespace {
 constexpr uint64_t kGraphs = 100'000;
 constexpr size_t kFewBlocks = 16;  // more, and the slow bound is too slow
 
-// What the slow facts rest on.
+// The inputs of the slow facts.
 struct Slow {
   explicit Slow(const Trace& of)
       : trace(of),
@@ -163,7 +163,7 @@ std::vector<Finding> OrderFindings(const Facts& facts) {
   return all;
 }
 
-// Which blocks the checks of order name, and how gravely: for every pair of uses by its words.
+// The blocks and severities of the checks of order: for every pair of uses by its words.
 std::string VerdictsDifference(const Slow& slow, const Facts& facts) {
   std::set<Verdict> found;
   for (const Finding& finding : OrderFindings(facts)) {
@@ -217,7 +217,7 @@ std::string OrderDifference(const Slow& slow, const Facts& facts) {
   return same ? "" : "redundant edges";
 }
 
-// What is summed up for the report adds up to what it is the sum of.
+// The sums in the report equal their parts.
 std::string BillDifference(const Slow& slow, const Facts& facts) {
   const Trace& trace = slow.trace;
   for (const GraphSummary& graph : Summarize(facts)) {
@@ -244,7 +244,7 @@ std::string BillDifference(const Slow& slow, const Facts& facts) {
   return parts == asked.asked_bytes ? "" : "the parts of what was asked of the driver";
 }
 
-// What was compared: none of it may be nothing.
+// Counts of the comparisons: none of them may be 0.
 struct Tally {
   size_t blocks = 0;
   size_t races = 0;

@@ -24,7 +24,7 @@
 namespace graphkit {
 namespace {
 
-// What missing-order says.
+// The messages of missing-order.
 std::vector<std::string> Races(const Trace& trace) {
   std::vector<std::string> messages;
   const Result<Report> report = Analyze(trace, {.checks = {"missing-order"}});
@@ -293,7 +293,7 @@ struct Copy {
   std::set<std::pair<NodeId, NodeId>> edges;
 };
 
-// What ran of a root between two edits of it.
+// The runs of a root between two edits of it.
 struct Ran {
   Copy copy;
   std::map<NodeId, Touched> touched;  // by any of its runs

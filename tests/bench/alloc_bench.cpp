@@ -122,8 +122,8 @@ Trace WithDeferred(int64_t deferred, int measured) {
   return t.Build();
 }
 
-// What finding complete blocks adds to a malloc: PyTorch's scan, and the index. Placing isn't in
-// it.
+// The time that finding complete blocks adds to a malloc: PyTorch's scan, and the index. Placing
+// isn't in it.
 void BM_MallocWithDeferred(benchmark::State& state) {
   constexpr int kMeasured = 200;
   const Trace trace = WithDeferred(state.range(2), kMeasured);

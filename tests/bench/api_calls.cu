@@ -1,4 +1,4 @@
-// What each kind of call costs: in a loop, ns per call, the best of several rounds. Run untraced
+// The cost of each kind of call: in a loop, ns per call, the best of several rounds. Run untraced
 // and traced, the difference is the tracer's.
 //
 //     api_calls [ROUNDS]    captured: …    outside: …    beside, on graphs' memory: …

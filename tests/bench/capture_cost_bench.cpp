@@ -1,6 +1,6 @@
-// What the tracer adds to a captured kernel node, on the software device: capture_loop run as a
-// program of its own, untraced and traced. The time of an iteration is that of one node (wall, the
-// slowest of the capturing threads).
+// The time that the tracer adds to a captured kernel node, on the software device: capture_loop run
+// as a program of its own, untraced and traced. The time of an iteration is that of one node (wall,
+// the slowest of the capturing threads).
 #include <benchmark/benchmark.h>
 
 #include <cstdio>

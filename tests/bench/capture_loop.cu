@@ -1,4 +1,4 @@
-// What a captured kernel node costs: T threads capture N nodes each, on a stream of their own, and
+// The cost of a captured kernel node: T threads capture N nodes each, on a stream of their own, and
 // the program prints the wall time per node of the slowest thread, in nanoseconds. All begin
 // together, and no graph is destroyed while others capture. Run untraced and traced, the difference
 // is the tracer's.

@@ -1,4 +1,4 @@
-// What a large graph costs on the software device: a capture of N kernel nodes in one stream,
+// The cost of a large graph on the software device: a capture of N kernel nodes in one stream,
 // instantiated and launched. Prints the seconds of each step and the peak of the program's memory.
 //
 //     graph_loop NODES

@@ -70,7 +70,7 @@ class TorchSearch {
  public:
   TorchSearch(const PeerGraph& graph, bool cached)
       : graph_(graph), cached_(cached), visited_(graph.streams) {}
-  // Whether a is before or at `tip`, where its stream stands. Tips of a stream only go forwards.
+  // True if a is before or at `tip`, where its stream stands. Tips of a stream only go forwards.
   bool Reaches(uint32_t a, uint32_t tip);
   size_t visited() const;
 

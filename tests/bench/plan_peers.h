@@ -35,7 +35,7 @@ Offsets TvmHillClimb(const PeerProblem& peer);
 // MindSpore's SOMAS: goes by the graph's order; the best of its eight combinations.
 Offsets Somas(const PeerProblem& peer);
 
-// What several of them are made of.
+// Parts that several of them share.
 
 Bytes PeakOf(const PeerProblem& peer, const Offsets& offsets);
 // Block numbers, sorted so that what `before` says comes first; equals by number.

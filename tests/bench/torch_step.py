@@ -1,5 +1,5 @@
-"""What a replay, an uncaptured step and a capture of a GPT training step cost the processor, in ms: to be run with and without
-`graphkit trace`, in turn (docs/performance.md).
+"""Processor time of a replay, an uncaptured step and a capture of a GPT training step, in ms: to be run with and
+without `graphkit trace`, in turn (docs/performance.md).
 
     graphkit trace --device soft -o step.json -- python tests/bench/torch_step.py
 """

@@ -55,7 +55,7 @@ TIMED = {
 
 
 class Failed(Exception):
-    """What went wrong, in a line."""
+    """A failure, in a line."""
 
 
 def run(folder, words, accepted=(0,), **variables):

@@ -111,7 +111,7 @@ def keep(folder, name):
 
 
 def judge(program, fixed):
-    """Whether it passed, which is told."""
+    """True if it passed; the result is printed."""
     started = time.monotonic()
     name = program.stem + (" fixed" if fixed else "")
     with tempfile.TemporaryDirectory() as folder:

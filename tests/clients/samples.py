@@ -30,7 +30,7 @@ LIMIT_S = 300
 
 
 class Failed(Exception):
-    """What went wrong, in a line."""
+    """A failure, in a line."""
 
 
 def skip(why):
@@ -70,7 +70,7 @@ def compiled(source, built):
 
 
 def images(text, source):
-    """What a driver program loads: (file, fatbin or ptx, its source)."""
+    """The files that a driver program loads: (file, fatbin or ptx, its source)."""
     names = re.findall(r'_FILE\s+"\$\{CMAKE_CURRENT_BINARY_DIR\}/([^"]+\.(fatbin|ptx))"', text)
     sources = re.findall(r'KERNEL_SOURCE\s+"\$\{CMAKE_CURRENT_SOURCE_DIR\}/([^"]+)"', text)
     return [(name, kind, source / file) for (name, kind), file in zip(names, sources)]

@@ -1,4 +1,4 @@
-"""What a program says of itself in its first lines, and whether an analysis says the same.
+"""The expectations in a program's first lines, compared with an analysis.
 
     # graphkit: warning deferred-record-stream 7 MiB :14      a finding: severity, check, bytes, the line that it names
     # graphkit: note late-free                                bytes and line may be left out
@@ -15,11 +15,11 @@ LINE = re.compile(r"(?P<severity>note|warning|error) (?P<check>[a-z-]+)(?: (?P<n
 
 
 class Failed(Exception):
-    """What went wrong, in a line."""
+    """A failure, in a line."""
 
 
 def headings(program, name):
-    """What stands after `# name: ` in the program's first lines."""
+    """The values after `# name: ` in the program's first lines."""
     values = []
     for line in program.read_text(encoding="utf-8").splitlines():
         if not line.startswith("# "):
@@ -50,7 +50,7 @@ def expected_findings(program, fixed=False):
 
 
 def variants(program):
-    """Whether it is run as a twin: once without, and with where it has one."""
+    """The variants to run: the program, and its fixed twin where it has one."""
     return (False, True) if '["fixed"]' in program.read_text(encoding="utf-8") else (False,)
 
 
@@ -94,8 +94,8 @@ def compare_findings(program, report, fixed=False):
 
 
 def compare_ranks(report, program, fixed=False):
-    """What the traces of several ranks show together: each expected finding, with the line that it names first, and no other of
-    collectives."""
+    """Compares the traces of several ranks together: each expected finding, with the line that it names first, and no
+    other of collectives."""
     expected = [LINE.match(text) for text in headings(program, "ranks")]
     left = [finding for finding in report.get("findings", []) if finding["check"] in ("collective-order", "collective-size")]
     for match in [] if fixed else expected:

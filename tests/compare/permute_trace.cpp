@@ -48,7 +48,7 @@ class Permuter {
     }
   }
 
-  // What has to come before each node: those with an edge to it, and the one before on its stream.
+  // The nodes to come before each node: those with an edge to it, and the one before on its stream.
   std::vector<std::vector<size_t>> Followers(std::vector<size_t>& waiting) const {
     std::vector<std::vector<size_t>> followers(from_.nodes.size());
     std::vector<std::pair<std::pair<GraphId, StreamId>, size_t>> last;

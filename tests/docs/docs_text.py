@@ -43,7 +43,7 @@ class Links(unittest.TestCase):
                         self.assertIn(heading, anchors(page.read_text()))
 
 
-# What a component or a person in particular is meant by, and words that are none of the field's.
+# Words for a component or a person in particular, and words that are none of the field's.
 BANNED = re.compile(r"\b(nobody|somebody|whoever|everybody|anybody|how manieth|gravest|asks? memory ahead|can(?:'t|not) be had)\b", re.IGNORECASE)
 
 

@@ -1,4 +1,4 @@
-"""What a page's blocks are, and what counts as shown: pages.py."""
+"""The blocks of a page, and rules for shown output: pages.py."""
 
 import textwrap
 import unittest

@@ -29,7 +29,7 @@ PROGRAMS = SOURCE / "tests/docs/programs"
 FAKE_TORCH = SOURCE / "tests/plugins/torch_hook/fake"
 VERDICTS = re.compile(r"graphkit (check|diff|replay|plan|pipeline)\b")  # that may end with 1
 
-# What stands for the reader's own, by the name that it has on the pages.
+# Files that stand for the reader's own, by the name that they have on the pages.
 READERS = {
     **dict.fromkeys(["trace.json", "before.json", "step.json", "step-100.json", "engine.json", "rank.json", "rank0.json", "rank2.json",
                      "rank3.json", "traces/rank0.json"], "testdata/traces/soft/record_stream.json"),
@@ -153,7 +153,7 @@ def make_inputs(session: Session, command: str) -> None:
 
 
 class Words:
-    """Whether the subcommands, options and files that a command names are there."""
+    """Checks that the subcommands, options and files that a command names are there."""
 
     def __init__(self, graphkit: pathlib.Path):
         self.graphkit, self.helps = graphkit, {}
@@ -166,7 +166,7 @@ class Words:
         return self.helps[subcommand]
 
     def missing(self, command: str) -> str:
-        """What isn't there; empty: nothing."""
+        """The words that aren't there; empty: none."""
         for call in re.findall(r"(?<![\w-])graphkit ([^|&;<>`]*)", re.sub(r"\s#.*", "", command)):
             subcommand, *words = re.sub(r"'[^']*'|\"[^\"]*\"", "x", call).split() or [""]
             if subcommand not in self.subcommands:
@@ -245,7 +245,7 @@ class Run:
             self.passed += 1
 
     def result(self, step: pages.Step, session: Session, page: str) -> str:
-        """What is wrong; empty: nothing."""
+        """The error; empty: none."""
         limit = 120 if self.quick else 1800
         if step.language == "python":
             code, output = session.python(step.text, page, limit)

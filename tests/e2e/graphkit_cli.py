@@ -11,8 +11,8 @@ import xml.etree.ElementTree
 SKIPPED = 77
 TIMEOUT_S = 300
 
-# What a trace records of its program's environment (docs/format.md, "process"), and what tells the tracer what to do:
-# a golden trace must not depend on what the caller has set.
+# The parts of its program's environment that a trace records (docs/format.md, "process"), and the tracer's settings: a
+# golden trace must not depend on the caller's.
 RECORDED = {"CUBLAS_WORKSPACE_CONFIG", "CUDA_DEVICE_MAX_CONNECTIONS", "NCCL_GRAPH_REGISTER", "PYTORCH_ALLOC_CONF",
             "PYTORCH_CUDA_ALLOC_CONF", "TORCH_NCCL_AVOID_RECORD_STREAMS"}
 
@@ -27,7 +27,7 @@ def environment():
 
 
 class Failure(Exception):
-    """What was expected and isn't so; one or more lines."""
+    """A failed expectation; one or more lines."""
 
 
 class Graphkit:

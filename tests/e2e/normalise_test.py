@@ -1,4 +1,4 @@
-"""What normalising a trace keeps and what it levels."""
+"""The parts of a trace that normalising keeps, and those that it levels."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""What a user does about record_stream in a capture, from the program to a proven plan: trace it, compare the allocators,
+"""A user's work on record_stream in a capture, from the program to a proven plan: trace it, compare the allocators,
 plan, execute the plan; and that a plan with one block moved onto a live one doesn't get through.
 
     replay_test.py --graphkit BINARY --workloads FOLDER --out FOLDER

@@ -22,7 +22,7 @@ from graphkit_cli import Failure, Graphkit
 from normalise import normalise
 
 
-# What the software device's CUPTI says that it is.
+# The version that the software device's CUPTI reports.
 CUPTI_12, CUPTI_13 = 28, 130001
 
 

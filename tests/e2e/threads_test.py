@@ -23,7 +23,7 @@ def grown(trace):
 
 
 def same_graphs(graphkit, before, after):
-    """What the threads have allocated at once outside of graphs differs from run to run."""
+    """The memory that the threads have allocated at once outside of graphs differs from run to run."""
     diff = json.loads(graphkit.run(["diff", "--format", "json", before, after], exit_code=(0, 1)))
     return (all(graph["equal"] for graph in diff["graphs"])
             and not diff["removed_graphs"] + diff["added_graphs"] + diff["findings"])

@@ -1,4 +1,4 @@
-// What a gate's files are used on: traces, judged and drawn in every format.
+// The traces for a gate's files: judged and drawn in every format.
 #pragma once
 
 #include <cstdlib>

@@ -90,7 +90,7 @@ def first_difference(here, there):
 
 
 def compare_file(here, there, file):
-    """What differs for a file, a line each, and how many commands were compared."""
+    """The differences of a file, a line each, and the number of commands compared."""
     found = []
     for command in COMMANDS:
         words = [*command[:1], str(file), *command[1:]]

@@ -38,7 +38,7 @@ EXPECTED = {
     "cudaResourceDesc": "not modelled with CUDA 12", "cudaResourceViewDesc": "not modelled with CUDA 12",
 }
 
-# What the tracer reads out of structures that aren't parameters of a call.
+# Fields that the tracer reads from structures that aren't parameters of a call.
 FIELDS = {
     "CUpti_CallbackData": "callbackSite functionName functionParams functionReturnValue symbolName context contextUid "
                           "correlationData correlationId",

@@ -1,6 +1,6 @@
-// What can be read can be shown: traces of testdata with a few values changed and records added,
-// moved, lost or repeated give an error of one line, or a trace of which every view is made: JSON
-// that is valid, and no figure that wrapped around below zero.
+// A trace that can be read can be shown: traces of testdata with a few values changed and records
+// added, moved, lost or repeated give an error of one line, or a trace of which every view is made:
+// JSON that is valid, and no figure that wrapped around below zero.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ namespace fs = std::filesystem;
 using Lines = std::vector<std::string>;
 using Random = std::mt19937_64;
 
-// What the golden traces lack; the numbers are changed like those of other records.
+// Records that the golden traces lack; the numbers are changed like those of other records.
 const Lines kMore = {
     R"({"type":"eager","stream":0,"kernels":5,"copies":2,"copied_bytes":8192,"others":1},)",
     R"({"type":"exec_memory","exec":0,"call":"instantiate","before":90000000,"after":80000000},)",

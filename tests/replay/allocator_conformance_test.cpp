@@ -1,5 +1,5 @@
-// What holds for whoever places the blocks of a trace: every policy, every allocator model, and a
-// user's allocator. What is each one's own is tested beside it.
+// Properties of every component that places the blocks of a trace: every policy, every allocator
+// model, and a user's allocator. Properties that each one has alone are tested beside it.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -19,8 +19,8 @@ namespace {
 
 struct Subject {
   std::string name;
-  // Whether what it places is safe on captures that record every use, without programmatic edges
-  // and rewinds.
+  // True if its placement is safe on captures that record every use, without programmatic edges and
+  // rewinds.
   bool safe = false;
   std::function<PolicyReplay(const Facts&, const ReplayOptions&)> replay;
 };

@@ -1,4 +1,4 @@
-// What `plan --borrow` lends, and what its validator takes, against the oracle of launch_oracle.h.
+// The memory that `plan --borrow` lends and its validator accepts, against launch_oracle.h.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -273,7 +273,7 @@ std::vector<bool> Members(const OracleProgram& program) {
   return members;
 }
 
-// What is allocated outside of captures while memory is lent.
+// Allocations outside of captures while memory is lent.
 void AddEager(const OracleProgram& program, const std::vector<bool>& members, Address base,
               std::vector<bool>* unsafe) {
   Seq first = kNever, last = 0;

@@ -222,8 +222,8 @@ TEST_CASE("launches without order leave no window") {
                                                        .median = 4000}});
 }
 
-// What a block's first writer leaves open: by a program each, and the units of 0 to 4 that are
-// free.
+// Memory that a block's first writer leaves open: by a program each, and the units of 0 to 4 that
+// are free.
 struct Planted {
   OnePool p{4};
   TraceBuilder& t = p.t;

@@ -133,7 +133,7 @@ TEST_CASE("what pools lend as recorded, and more") {
   }
 }
 
-// What no node of the graph touches has nothing to lose.
+// Memory that no node of the graph touches has nothing to lose.
 bool AnyTouched(const Facts& facts, std::span<const WrongBorrow> wrong) {
   return std::ranges::any_of(wrong, [&](const WrongBorrow& one) {
     return std::ranges::any_of(facts.lives.Touches(one.block), [&](const Touch& touch) {

@@ -14,7 +14,7 @@
 namespace graphkit {
 namespace {
 
-// What a device does that takes one node after the other.
+// A device that takes one node after the other.
 exec::Report Run(const ExecutionJob& job) {
   std::vector<unsigned char> memory(job.memory + 8);
   exec::Report report{};
@@ -118,8 +118,8 @@ bool Spoil(const BlockOrder& order, uint64_t seed, std::vector<PlacedBlock>* blo
   return false;
 }
 
-// Whether some order of whole nodes destroys what a node checks: one that may come before it writes
-// the same bytes for another block, and nobody has to write them again in between.
+// True if some order of whole nodes destroys bytes that a node checks: one that may come before it
+// writes the same bytes for another block, and no node has to write them again in between.
 bool CanShow(const ExecutionJob& job) {
   struct Use {
     uint32_t node;

@@ -1,7 +1,7 @@
-// What launches read and write, byte by byte, one execution after the other: the slow and obvious
-// way to find out which bytes may be lent. Whoever borrows leaves poison in all bytes; a byte that
-// a node then reads while it is poisoned, that a node writes while it is lent, or that is needed
-// after a launch, may not be lent.
+// The bytes that launches read and write, one execution after the other: the slow and obvious way
+// to find out which bytes may be lent. A borrower leaves poison in all bytes; a byte that a node
+// then reads while it is poisoned, that a node writes while it is lent, or that is needed after a
+// launch, may not be lent.
 //
 // An execution is an order of events that the edges allow: each node starts, acts and ends, what a
 // node holds between its start and its end. Conditionals take bodies at random, loops run up to
@@ -23,7 +23,7 @@
 
 namespace graphkit {
 
-// What the nodes of a launched graph do.
+// The work of the nodes of a launched graph.
 struct NodeWorkload {
   std::vector<Access> accesses;
   bool off = false;

@@ -1,5 +1,5 @@
-// What is made of a trace doesn't depend on the number of threads: the report, plans and replays of
-// the golden traces, of random ones and of many graphs. Run under ThreadSanitizer as well
+// Results for a trace don't depend on the number of threads: the report, plans and replays of the
+// golden traces, of random ones and of many graphs. Run under ThreadSanitizer as well
 // (tools/test.sh --all).
 #include <doctest/doctest.h>
 

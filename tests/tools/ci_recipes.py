@@ -24,7 +24,7 @@ from check_places import annotations, places, without
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 TOOLS = SOURCE / "tools/ci"
 ARGUMENTS = None
-# What is planted: the check that finds it, and the line of the call.
+# The planted faults: the check that finds each, and the line of the call.
 PLANTED = {
     "leaky": [("block-leak", "cudaMalloc(&data, 3 * kMiB)"), ("exec-leak", "cudaGraphInstantiate(&exec, graph, 0)")],
     "programmatic": [("programmatic-only-order", "cudaLaunchKernelEx(&config, kernel")],
@@ -59,7 +59,7 @@ class InAFolder(unittest.TestCase):
 
 
 class Recipes(unittest.TestCase):
-    """What is copied works as it is: a name to be filled in is a variable that ends the command while it isn't set."""
+    """A copied recipe works as it is: a name to be filled in is a variable that ends the command while it isn't set."""
 
     def test_no_placeholder_is_left_in_them(self):
         for file in [*filter(pathlib.Path.is_file, TOOLS.rglob("*")), SOURCE / "docs/ci.md"]:

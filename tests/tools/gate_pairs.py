@@ -60,7 +60,7 @@ def reordered(records: list) -> list:
 
 
 def bigger(records: list) -> list:
-    """What the first graph allocates is twice as big."""
+    """Doubles the first graph's allocation."""
     block = next(r["id"] for r in records if r["type"] == "alloc" and "graph" in r and "stream" in r)
     return [r | {"size": 2 * r["size"]} if r["type"] == "alloc" and r["id"] == block else r for r in records]
 

@@ -69,7 +69,7 @@ def kind(value) -> str:
 
 
 def schema_of(values: list, key: str = "") -> dict:
-    """What all of these values are."""
+    """The kind of all of these values."""
     kinds = sorted({kind(value) for value in values})
     if "number" in kinds and "integer" in kinds:
         kinds.remove("integer")

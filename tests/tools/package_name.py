@@ -25,7 +25,7 @@ def project() -> dict[str, str]:
 
 
 def from_the_index(line: str) -> list[str]:
-    """What `pip install` in a line takes from the index by one of the two names; a path or a wheel is none."""
+    """The name that a line's `pip install` takes from the index, of the two; a path or a wheel is none."""
     called = INSTALLS.search(line)
     if not called:
         return []

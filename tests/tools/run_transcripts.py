@@ -2,7 +2,7 @@
 
 A transcript is one text file:
 
-    # What it shows, in a sentence.
+    # Its purpose, in a sentence.
     $ graphkit dot trace.json
     --- file trace.json          an input file, in the empty folder where the command runs
     …
@@ -131,7 +131,7 @@ def environment(bin_folder: pathlib.Path, home: str) -> dict[str, str]:
     return {"PATH": f"{bin_folder}:/usr/local/bin:/usr/bin:/bin", "HOME": home, "LC_ALL": "C.UTF-8", "TERM": "dumb", **kept}
 
 
-# What is said after a second depends on how busy the machine is.
+# Messages after a second depend on how busy the machine is.
 PROGRESS = re.compile(r"^graphkit: [^;\n]* …\n", re.MULTILINE)
 
 

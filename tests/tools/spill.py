@@ -1,4 +1,4 @@
-"""What doesn't fit into memory lies on disk, and what is shown is the same.
+"""Data that doesn't fit into memory lies on disk, and the output is the same.
 
 usage: spill.py GRAPHKIT
 """

@@ -1,4 +1,4 @@
-"""What graphkit says to a person at a terminal, and what it leaves behind when that person interrupts it.
+"""The output of graphkit at a person's terminal, and its state after that person interrupts it.
 
 usage: terminal.py GRAPHKIT
 """
@@ -29,7 +29,7 @@ class Terminal(unittest.TestCase):
         return subprocess.Popen([GRAPHKIT, *arguments], cwd=self.folder, env=environment, **options)
 
     def on_terminal(self, *arguments: str) -> str:
-        """What the command writes to a terminal, where a line ends with CR LF."""
+        """The command's output at a terminal, where a line ends with CR LF."""
         ours, theirs = pty.openpty()
         process = self.start(*arguments, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs)
         os.close(theirs)

@@ -7,7 +7,7 @@ import pathlib
 import random
 
 HEAD = '{"schema":"graphkit-trace","version":1,"device":"soft","records":['
-# What gives an id, and which keys refer to one.
+# The keys that give an id, and those that refer to one.
 DEFINE = {"stream": "stream", "thread": "thread", "pool": "pool", "segment": "segment", "alloc": "block",
           "event": "event", "kernel": "kernel", "stack": "stack", "graph": "graph", "capture_begin": "capture",
           "node": "node", "edge": "edge", "exec": "exec"}

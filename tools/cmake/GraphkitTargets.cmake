@@ -1,4 +1,4 @@
-# What every target of ours has in common: C++20, warnings, hidden symbols, sanitizers.
+# Properties of every target of ours: C++20, warnings, hidden symbols, sanitizers.
 add_library(graphkit_options INTERFACE)
 target_compile_features(graphkit_options INTERFACE cxx_std_20)
 target_compile_options(graphkit_options INTERFACE

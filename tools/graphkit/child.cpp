@@ -26,7 +26,7 @@ void WriteAll(int fd, const std::string& text) {
   }
 }
 
-// What the child does, its own output going nowhere; `fd` leads to the parent.
+// The work of the child, its own output going nowhere; `fd` leads to the parent.
 using ChildWork = std::function<void(int fd)>;
 
 [[noreturn]] void BeChild(int fd, const ChildWork& work) {

@@ -37,7 +37,7 @@ int WaitFor(pid_t child);
 // progress is `doing`, whose thread starts after the fork.)
 ChildAnswer RunInChild(const std::function<std::string()>& work, const ChildOptions& options = {});
 
-// What a command prints on stdout; what it says on stderr, and reads, is nothing.
+// A command's stdout; its stderr and stdin are empty.
 ChildAnswer OutputOf(const std::vector<std::string>& words, const ChildOptions& options = {});
 
 }  // namespace graphkit

@@ -88,7 +88,7 @@ int Flushed(int exit_code) {
   const bool failed = !std::cout;
   std::cout.clear();
   errno = 0;
-  if (failed) std::cout << '\n';  // what failed before is written again, to learn why
+  if (failed) std::cout << '\n';  // a failed write is repeated, to learn the error
   std::cout.flush();
   if ((!failed && std::cout) || exit_code == kExitBad) return exit_code;
   const std::string why = errno != 0 ? std::string(": ") + std::strerror(errno) : "";

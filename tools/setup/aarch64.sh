@@ -1,8 +1,7 @@
 # shellcheck shell=bash
-# What builds for aarch64 on x86_64, in the cache: Debian's cross compiler, arm64's libraries and an emulator
-# (aarch64-packages.txt: unpacked, not installed), and CUDA's headers (aarch64-wheels.txt). tools/cmake/aarch64.cmake is the
-# toolchain file that goes with them. Sourced by tools/setup.sh, tools/wheel.sh and
-# tools/test.sh.
+# The tools that build for aarch64 on x86_64, in the cache: Debian's cross compiler, arm64's libraries and an emulator
+# (aarch64-packages.txt: unpacked, not installed), and CUDA's headers (aarch64-wheels.txt). tools/cmake/aarch64.cmake is
+# the toolchain file that goes with them. Sourced by tools/setup.sh, tools/wheel.sh and tools/test.sh.
 
 aarch64_cache() {
   local sum

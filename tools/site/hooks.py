@@ -1,5 +1,5 @@
-"""What the site is made of beside its pages: the version, every page of a folder where the navigation says "folder/*",
-and results of the search that name their page."""
+"""The parts of the site beside its pages: the version, every page of a folder where the navigation says "folder/*", and
+results of the search that name their page."""
 
 import json
 import pathlib

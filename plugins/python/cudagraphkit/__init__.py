@@ -6,9 +6,9 @@
         train_step()
     trace = cudagraphkit.load("step.json")                # or any file that `graphkit import` reads
     trace.handed_out["size"].sum()                        # numpy structured arrays
-    cudagraphkit.analyze(trace).findings                  # what to do about it
-    cudagraphkit.plan(trace)["peak_bytes"]                # what it could do with
-    cudagraphkit.estimate(trace, [1, 2, 4, 8])["total"]   # what graphs of these sizes will take
+    cudagraphkit.analyze(trace).findings                  # findings with advice
+    cudagraphkit.plan(trace)["peak_bytes"]                # the peak of a planned placement
+    cudagraphkit.estimate(trace, [1, 2, 4, 8])["total"]   # memory of graphs of these sizes
 """
 
 from ._native import Error

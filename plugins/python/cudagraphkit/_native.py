@@ -1,4 +1,4 @@
-"""What is made in C++: libgraphkit_python.so, called through ctypes, without the interpreter's lock."""
+"""The part that is written in C++: libgraphkit_python.so, called through ctypes, without the interpreter's lock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `graphkit analyze`, `graphkit plan` and `graphkit estimate` say of a trace."""
+"""The results of `graphkit analyze`, `graphkit plan` and `graphkit estimate` for a trace."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _size(size: Union[int, str]) -> int:
 
 def analyze(trace: Union[Trace, Path], checks: Iterable[str] = (), min_bytes: Union[int, str] = 0,
             edges: str = "strict") -> Report:
-    """What each graph holds, what could share memory, leaks and hazards.
+    """Memory of each graph, memory that could be shared, leaks and hazards.
 
     `checks`: ids of those to run, all without; `min_bytes`: a number or "1 MiB"; `edges`: "strict", or "pytorch" to take
     every edge for a full one.
@@ -64,7 +64,7 @@ def plan(trace: Union[Trace, Path], capacity: Union[int, str, None] = None, assu
 
 def estimate(trace: Union[Trace, Path], sizes: Iterable[int], captured: Iterable[int] = (),
              exec_costs: Optional[Path] = None) -> dict[str, Any]:
-    """What graphs of these sizes will take, from captures of some: the document of `graphkit estimate --format json`.
+    """Memory of graphs of these sizes, from captures of some: the document of `graphkit estimate --format json`.
 
     `captured`: the sizes that the trace's graphs were captured for, where names and blocks don't say; `exec_costs`: a
     trace recorded with `graphkit trace --measure-execs`, instead of the published figures for executables.

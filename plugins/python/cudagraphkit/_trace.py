@@ -57,7 +57,7 @@ class Trace:
 
     @property
     def complete(self) -> bool:
-        """Whether everything that happened is in it."""
+        """True if the trace holds everything that happened."""
         return not self.missing
 
     @property
@@ -89,7 +89,7 @@ class Trace:
 
     @property
     def accesses(self) -> np.ndarray:
-        """Which node touches which block."""
+        """The blocks that each node touches."""
         return self.table("accesses")
 
     @property
@@ -124,7 +124,7 @@ class Trace:
 
     @functools.cached_property
     def findings(self) -> np.ndarray:
-        """What `analyze` found: check, severity, bytes, graph, message, advice."""
+        """The findings of `analyze`: check, severity, bytes, graph, message, advice."""
         from ._report import analyze
 
         return analyze(self).findings

@@ -18,7 +18,7 @@ MAX_EVENTS = 5_000_000
 
 
 class _History:
-    """Whether PyTorch's memory history is on, for all recordings of this process."""
+    """True while PyTorch's memory history is on, for all recordings of this process."""
 
     on = False
 
@@ -44,7 +44,7 @@ def _begin_history(torch: Any) -> None:
 
 
 class Recording:
-    """What was recorded: figures of the lines inside of `with`, and the trace that they come from.
+    """The result of a recording: figures of the lines inside of `with`, and the trace that they come from.
 
     All figures are of PyTorch's caching allocator, of blocks allocated inside.
     """

@@ -31,7 +31,7 @@ LIMITS = ("peak", "deferred", "leaks")
 
 @dataclass
 class Usage:
-    """What one test needed."""
+    """The memory that one test needed."""
 
     test: str
     peak: int = 0

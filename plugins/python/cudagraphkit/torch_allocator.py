@@ -19,7 +19,7 @@ from typing import Any, Optional, Union
 LIBRARY = "libgraphkit_torch_allocator.so"
 Path = Union[str, "os.PathLike[str]"]
 
-# What PyTorch can be given, by the names that CUDAPluggableAllocator has for it; not all versions have all.
+# The hooks that PyTorch can be given, by the names that CUDAPluggableAllocator has for them; not all versions have all.
 HOOKS = {
     "set_init_fn": "graphkit_allocator_init",
     "set_reset_fn": "graphkit_allocator_empty_cache",
@@ -59,7 +59,7 @@ _ON_LENT = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_size_t)
 
 
 class _Pool:
-    """What launches of a pool's graphs, and what borrows its memory, have to wait for."""
+    """The work that launches of a pool's graphs, and borrowers of its memory, have to wait for."""
 
     def __init__(self) -> None:
         self.streams: dict[int, Any] = {}  # that graphs of it were launched on
@@ -234,7 +234,7 @@ class borrow:  # pylint: disable=invalid-name
             return
         late = self._give_back()
         if late:
-            gc.collect()  # what only a cycle holds is as good as freed
+            gc.collect()  # memory that only a cycle holds is as good as freed
             late = self._give_back()
         if late and kind is None:
             raise RuntimeError(f"memory of pool {self.key}, borrowed at {self.line}, isn't given back: {late}")
@@ -326,7 +326,7 @@ def reset_peaks(device: int = 0) -> None:
 
 
 def write_report(path: Path) -> None:
-    """What GRAPHKIT_ALLOCATOR_REPORT writes at the end of the process, at once."""
+    """Writes the report of GRAPHKIT_ALLOCATOR_REPORT now, not at the end of the process."""
     if _State.library is None:
         raise RuntimeError("cudagraphkit.torch_allocator isn't enabled")
     if _State.library.graphkit_allocator_report(os.fsencode(os.fspath(path))):

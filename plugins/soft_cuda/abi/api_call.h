@@ -1,5 +1,5 @@
-// What every exported function does around its implementation: tell the subscriber on enter and on
-// exit.
+// The frame of every exported function around its implementation: notifies the subscriber on enter
+// and on exit.
 #pragma once
 
 #include "plugins/soft_cuda/device/shared.h"

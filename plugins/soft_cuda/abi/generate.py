@@ -130,7 +130,7 @@ class Library:
         return "\n".join(out + ["}  // namespace graphkit::soft::runtime", ""])
 
     def arguments(self, name, parameters):
-        """What the entry passes on: in per-thread entries the null stream is the thread's own."""
+        """The arguments that the entry passes on: in per-thread entries the null stream is the thread's own."""
         if name == base_of(name):
             return ", ".join(parameters.names)
         per_thread = rf"({self.info['stream']}|const cudaLaunchConfig_t|const CUlaunchConfig) ?\W\w+$"

@@ -1,4 +1,4 @@
-// What the software device models, function by function; `graphkit doctor --soft` counts it.
+// The functions that the software device models; `graphkit doctor --soft` counts them.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-/* What the libraries that stand in for cuBLAS, cuDNN and others ask of the software device's
- * libcuda.so.1: work that is named after their call, with the memory that it touches. Plain C. */
+/* The software device's libcuda.so.1, for the libraries that stand in for cuBLAS, cuDNN and others:
+ * work that is named after their call, with the memory that it touches. Plain C. */
 #pragma once
 
 #include <cuda.h>
@@ -25,8 +25,8 @@ struct graphkit_soft_operand {
   uint64_t use; /* graphkit_soft_use */
 };
 
-/* What a kernel does together with other ranks. Also the layout of a parameter, behind those of the
- * operands. */
+/* A kernel's operation together with other ranks. Also the layout of a parameter, behind those of
+ * the operands. */
 struct graphkit_soft_collective {
   uint64_t communicator; /* the same in all its ranks */
   uint32_t ranks;
@@ -37,7 +37,7 @@ struct graphkit_soft_collective {
   int64_t peer; /* -1: none */
 };
 
-/* What is launched: a kernel `name`, with one parameter for each operand and each collective. */
+/* A launch: a kernel `name`, with one parameter for each operand and each collective. */
 struct graphkit_soft_work {
   const char* name;
   const struct graphkit_soft_operand* operands;
@@ -51,8 +51,8 @@ struct graphkit_soft_work {
 __attribute__((visibility("default"))) CUresult graphkit_soft_launch(
     const struct graphkit_soft_work* work, CUstream stream);
 
-/* Whether a CUfunction or CUkernel was launched so: its parameters are operands and collectives,
- * told apart by their size. */
+/* True if a CUfunction or CUkernel was launched this way: its parameters are operands and
+ * collectives, distinguished by their size. */
 __attribute__((visibility("default"))) int graphkit_soft_has_operands(uint64_t function);
 
 #ifdef __cplusplus

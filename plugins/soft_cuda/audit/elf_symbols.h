@@ -26,7 +26,7 @@ class MappedElf {
     }
   }
 
-  // Whether the table's names hold this one, or one that ends so.
+  // True if the table's names hold this one, or one that ends with it.
   bool Mentions(uint32_t table, const char* name) const;
 
  private:

@@ -169,7 +169,7 @@ bool WriteJumps(const LedObject& led, uint64_t begin, uint64_t end, const char* 
   return mprotect(first, bytes, PROT_READ | PROT_EXEC) == 0;
 }
 
-// Which libcudart a runtime is the static form of. CUDA 13 dropped the calls of before CUDA 4;
+// The libcudart that a runtime is the static form of. CUDA 13 dropped the calls of before CUDA 4;
 // CUDA 12 brought cudaGetDeviceProperties_v2.
 const char* SonameOf(const MappedElf& object) {
   if (object.Mentions(SHT_SYMTAB, "cudaGetDeviceProperties_v2")) return "libcudart.so.12";

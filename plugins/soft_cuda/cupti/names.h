@@ -13,7 +13,7 @@ struct CallbackLabel {
   const char* name;
 };
 
-// What differs between the libraries of CUDA 12 and CUDA 13: cupti/version.cpp,
+// The differences between the libraries of CUDA 12 and CUDA 13: cupti/version.cpp,
 // cupti/version12.cpp.
 struct CuptiVersion {
   uint32_t number;                                        // CUPTI_API_VERSION

@@ -21,7 +21,7 @@ namespace {
 
 constexpr uint64_t kLeastRun = 16 * kPageBytes;         // shorter fills are written
 constexpr uint64_t kPatternBytes = uint64_t{16} << 20;  // of one file at most; one mapping's length
-constexpr uint64_t kLook = 512 * kPageBytes;            // what a copy looks at at once
+constexpr uint64_t kLook = 512 * kPageBytes;            // bytes that a copy looks at at once
 constexpr uint64_t kAllPatterns = uint64_t{256} << 20;
 constexpr uint64_t kCounted = 16384 * kPageBytes;  // of shared memory, looked at at once
 constexpr size_t kMostMapped = 20000;              // mappings; Linux gives a process 65 530
@@ -75,7 +75,7 @@ void* MakePattern(uint32_t word, uint64_t bytes) {
   return copy != MAP_FAILED ? place : nullptr;
 }
 
-// What the group of processes in the folder may still take: bytes.
+// Bytes that the group of processes in the folder may still take.
 uint64_t SpareOf(const std::string& folder, const char* most_name, const char* used_name) {
   uint64_t most = 0;
   uint64_t used = 0;
@@ -85,7 +85,7 @@ uint64_t SpareOf(const std::string& folder, const char* most_name, const char* u
   return most - std::min(most, used);
 }
 
-// What the control groups that the process is in may still take. /proc/self/cgroup has a line
+// Bytes that the control groups of the process may still take. /proc/self/cgroup has a line
 // number:controllers:path for each hierarchy; that of version 2 has no controllers.
 uint64_t SpareOfGroups() {
   uint64_t spare = ~uint64_t{0};
@@ -110,7 +110,7 @@ uint64_t SpareOfGroups() {
   return spare;
 }
 
-// What the machine, or the group that the process is in, has to spare: bytes.
+// Bytes that the machine, or the group that the process is in, has to spare.
 uint64_t Spare() {
   uint64_t spare = ~uint64_t{0};
   std::ifstream memory("/proc/meminfo");
@@ -397,7 +397,7 @@ bool Backing::IsBlank(uint64_t page) {
   return pages_.Read(page, {&blank, 1}) && blank;
 }
 
-// What a blank page of a private range holds.
+// The contents of a blank page of a private range.
 uint32_t Backing::BaseWord(uint64_t page) const {
   auto next = mapped_.upper_bound(page);
   if (next == mapped_.begin()) return 0;

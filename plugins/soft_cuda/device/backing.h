@@ -33,7 +33,7 @@ class Backing {
   // lies elsewhere as well.
   void Own(uint64_t begin, uint64_t size, bool is_private);
   void Disown(uint64_t begin);
-  // What of a range can be touched; nothing at first.
+  // Makes a part of a range accessible; nothing is at first.
   void Open(uint64_t begin, uint64_t size);
   void Close(uint64_t begin, uint64_t size);
   // Where memory lies that shared ranges are mapped to.
@@ -46,12 +46,12 @@ class Backing {
   // Takes the memory from behind whole pages of a private range, which read as 0 then.
   void Clear(uint64_t begin, uint64_t size);
 
-  // Whether a new block could be written as a whole. Memory may stay unwritten for ever, so this is
-  // asked for only once half of the limit is in use.
+  // True if a new block could be written as a whole. Memory may stay unwritten for ever, so this is
+  // checked only once half of the limit is in use.
   bool HasRoom(uint64_t bytes);
-  // Whether something couldn't be written since the last call: memory is used up.
+  // True if a write failed since the last call: memory is used up.
   bool TakeFailure();
-  // Whether a fill or a copy ever met an address where nothing is mapped: it was left out.
+  // True if a fill or a copy ever met an address where nothing is mapped: it was left out.
   bool met_unmapped();
   void ForgetUnmapped();
   uint64_t limit() const { return limit_; }

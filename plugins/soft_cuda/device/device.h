@@ -69,7 +69,7 @@ enum class AllocationKind : uint8_t {
   kExternal  // mapped onto an external memory object
 };
 
-// What was advised about managed memory; of the allocation as a whole.
+// Advice about managed memory; of the allocation as a whole.
 struct RangeHints {
   int read_mostly = 0;
   int preferred = CU_DEVICE_INVALID;  // a device, CU_DEVICE_CPU, CU_DEVICE_INVALID: nowhere

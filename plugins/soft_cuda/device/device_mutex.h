@@ -34,7 +34,7 @@ class DeviceMutex {
  private:
   static constexpr int kRounds = 20, kTries = 100;  // a round: a few microseconds
 
-  // What is the calling thread's own; only it ever reads itself as the owner.
+  // The calling thread's own id; only it ever reads itself as the owner.
   static uintptr_t Self() {
     static thread_local char self;
     return reinterpret_cast<uintptr_t>(&self);

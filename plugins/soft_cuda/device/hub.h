@@ -54,8 +54,8 @@ inline void NotifyResource(const Hub& hub, CUpti_CallbackIdResource cbid, CUcont
   hub.Deliver(CUPTI_CB_DOMAIN_RESOURCE, cbid, &data);
 }
 
-// What a callback about a graph says; the fields of CUpti_GraphData, of which each callback fills a
-// few.
+// The contents of a callback about a graph; the fields of CUpti_GraphData, of which each callback
+// fills a few.
 struct GraphNews {
   CUgraph graph = nullptr;
   CUgraph original_graph = nullptr;

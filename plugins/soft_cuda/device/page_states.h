@@ -1,6 +1,6 @@
-// Which pages of this process have memory of their own, as /proc/self/pagemap tells: a page that
-// was never touched since it was mapped has none, and reading on to find out would give it page
-// tables. The file is opened for each look: the program may close any descriptor.
+// The pages of this process that have memory of their own, by /proc/self/pagemap: a page that was
+// never touched since it was mapped has none, and reading it to find out would give it page tables.
+// The file is opened for each look: the program may close any descriptor.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ constexpr uint64_t kPageBytes = 4096;
 
 class PageStates {
  public:
-  // Whether each page from `begin` on, a page's address, is blank: it holds what it was mapped
-  // with. False: that can't be told here.
+  // For each page from `begin` on, a page's address: true if it is blank, so holds its contents
+  // from the mapping. False: not known here.
   bool Read(uint64_t begin, std::span<bool> blank);
   // Bytes of the pages that touch [begin, begin + size), and of those that have memory of their
   // own; all of them where that can't be told. A page that was only read has none.

@@ -32,8 +32,8 @@ std::string UuidText(const Gpu& gpu);  // "GPU-67726170-…", as NVML writes it
 // False: the attribute isn't known.
 bool DeviceAttribute(const Gpu& gpu, CUdevice_attribute attribute, int* value);
 
-// What devices of a compute capability have. From the table of technical specifications in the CUDA
-// programming guide.
+// The properties of devices of a compute capability. From the table of technical specifications in
+// the CUDA programming guide.
 struct Capability {
   unsigned architecture;        // 90: compute capability 9.0
   int threads;                  // of a multiprocessor

@@ -35,7 +35,7 @@ std::string LibraryOf(const void* code) {
   return std::string(path.substr(path.rfind('/') + 1));
 }
 
-// What to do where not supporting a function isn't enough said.
+// Advice for functions where "not supported" isn't enough.
 const char* Advice(std::string_view function) {
   if (function == "cuGetExportTable" || function == "cudaGetExportTable") {
     return "NVIDIA's CUDA runtime inside it needs undocumented tables: rebuild with symbols, or "

@@ -1,4 +1,4 @@
-// What libcuda.so.1 of the software device offers to its libcudart and libcupti: one C symbol.
+// The interface of the software device's libcuda.so.1 to its libcudart and libcupti: one C symbol.
 #pragma once
 
 #include "plugins/soft_cuda/device/hub.h"
@@ -6,7 +6,7 @@
 
 namespace graphkit::soft {
 
-// What NVML tells of a device of the machine, also of one that the program doesn't see.
+// NVML's information about a device of the machine, also of one that the program doesn't see.
 struct DeviceFacts {
   char name[96];
   char bus_id[16];  // "0000:01:00.0"

@@ -1,5 +1,4 @@
-// What CUDA keeps per host thread: the current contexts, the capture mode, the runtime's last
-// error.
+// CUDA's state per host thread: the current contexts, the capture mode, the runtime's last error.
 #pragma once
 
 #include <cuda.h>

@@ -24,7 +24,7 @@ CUresult CaptureAllocation(Stream* stream, Pool* pool, size_t bytes, CUdeviceptr
   return CUDA_SUCCESS;
 }
 
-// Whether the limit that the pool was made with leaves room; 0: there is none.
+// True if the limit that the pool was made with leaves room; 0: there is none.
 bool HasRoom(const Pool& pool, uint64_t bytes) {
   const uint64_t most = pool.properties.maxSize;
   return most == 0 || (bytes <= most && pool.used <= most - bytes);

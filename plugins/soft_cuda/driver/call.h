@@ -1,4 +1,4 @@
-// What surrounds each driver function (driver_entries.cpp).
+// The frame of each driver function (driver_entries.cpp).
 #pragma once
 
 #include "plugins/soft_cuda/abi/api_call.h"

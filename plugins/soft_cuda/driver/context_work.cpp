@@ -1,4 +1,4 @@
-// What concerns all work of a context at once.
+// Calls that concern all work of a context at once.
 #include <algorithm>
 
 #include "driver_impl.h"

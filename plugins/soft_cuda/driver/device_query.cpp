@@ -140,7 +140,7 @@ CUresult DeviceGetExecAffinitySupport(int* pi, CUexecAffinityType type, CUdevice
   return CUDA_SUCCESS;
 }
 
-// What atomics across the bus can do isn't known of any device: none is promised.
+// The capabilities of atomics across the bus aren't known of any device: none is promised.
 CUresult DeviceGetHostAtomicCapabilities(unsigned int* capabilities,
                                          const CUatomicOperation* operations, unsigned int count,
                                          CUdevice dev) {

@@ -9,7 +9,7 @@
 namespace graphkit::soft::driver {
 namespace {
 
-// What a null handle gives, by others' measurement, where another wrong one gives INVALID_HANDLE.
+// The error of a null handle, by others' measurement; another wrong handle gives INVALID_HANDLE.
 CUresult Wrong(CUfunction handle) {
   return handle == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
 }

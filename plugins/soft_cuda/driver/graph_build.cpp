@@ -23,7 +23,7 @@ struct Prepared {
   std::vector<Edge> edges;
 };
 
-// What a body graph can't hold. A child graph can't hold conditional nodes.
+// True if the graph can hold a node of the type. A child graph can't hold conditional nodes.
 bool Allows(const Graph& graph, CUgraphNodeType type) {
   if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL) return graph.kind != GraphKind::kChild;
   const bool memory = type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE;

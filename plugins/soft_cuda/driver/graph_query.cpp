@@ -34,7 +34,7 @@ T* ParamsOf(CUgraphNode handle) {
   return node != nullptr ? std::get_if<T>(&node->params) : nullptr;
 }
 
-// What `show` makes of the parameters of a node of the type that holds T.
+// Fills `out` with `show` of the parameters of a node of the type that holds T.
 template <typename T, typename Out, typename Show>
 CUresult Give(CUgraphNode handle, Out* out, Show&& show) {
   const Lock lock = LockDevice();

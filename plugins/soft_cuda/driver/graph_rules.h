@@ -1,4 +1,4 @@
-// Which graphs and execs may be changed, and what may be put into which.
+// Rules for changing graphs and execs, and for putting them into one another.
 #pragma once
 
 #include <cuda.h>

@@ -17,7 +17,7 @@ void Settle(Lock& lock) {
   if (left.destructors.empty()) return;
   Device& device = Device::Get();
   std::erase_if(device.launches, [&](const WorkMark& m) { return device.worker.IsDone(m); });
-  if (!device.launches.empty()) {  // which may use the objects
+  if (!device.launches.empty()) {  // they may use the objects
     Work work = HostWork("a user object's destructor", [destructors = left.destructors] {
       for (const HostParams& destructor : destructors) destructor.function(destructor.user_data);
     });

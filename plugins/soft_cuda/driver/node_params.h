@@ -1,4 +1,4 @@
-// What a node does, read from the parameter structs of the API: checked, and copied deeply.
+// The parameters of a node, read from the parameter structs of the API: checked, and copied deeply.
 #pragma once
 
 #include <cuda.h>

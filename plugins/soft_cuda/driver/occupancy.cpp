@@ -171,7 +171,7 @@ CUresult OccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction f, int 
   const size_t each = limits.shared() / static_cast<size_t>(blocks) / kSharedUnit * kSharedUnit;
   const size_t taken = limits.SharedOf(*asked.function, 0);
   const size_t left = each > taken ? each - taken : 0;
-  // What the kernel hasn't opted in to isn't its.
+  // The kernel may use no more than it has opted in to.
   *bytes = std::min(left, static_cast<size_t>(std::max(MostDynamic(*asked.function), 0)));
   return CUDA_SUCCESS;
 }

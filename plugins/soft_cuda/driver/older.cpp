@@ -82,7 +82,7 @@ CUresult MemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CU
   return MemPrefetchAsync_v2(address, bytes, LocationOf(device), 0, stream);
 }
 
-// Which copy fails isn't found out: all are checked together.
+// The failing copy isn't determined: all are checked together.
 CUresult MemcpyBatchAsync(CUdeviceptr* to, CUdeviceptr* from, size_t* sizes, size_t count,
                           CUmemcpyAttributes* attributes, size_t* index, size_t attributes_count,
                           size_t* failed, CUstream stream) {

@@ -1,4 +1,4 @@
-// What devices may do with each other's memory. All of the modelled machine's can.
+// Access of devices to each other's memory, which all of the modelled machine's have.
 #include <algorithm>
 
 #include "driver_impl.h"

@@ -1,4 +1,4 @@
-// What is known about an address.
+// Queries about an address.
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/attribute.h"

@@ -15,7 +15,7 @@ namespace {
 
 constexpr char kMark[] = "graphkit soft pool";
 
-// What CUmemPoolPtrExportData holds.
+// The layout of CUmemPoolPtrExportData.
 struct Exported {
   char mark[sizeof kMark];
   CUdeviceptr address;

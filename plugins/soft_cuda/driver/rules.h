@@ -1,5 +1,5 @@
-// What copies, launches, arrays and textures may be: the rules in the documentation of the
-// functions that make them.
+// Rules for copies, launches, arrays and textures, from the documentation of the functions that
+// make them.
 #pragma once
 
 #include <cuda.h>

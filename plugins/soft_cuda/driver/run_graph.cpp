@@ -64,7 +64,7 @@ Event* EventOf(const Node& node) {
   return params != nullptr && params->event->tag == Event::kTag ? params->event : nullptr;
 }
 
-// What an event node does to times, and to the event.
+// The effect of an event node on times, and on the event.
 void PassEvent(Stream* stream, const Node& node, Event* event) {
   if (node.type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
     event->recorded = true;

@@ -7,7 +7,7 @@
 
 namespace graphkit::soft::driver {
 
-// What an open file is known by, in whichever process; 0: it isn't open.
+// The identity of an open file, in any process; 0: it isn't open.
 inline uint64_t InodeOf(int file) {
   struct stat about {};
   return fstat(file, &about) == 0 ? about.st_ino : 0;

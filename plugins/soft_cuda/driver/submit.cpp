@@ -208,7 +208,7 @@ CUresult Submit(Stream* stream, CUgraphNodeType type, NodeParams params) {
   }
   if (InBody(*stream->capture->graph) && !IsAddableToBody(type)) return CUDA_ERROR_NOT_SUPPORTED;
   std::vector<Edge> full = stream->dependencies;
-  for (Edge& e : full) e.data = {};  // what isn't a kernel waits for completion (not seen on a GPU)
+  for (Edge& e : full) e.data = {};  // other nodes wait for completion (not seen on a GPU)
   Device::Get().captures.AddNode(stream, type, std::move(params), full);
   return CUDA_SUCCESS;
 }

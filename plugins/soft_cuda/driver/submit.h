@@ -57,9 +57,9 @@ enum class Loop : uint8_t {
 };
 Loop FindLoop(const Graph& exec);
 
-// What is to be done for an operation, in order; nothing for a kernel.
+// The works of an operation, in order; none for a kernel.
 std::vector<Work> WorksOf(const NodeParams& params);
-// What an operation changes in the model; NOT_SUPPORTED: it can't be done.
+// Applies an operation's changes to the model; NOT_SUPPORTED: it can't be done.
 CUresult Apply(const NodeParams& params);
 Work HostWork(std::string what, std::function<void()> function);
 

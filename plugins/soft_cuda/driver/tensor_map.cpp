@@ -21,7 +21,7 @@ constexpr TensorType kTensorTypes[] = {{8},  {16},      {32},      {32},     {64
                                        {16}, {32},      {64},      {16},     {32}, {32},
                                        {32}, {4, true}, {4, true}, {6, true}};
 
-// What every way to make one is given.
+// The parameters shared by all ways to make one.
 struct Tensor {
   CUtensorMap* out;
   CUtensorMapDataType type;

@@ -10,7 +10,7 @@
 namespace graphkit::soft::driver {
 namespace {
 
-// What a query tells of an object.
+// Answers a query about an object.
 template <typename T, typename Part>
 CUresult Tell(const T* object, Part* out, Part T::*part) {
   if (out == nullptr || object == nullptr) return CUDA_ERROR_INVALID_VALUE;

@@ -1,4 +1,4 @@
-// What the libraries that stand in for NVIDIA's have in common.
+// Code shared by the libraries that stand in for NVIDIA's.
 #pragma once
 
 #include "plugins/soft_cuda/device/shared.h"

@@ -28,7 +28,7 @@ struct Capture {
   bool own_graph;  // made by the capture, not given to it
   bool valid = true;
   std::vector<Stream*> streams;  // origin first
-  std::vector<Edge> left{};      // what destroyed streams ended with: to be joined like a stream
+  std::vector<Edge> left{};      // ends of destroyed streams: to be joined like a stream
   // Nodes that a call took out of a stream's set, or cut off from the nodes after them: neither
   // they nor what is before them has to be joined (cuda_runtime_api.h on
   // cudaStreamUpdateCaptureDependencies and cudaStreamGetCaptureInfo).

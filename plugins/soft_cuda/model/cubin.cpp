@@ -1,4 +1,4 @@
-// What a cubin (an ELF) says about its kernels: .nv.info.<kernel> holds attribute records
+// The kernels' properties in a cubin (an ELF): .nv.info.<kernel> holds attribute records
 //   u8 format, u8 attribute, u16 size or value, then `size` bytes where the format is 4.
 // Names and layouts as seen in nvcc 13's output (EIATTR_KPARAM_INFO and others).
 #include <elf.h>
@@ -147,7 +147,7 @@ std::optional<VariableInfo> ReadVariable(const Elf& elf, const Symbol& symbol) {
   return variable;
 }
 
-// What the code declares; from 9.0 on the section holds what the system takes, too.
+// The bytes that the code declares; from 9.0 on the section holds the system's, too.
 uint32_t DeclaredShared(uint64_t section_bytes, unsigned architecture) {
   const uint32_t reserved = architecture >= kFirstReserving ? kReservedShared : 0;
   const auto bytes = static_cast<uint32_t>(section_bytes);

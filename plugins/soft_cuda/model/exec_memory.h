@@ -1,5 +1,5 @@
-// What an exec takes of device memory beyond the program's allocations. NVIDIA's driver doesn't say
-// how it counts; this is a model, made to be recognised in what a tool measures:
+// The device memory of an exec beyond the program's allocations. NVIDIA's driver doesn't document
+// how it counts; this is a model, made to be recognised in a tool's measurements:
 //
 //   * an exec takes a fixed part and one for each of its nodes by kind, nodes inside others too,
 //     when it is instantiated; when it is uploaded or launched for the first time, a quarter of the

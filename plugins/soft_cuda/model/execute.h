@@ -1,4 +1,4 @@
-// What work does when its turn comes: copies and fills memory, calls host functions. Kernel bodies
+// Executes work when its turn comes: copies and fills memory, calls host functions. Kernel bodies
 // are skipped.
 #pragma once
 

@@ -119,7 +119,7 @@ struct Graph {
   CUgraphExec exec_handle() { return reinterpret_cast<CUgraphExec>(this); }
 };
 
-// What the end of a graph leaves to be done once the lock is released.
+// Work that remains at the end of a graph, once the lock is released.
 struct Leftovers {
   std::vector<HostParams> destructors;  // of user objects
   std::vector<CUdeviceptr> addresses;   // that no allocation node holds any more

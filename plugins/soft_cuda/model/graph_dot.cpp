@@ -113,7 +113,7 @@ std::string AttributeRows(const std::vector<CUlaunchAttribute>& attributes) {
       property(window.hitProp), property(window.missProp), cooperative, priority);
 }
 
-// What a node's parameters add to its table, by type; kernels and copies have rows instead.
+// Fields that a node's parameters add to its table, by type; kernels and copies have rows instead.
 struct ParameterFields {
   template <typename T>
   Fields operator()(const T&) const {
@@ -152,7 +152,7 @@ struct ParameterFields {
   }
 };
 
-// Which flag asks for the fields of a node.
+// The flag for the fields of a node.
 unsigned FlagOf(CUgraphNodeType type) {
   switch (type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:

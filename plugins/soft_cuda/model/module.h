@@ -53,7 +53,7 @@ struct ModuleInfo {
 
 struct Function;
 
-// What a CUkernel handle points to. Calls that take functions take these, too.
+// The target of a CUkernel handle. Calls that take functions take these, too.
 struct alignas(8) Kernel {
   Tag tag = Tag::kKernel;
   Function* function;

@@ -1,4 +1,4 @@
-// What a graph node does, by type. Node owns its parameters; copying a node copies them deeply.
+// Parameters of a graph node, by type. Node owns them; copying a node copies them deeply.
 #pragma once
 
 #include <cuda.h>

@@ -1,5 +1,5 @@
-// What PTX text says: the .param declarations of each .entry give the argument layout, directives
-// after it the limits of a launch, .shared declarations the shared memory; .global and .const
+// Reads PTX text: the .param declarations of each .entry give the argument layout, directives after
+// it the limits of a launch, .shared declarations the shared memory; .global and .const
 // declarations outside of functions are the variables.
 #include <algorithm>
 #include <cctype>

@@ -55,10 +55,10 @@ class VirtualMemory {
   bool Map(uint64_t address, const Mapping& mapping);
   // Ends a mapping that begins at the address. Adds the bytes that it gave back.
   void Unmap(uint64_t address, uint64_t* freed);
-  // Whether the range is made of whole mappings without gaps.
+  // True if the range is made of whole mappings without gaps.
   bool IsMapped(uint64_t address, uint64_t size) const;
   const Mapping* MappingAt(uint64_t address) const;  // that holds the address; null: none
-  // Whether the whole range is mapped and some device may use all of it.
+  // True if the whole range is mapped and some device may use all of it.
   bool IsAccessible(uint64_t address, uint64_t size) const;
   void SetAccess(uint64_t address, int device, CUmemAccess_flags flags);
   // Begins of the mappings in a range.

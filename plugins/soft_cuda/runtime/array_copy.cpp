@@ -23,7 +23,7 @@ cudaError_t CheckRows(const CopyOperand& side, size_t width, cudaMemcpyKind kind
   return side.type == CU_MEMORYTYPE_ARRAY ? cudaSuccess : CheckPitch(side.pitch, width);
 }
 
-// What brings the rows into the driver.
+// Passes the rows to the driver.
 struct AtOnce {
   cudaError_t operator()(const CUDA_MEMCPY2D& copy) const {
     return ToRuntime(cuMemcpy2DUnaligned(&copy));

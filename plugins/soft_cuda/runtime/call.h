@@ -1,5 +1,5 @@
-// What surrounds each runtime function (runtime_entries.cpp): the driver and the primary context
-// are made ready on first use, and an error becomes the thread's last error.
+// The frame of each runtime function (runtime_entries.cpp): the driver and the primary context are
+// made ready on first use, and an error becomes the thread's last error.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -11,7 +11,7 @@ cudaError_t GraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams*
   if (CUresult error = cuGraphKernelNodeGetParams(node, &p); error != CUDA_SUCCESS)
     return ToRuntime(error);
   const void* host = p.func != nullptr ? HostFunctionOf(p.func) : HostFunctionOf(p.kern);
-  // What a driver module holds has no name in the runtime.
+  // A function of a driver module has no name in the runtime.
   if (host == nullptr && p.func != nullptr) return cudaErrorInvalidDeviceFunction;
   out->func = host != nullptr ? const_cast<void*>(host) : static_cast<void*>(p.kern);
   out->gridDim = dim3(p.gridDimX, p.gridDimY, p.gridDimZ);

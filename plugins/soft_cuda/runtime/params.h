@@ -44,7 +44,7 @@ cudaError_t ToDriver(const cudaKernelNodeParams& from, CUDA_KERNEL_NODE_PARAMS* 
 cudaError_t ToDriver(const cudaMemsetParams& from, CUDA_MEMSET_NODE_PARAMS* out);
 cudaError_t ToDriver(const cudaGraphNodeParams& from, CUgraphNodeParams* out);
 
-// What `call` returns for a description in the driver's terms.
+// The result of `call` for a description in the driver's terms.
 template <typename Driver, typename Runtime, typename Call>
 cudaError_t WithDriver(const Runtime* given, Call&& call) {
   Driver params;

@@ -1,5 +1,5 @@
-// What nvcc's code calls before main and around each launch: fat binaries, kernels and variables
-// are registered; a library is loaded when something in it is first used.
+// Functions that nvcc's code calls before main and around each launch: fat binaries, kernels and
+// variables are registered; a library is loaded when something in it is first used.
 #include <algorithm>
 #include <mutex>
 #include <string>
@@ -13,7 +13,7 @@ namespace graphkit::soft::runtime {
 namespace {
 
 struct FatBinary {
-  void* handle;  // what nvcc's code holds: its address
+  void* handle;  // held by nvcc's code: its address
   const void* image;
   CUlibrary library = nullptr;
 };

@@ -25,8 +25,8 @@ inline CUdeviceptr Address(const void* pointer) { return reinterpret_cast<CUdevi
 // Runtime errors have the driver's numbers.
 inline cudaError_t ToRuntime(CUresult result) { return static_cast<cudaError_t>(result); }
 
-// What a launch returned. The runtime has an error of its own for grids and blocks that no device
-// can run.
+// The runtime's error for the result of a launch. The runtime has an error of its own for grids and
+// blocks that no device can run.
 cudaError_t FromLaunch(CUresult result, dim3 grid, dim3 block);
 
 // The kernel behind what launches take: a host function that nvcc registered, or a cudaKernel_t.

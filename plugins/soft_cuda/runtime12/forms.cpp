@@ -28,7 +28,7 @@ namespace {
 
 using runtime::ToRuntime;
 
-// What a negative number says: the host.
+// The location for a device number; a negative one is the host.
 cudaMemLocation LocationOf(int device) {
   cudaMemLocation location{};
   location.type = device == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
@@ -97,7 +97,7 @@ cudaError_t MemPrefetchAsync_v8000(const void* pointer, size_t bytes, int device
   return runtime::MemPrefetchAsync(pointer, bytes, LocationOf(device), 0, stream);
 }
 
-// Which copy failed isn't told, as the header allows: SIZE_MAX.
+// The failing copy isn't reported, as the header allows: SIZE_MAX.
 cudaError_t MemcpyBatchAsync_v12080(void** to, void** from, size_t* sizes, size_t count,
                                     cudaMemcpyAttributes* attributes, size_t* first,
                                     size_t attribute_count, size_t* failed, cudaStream_t stream) {

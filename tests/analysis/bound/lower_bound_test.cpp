@@ -124,7 +124,7 @@ TEST_CASE("an online allocator waits for the free, a plan doesn't") {
   CHECK(bound.online == 1024);
 }
 
-// What is before a birth is before all that follow it in its lane, and nothing else is.
+// All that is before a birth is before all that follow it in its lane, and nothing else is.
 size_t WrongInLanes(const BlockOrder& order, const Lanes& lanes) {
   size_t wrong = 0;
   for (uint32_t x = 0; x < lanes.size(); ++x) {

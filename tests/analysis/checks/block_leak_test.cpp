@@ -48,7 +48,7 @@ TEST_CASE("block-leak says nothing of a trace that was cut off") {
   CHECK(Run("block-leak", std::move(trace)).empty());
 }
 
-// What PyTorch's stacks look like: its own frames inside, the program's outside.
+// A stack as PyTorch records it: its own frames inside, the program's outside.
 StackId TorchStack(TraceBuilder* t, std::string_view inner, const char* function, uint32_t line) {
   const std::string file = "/venv/lib/python3.11/site-packages" + std::string(inner);
   return t->Stack({{function, file, 98}, {"step", "train.py", line}});

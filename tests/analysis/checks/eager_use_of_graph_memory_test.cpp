@@ -12,7 +12,7 @@ namespace {
 // A graph with a block that its capture frees, in a pool with one segment.
 struct FreedBlock : TwoStreams {
   PoolId pool = t.Pool(PoolKind::kPrivate);
-  BlockId memory = t.Alloc({}, 1 << 20);  // what the driver gave the pool
+  BlockId memory = t.Alloc({}, 1 << 20);  // from the driver, for the pool
   SegmentId segment;
   Address base = t.trace()[memory].address;
   GraphId graph;

@@ -63,7 +63,7 @@ struct StackLaunch {
   Address top = kArray + 4096;
   bool own_thread = true;
   bool set_again = false;  // the node was given other parameters
-  bool earlier = false;    // what is known of the stack is of a launch before
+  bool earlier = false;    // the known stack is that of a launch before
 };
 
 std::vector<Finding> LaunchStack(const StackLaunch& how) {
@@ -98,7 +98,7 @@ TEST_CASE("stale-host-memory claims nothing that the stack doesn't prove") {
   CHECK(LaunchStack({.top = kArray}).empty());        // the array may still be there
   CHECK(LaunchStack({.top = kArray - 64}).empty());   // a function that it called launches
   CHECK(LaunchStack({.own_thread = false}).empty());  // the stack is another one
-  CHECK(LaunchStack({.set_again = true}).empty());    // what is copied is something else
+  CHECK(LaunchStack({.set_again = true}).empty());    // another memory is copied
   CHECK(LaunchStack({.earlier = true}).empty());      // the stack may have grown since
 }
 

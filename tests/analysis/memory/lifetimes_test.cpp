@@ -165,7 +165,7 @@ TEST_CASE("a programmatic launch after an allocation may touch it before the str
   CHECK(known.Blocks(MarkerRule::kAtFree).Conflict(x, y));
 }
 
-// What is wrong with the order of three blocks; "": nothing. z: what y is before.
+// An error in the order of three blocks; "": none. z: a block that y is before.
 std::string Problem(const BlockOrder& blocks, const SlowBlockOrder& slow, BlockId x, BlockId y) {
   const bool before = blocks.Before(x, y);
   if (before != slow.Before(x, y)) return "not as a search says";
@@ -220,7 +220,7 @@ TEST_CASE("what may touch a block behind a programmatic edge outlives its free n
   CHECK(List(known.lives.Markers(x, MarkerRule::kAtFree)) == std::vector{use, free});
 }
 
-// Whether each recorded use of x in its graph ends before y is allocated, and before each use of y.
+// True if each recorded use of x in its graph ends before y is allocated, and before each use of y.
 bool UsesInOrder(const Trace& trace, const Lifetimes& lives, const SlowOrder& slow, BlockId x,
                  BlockId y) {
   std::vector<NodeId> later;

@@ -80,7 +80,7 @@ SlowBlockOrder::Life SlowBlockOrder::Find(BlockId id) {
   const Block& block = trace_[id];
   Life life;
   life.graph = block.graph;
-  // What an allocation node that never ran would have given isn't there.
+  // The memory of an allocation node that never ran isn't there.
   if (block.alloc_node.valid() && !InGraph(trace_, trace_[block.alloc_node])) life.graph = {};
   const bool backs_segment = std::any_of(trace_.segments.begin(), trace_.segments.end(),
                                          [&](const Segment& s) { return s.block == id; });

@@ -16,7 +16,7 @@ class SlowBlockOrder {
   SlowBlockOrder(const Trace& trace, const SlowOrder& order, MarkerRule rule);
 
   bool Before(BlockId x, BlockId y) const;
-  // Whether anything can be after x.
+  // True if anything can be after x.
   bool Dies(BlockId x) const { return lives_[x.index()].inside && lives_[x.index()].dies; }
 
  private:

@@ -15,7 +15,7 @@ bool DeferredAt(const Block& block, Seq seq) {
   return block.free_requested <= seq && seq < block.free_completed;
 }
 
-// What the driver gave for segments.
+// The blocks that the driver gave for segments.
 std::set<BlockId> BackingBlocks(const Trace& trace) {
   std::set<BlockId> backing;
   for (const Segment& segment : trace.segments) {

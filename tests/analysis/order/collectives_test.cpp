@@ -271,7 +271,7 @@ TEST_CASE("operations of child graphs stand where the nodes that hold them do") 
   run(kBroadcast);
   t.EndCapture(a);
   Trace trace = t.Build();
-  // What the tracer writes for the embedded kernel of a captured collective.
+  // The tracer's output for the embedded kernel of a captured collective.
   for (const Node& node : trace.nodes) {
     if (trace[node.graph].parent != holder) continue;
     trace.collectives.push_back({node.seq, c, kAllGather, kType, 1});

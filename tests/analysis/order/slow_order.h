@@ -18,9 +18,9 @@ class SlowOrder {
   bool Before(NodeId a, NodeId b) const { return Reaches(End(a), Start(b)); }
   bool EndsBefore(NodeId a, NodeId b) const { return a == b || Reaches(End(a), End(b)); }
   bool StartsBefore(NodeId a, NodeId b) const { return Reaches(Start(a), Start(b)); }
-  // Whether end(a) ≤ start(b) without the full edges from a to b.
+  // True if end(a) ≤ start(b) without the full edges from a to b.
   bool BeforeWithoutEdge(NodeId a, NodeId b) const;
-  // Whether a has ended where a stream's next node could start.
+  // True if a has ended where a stream's next node could start.
   bool Before(NodeId a, const std::vector<FrontierEntry>& frontier) const;
 
  private:

@@ -17,7 +17,7 @@ bool MayMeet(const Access& a, const Access& b) {
   return !ends_before(a, b) && !ends_before(b, a);
 }
 
-// Whether one launch runs both: they lie in one user's graph, not in two bodies of a conditional.
+// True if one launch runs both: they lie in one user's graph, not in two bodies of a conditional.
 bool OfOneRun(const Trace& trace, NodeId a, NodeId b) {
   if (RootOf(trace, trace[a].graph) != RootOf(trace, trace[b].graph)) return false;
   for (GraphId x = trace[a].graph; trace[x].parent.valid(); x = trace[trace[x].parent].graph) {
@@ -28,8 +28,8 @@ bool OfOneRun(const Trace& trace, NodeId a, NodeId b) {
   return true;
 }
 
-// Whether one ends before the other starts, or before it goes on after having waited. `waits`: what
-// a node does about its grid dependencies when it waits.
+// True if one ends before the other starts, or before it goes on after having waited. `waits`: a
+// node's behaviour on its grid dependencies that counts as waiting.
 bool Ordered(const Trace& trace, const SlowOrder& order, NodeId a, NodeId b,
              const std::set<Ternary>& waits) {
   const auto before = [&](NodeId from, NodeId to) {
@@ -39,7 +39,7 @@ bool Ordered(const Trace& trace, const SlowOrder& order, NodeId a, NodeId b,
   return before(a, b) || before(b, a);
 }
 
-// Whether edges into a node, or out of it, may have been recorded after the trace was cut off.
+// True if edges into a node, or out of it, may have been recorded after the trace was cut off.
 bool MayLackEdges(const Trace& trace, NodeId node) {
   if (!trace.completeness.truncated) return false;
   const GraphId graph = trace[node].graph;
@@ -182,7 +182,7 @@ bool NeverRan(const Trace& trace, GraphId graph) {
 
 }  // namespace
 
-// What a pair says, by the words of the checks' pages.
+// The verdict on a pair, by the words of the checks' pages.
 std::optional<Verdict> SlowVerdict(const Trace& trace, const SlowRace& race,
                                    const SlowOrder& hopeful) {
   const RaceSort& sort = race.sort;

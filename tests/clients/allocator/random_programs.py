@@ -56,7 +56,7 @@ def allocate_alone(seed, streams):
             blocks.pop(choose.randrange(len(blocks))).record_stream(choose.choice(streams))
 
 
-# What a graph tree captures: temporaries, and outputs that live on. Of its inputs it takes one, and nothing stays of them.
+# Captures of a graph tree: temporaries, and outputs that live on. Of its inputs it takes one, and nothing stays of them.
 class TreeFunction:
     WIDTH = 1 << 18
 
@@ -267,7 +267,7 @@ def main():
     if OLDER and KEEPS and "trees" in WORDS:
         sys.exit("not run: PyTorch 2.8 fails to restore a checkpoint of expandable segments")
     folder, first, count, operations = sys.argv[1], *map(int, sys.argv[2:5])
-    gc.freeze()  # what PyTorch itself made: every capture collects garbage
+    gc.freeze()  # objects of PyTorch itself: every capture collects garbage
     if WORDS.get("limit"):
         torch.cuda.set_per_process_memory_fraction(float(WORDS["limit"]))
     for seed in range(first, first + count):

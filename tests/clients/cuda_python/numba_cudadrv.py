@@ -21,7 +21,7 @@ def listed():
 
 
 class Outcomes:
-    """What became of each test, and the one fixture of numba-cuda's own configuration, which no wheel has."""
+    """The result of each test, and the one fixture of numba-cuda's own configuration, which no wheel has."""
 
     def __init__(self):
         self.of = {}

@@ -10,7 +10,7 @@ for batch in (8, 4, 2, 1):
     torch.cuda.synchronize()
     with torch.cuda.graph(g, pool=pool):
         y = (x @ w).relu() @ w
-    graphs.append((g, x, w, y))  # what a graph reads has to live as long
+    graphs.append((g, x, w, y))  # a graph's inputs have to live as long
 for g, *_ in graphs:
     g.replay()
 torch.cuda.synchronize()

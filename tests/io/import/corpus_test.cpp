@@ -1,5 +1,6 @@
-// What fuzzing kept (tests/fuzz/corpus), and random changes of it: each gives a trace or an error,
-// and the trace can be written and reads back as itself. The long runs are those of libFuzzer.
+// The inputs that fuzzing kept (tests/fuzz/corpus), and random changes of them: each gives a trace
+// or an error, and the trace can be written and reads back as itself. The long runs are those of
+// libFuzzer.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -151,8 +151,8 @@ TEST_CASE("durations go to nodes of that id and that kernel only") {
             {"nodes of the profile that no graph has", 1, {"graph 0 node 9 (square)"}}});
 }
 
-// What ran are the copies that the execs hold, by the ids that the tracer was told of them: here of
-// the second node first, in two execs.
+// The launches run the copies that the execs hold, by the ids that the tracer recorded of them:
+// here of the second node first, in two execs.
 TEST_CASE("durations go to the nodes whose copies ran") {
   constexpr uint64_t kExec = uint64_t{5} << 32;
   constexpr uint64_t kOther = uint64_t{9} << 32;

@@ -9,7 +9,7 @@ namespace {
 
 using std::string_literals::operator""s;
 
-// What Python's repr would print, enough of it to compare.
+// The output of Python's repr, enough of it to compare.
 std::string Repr(const PickleValue& value);
 
 std::string Join(const PickleValue& value, const char* open, const char* close) {

@@ -109,7 +109,7 @@ TEST_CASE("a file that is left alone is read up to its last line, and said to be
   RecordFile file;
   REQUIRE(file.Open(folder / "t.json", "cuda"));
   for (int i = 0; i < 1000; ++i) file.Append(Note(i));
-  // What another process sees while this one has done nothing to end the file.
+  // The view of another process while this one has done nothing to end the file.
   const auto trace = ReadTrace(folder / "t.json");
   REQUIRE(trace.has_value());
   CHECK(trace->completeness.truncated);

@@ -190,7 +190,7 @@ class RandomProgram {
     if (Pick(2)) t_.CompleteFree(block);
   }
 
-  // What the builder doesn't set.
+  // Sets the fields that the builder doesn't.
   void Vary(Trace& trace) {
     trace.process.pid = 4242;
     trace.process.program = "/bin/app";

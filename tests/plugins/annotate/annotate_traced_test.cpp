@@ -8,7 +8,7 @@
 
 namespace {
 
-// What one round of the six calls says, in the order of calls_c99.c.
+// The calls of one round, in the order of calls_c99.c.
 constexpr char kOneRound[] =
     "6 0x1000 4096 (nil) pool\n"
     "5 0x1000 512 0x20 -\n"

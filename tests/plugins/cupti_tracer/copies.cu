@@ -1,7 +1,7 @@
-// What CUDA itself says of graphs whose nodes were given other parameters, cloned, embedded,
-// launched into captures, and captured with partial edges. Prints each graph as the API has it, one
-// line of JSON each: {"graph": handle, "nodes": [[kind, …], …], "edges": [[from, to, port, type]]},
-// a child graph node as ["graph", {…}]. Tests hold the trace to it.
+// CUDA's own view of graphs whose nodes were given other parameters, cloned, embedded, launched
+// into captures, and captured with partial edges. Prints each graph as the API has it, one line of
+// JSON each: {"graph": handle, "nodes": [[kind, …], …], "edges": [[from, to, port, type]]}, a child
+// graph node as ["graph", {…}]. Tests hold the trace to it.
 //
 //     copies clone|launch|body|edges|race|apart
 #include <cuda_runtime.h>
@@ -284,7 +284,7 @@ void Launch(cudaStream_t on, char* data, Attributes attributes = {}) {
 
 void Nothing(void*) {}
 
-// What follows a wait.
+// The operation after a wait.
 enum class Next { kKernel, kSet, kHost, kSerialized };
 void Follow(Next next, cudaStream_t on) {
   cudaLaunchAttribute serialize = {};

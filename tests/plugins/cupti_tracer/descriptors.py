@@ -13,7 +13,7 @@ def descriptors(*words):
 
 
 def check_files(folder):
-    """What the program wrote is what stands there, byte by byte."""
+    """The program's files hold the bytes that it wrote."""
     for n in range(4):
         pattern = bytes((i + 7 * n) % 251 for i in range(251))
         want = (pattern * (FILE_BYTES // 251 + 1))[:FILE_BYTES]

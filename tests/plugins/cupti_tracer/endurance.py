@@ -1,4 +1,4 @@
-"""What must hold for long: GRAPHKIT_TEST_ROUNDS makes these tests as many times as long."""
+"""Properties that must hold for long: GRAPHKIT_TEST_ROUNDS makes these tests as many times as long."""
 
 import json
 import os

@@ -24,7 +24,7 @@ def test_an_older_trace_is_not_taken_for_that_of_a_run_that_recorded_nothing(fol
         assert f"{folder}/trace.json was there before this run: it is {folder}/trace.json.old now" in err, err
         assert os.listdir(folder) == ["trace.json.old"] and (folder / "trace.json.old").read_text() == "old"
     (folder / "trace.json").write_text("old")
-    assert trace(folder, "./nowhere")[0] == 127  # which no script takes for a run
+    assert trace(folder, "./nowhere")[0] == 127  # no script takes that for a run
     assert (folder / "trace.json").read_text() == "old"
 
 

@@ -103,7 +103,7 @@ TEST_CASE("what is set, or updated, to what it was says so") {
   CHECK_FALSE(update(nodes));
   CHECK(update(nodes));
   CHECK(set(0, 7, 0x10000));  // of the graph
-  CHECK(back());              // which its exec was updated to
+  CHECK(back());              // its exec was updated to it
   CHECK_FALSE(set(0, 9, 0x10000));
   CHECK_FALSE(back());
   CHECK_FALSE(update({}));  // CUPTI doesn't say what was updated

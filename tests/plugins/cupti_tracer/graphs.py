@@ -1,4 +1,4 @@
-"""What a trace says of graphs, held to what the API says of them (copies.cu)."""
+"""The graphs of a trace, compared with the API's view of them (copies.cu)."""
 
 import json
 import subprocess

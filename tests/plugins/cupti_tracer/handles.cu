@@ -22,7 +22,7 @@ namespace {
 
 __global__ void Nothing() {}
 
-// What CUDA 13 takes edge data in, and CUDA 12 not yet.
+// CUDA 13 takes an array for edge data, CUDA 12 doesn't yet.
 cudaError_t EdgesOf(cudaGraph_t graph, size_t* count) {
 #if CUDART_VERSION >= 13000
   return cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, count);

@@ -14,7 +14,7 @@ SIZES = (("8", "60"), ("200", "2"))  # threads and rounds
 
 
 def made(output):
-    """What the program says: its graphs, its blocks, and how many of the rest."""
+    """The program's counts: its graphs, its blocks, and how many of the rest."""
     graphs, blocks, counts = collections.Counter(), collections.Counter(), collections.Counter()
     for line in output.splitlines():
         kind, *words = line.split()

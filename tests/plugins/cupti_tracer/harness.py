@@ -1,4 +1,4 @@
-"""What the tests of the tracer in real processes share: `graphkit trace`, and reading what it wrote."""
+"""Helpers for the tests of the tracer in real processes: `graphkit trace`, and reading its output."""
 
 import argparse
 import json
@@ -62,7 +62,7 @@ def load(path):
 
 
 def load_cut_off(path):
-    """What a killed process left: whole lines, each a record."""
+    """The output of a killed process: whole lines, each a record."""
     lines = pathlib.Path(path).read_bytes().split(b"\n")
     assert lines[0].startswith(b'{"schema":"graphkit-trace","version":1,'), lines[0]
     records = [json.loads(line.rstrip(b",")) for line in lines[1:-1]]

@@ -1,4 +1,4 @@
-"""What execs take of the device, measured, held to what the software device's model takes
+"""The measured device memory of execs, compared with that of the software device's model
 (plugins/soft_cuda/model/exec_memory.h)."""
 
 import json

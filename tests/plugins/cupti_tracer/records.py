@@ -1,4 +1,4 @@
-"""What a trace has to say of a program, by every way to make a graph."""
+"""The records that a trace must have of a program, by every way to make a graph."""
 
 import json
 import subprocess
@@ -217,7 +217,7 @@ def test_nodes_of_every_kind_made_in_every_way_are_recorded(folder):
     chain = [(i, i + 1) for i in range(len(captured) - 1)]
     forked = [(0, 1, 1, 1), (0, 2)]
     assert edges == {0: forked, 1: [(1, 2)], 2: forked, 4: chain, 5: chain, 6: [(0, 1), (1, 2)], 7: [(0, 1, 1, 1), (1, 2), (0, 2)]}, edges
-    # What operations on values and batches of copies touch, of the one block; clones touch the same.
+    # The touches of operations on values and batches of copies, of the one block; clones touch the same.
     touched = {g: [(n["kind"], n.get("access"), n.get("complete")) for n in nodes if n["graph"] == g] for g in range(8)}
     assert touched[4][7:] == [("batch_mem_op", [[0, "w", 0, 4]], True), ("batch_mem_op", [[0, "r", 8, 8]], True)], touched[4]
     assert touched[5] == touched[4], touched[5]

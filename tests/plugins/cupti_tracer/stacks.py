@@ -67,7 +67,7 @@ def test_places_stay_where_nothing_can_look_them_up(folder):
 PYTHON = """
 import ctypes
 
-cuda = ctypes.CDLL("libcudart.so.13")  # which gives up the interpreter's lock around calls
+cuda = ctypes.CDLL("libcudart.so.13")  # gives up the interpreter's lock around calls
 
 
 def check(error):

@@ -1,4 +1,4 @@
-"""What the package brings: the command, the tracer, the software device and the allocator, with nothing of a build on a path."""
+"""The package's contents: the command, the tracer, the software device and the allocator, with nothing of a build on a path."""
 
 import os
 import pathlib

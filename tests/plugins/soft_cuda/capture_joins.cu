@@ -1,4 +1,4 @@
-// What a capture has to join, who may ask about it, and what it survives. Sources, by check:
+// Joins that a capture needs, who may query it, and calls that it survives. Sources, by check:
 //   [1] NVIDIA's sample graphMemoryNodes, GraphBuilder.join of cuda.core (cuda-python's tests),
 //   NCCL:
 //       a side stream that has joined is destroyed while the capture goes on

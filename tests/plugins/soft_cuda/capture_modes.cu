@@ -1,4 +1,4 @@
-// Which calls a thread may make while somebody captures, in each mode of capture and thread. The
+// Calls that a thread may make while another one captures, in each mode of capture and thread. The
 // expected answers are those that others measured on an RTX 3060 (driver 13.2): a call that may
 // wait for the device is refused, and spoils the capture, unless the thread's mode is relaxed, if
 // the thread has a capture of its own that isn't relaxed, or is in global mode while another thread

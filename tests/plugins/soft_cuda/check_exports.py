@@ -20,7 +20,7 @@ def exported(library: pathlib.Path) -> set:
 
 
 def listed_in(abi: pathlib.Path, tables: list) -> set:
-    """What the tables list, a later one having the last word."""
+    """The exports in the tables; a later table overrides an earlier one."""
     rows = [line.split("#")[0].split() for table in tables
             for line in (abi / f"{table}.table").read_text().splitlines()]
     families = {row[0]: row[1] for row in rows if row}

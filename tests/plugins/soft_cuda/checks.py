@@ -1,4 +1,4 @@
-"""What the conformance programs check, read from their sources, and whether abi/checked.table says the same.
+"""The functions that the conformance programs check, read from their sources, compared with abi/checked.table.
 
     checks.py ABI_FOLDER CUDA_INCLUDE PER_THREAD PROGRAMS... [--write]      --write: the table is made to say so
 
@@ -79,7 +79,7 @@ def checked_table(abi, checks, per_thread):
     """The text of the table: of what is modelled and checked, library by library."""
     sys.path.insert(0, str(abi))
     import generate
-    lines = ["# Which conformance program checks a function's effect, where one of its errors is checked, too.",
+    lines = ["# The conformance program that checks each function's effect, where one of its errors is checked, too.",
              "# Written by tests/plugins/soft_cuda/checks.py (cmake --build build --target update_checked)."]
     for kind in ("driver", "runtime", "cupti"):
         rows = list(generate.read_table(abi / f"{kind}.table"))

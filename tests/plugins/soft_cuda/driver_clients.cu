@@ -1,5 +1,5 @@
-// What libraries and frameworks ask the driver for as they start. Sources: runs of PyTorch 2.15,
-// cuDNN, numba-cuda and cuda.core on the software device, and cuda.h at each function.
+// The driver calls of libraries and frameworks as they start. Sources: runs of PyTorch 2.15, cuDNN,
+// numba-cuda and cuda.core on the software device, and cuda.h at each function.
 #include <dlfcn.h>
 
 #include "code.h"

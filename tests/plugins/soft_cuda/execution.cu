@@ -63,7 +63,7 @@ CASE(Values) {
 std::atomic<int> calls{0};
 void Count(void*) { ++calls; }
 
-// What is launched is kept back while its graph is destroyed, and runs then.
+// Launched work is kept back while its graph is destroyed, and runs then.
 void LaunchAndLetGo(cudaGraph_t graph, Held* held) {
   cudaGraphExec_t exec = Instantiate(graph);
   EXPECT_OK(cudaGraphLaunch(exec, held->stream));

@@ -96,7 +96,7 @@ CASE(KnownForms) {
   EXPECT_OK(cudaFree(memory));
 }
 
-// What one flag adds for a node of its kind.
+// The text that one flag adds for a node of its kind.
 void ExpectFlag(cudaGraph_t graph, unsigned flag, const char* text) {
   EXPECT(!Has(Print(graph, 0), text));
   EXPECT(Has(Print(graph, flag), text));

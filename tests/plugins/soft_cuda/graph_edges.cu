@@ -1,4 +1,4 @@
-// Which edges a graph takes. The expected answers are those that others measured on an RTX 3060
+// The edges that a graph takes. The expected answers are those that others measured on an RTX 3060
 // (driver 13.2), where programmatic edges need compute capability 9.
 #include "conformance.h"
 #include "graphs.h"

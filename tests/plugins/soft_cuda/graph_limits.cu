@@ -1,4 +1,4 @@
-// What graphs refuse, and with which error, where headers leave it open. Sources, by check:
+// Calls that graphs refuse, and their errors, where headers leave them open. Sources, by check:
 //   [1] others' record of an RTX 3060 (driver 13.2)
 //   [2] hip-tests (ROCm/hip-tests), which run on NVIDIA GPUs as well: hipGraphAddMemAllocNode.cc
 //   [3] hip-tests: hipGraphChildGraphNodeGetGraph.cc

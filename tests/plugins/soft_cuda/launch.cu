@@ -5,7 +5,7 @@
 #include "conformance.h"
 #include "kernels.h"
 
-// What nvcc's code calls at each <<<>>>.
+// Called by nvcc's code at each <<<>>>.
 extern "C" cudaError_t __cudaPopCallConfiguration(dim3*, dim3*, size_t*, void*);
 #if CUDART_VERSION >= 13000
 extern "C" cudaError_t __cudaGetKernel(cudaKernel_t*, const void*);

@@ -1,5 +1,5 @@
-// What the software device does not model says so, once, and returns "not supported". Software
-// device only.
+// Functions that the software device does not model report it, once, and return "not supported".
+// Software device only.
 #include <cuda.h>
 #include <fcntl.h>
 #include <sys/wait.h>

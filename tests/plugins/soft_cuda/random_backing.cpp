@@ -101,7 +101,7 @@ class Player {
   }
   void CopyOut(uint64_t from, uint64_t to, uint64_t size) {
     backing_.Copy(HostAddress(to), Address(from), size);
-    // What came out goes in again, so that a wrong byte is seen.
+    // The bytes that came out go in again, so that a wrong byte is seen.
     backing_.Copy(Address(from), HostAddress(to), size);
   }
   void Clear(uint64_t at, uint64_t size) {

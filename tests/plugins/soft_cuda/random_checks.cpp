@@ -1,4 +1,4 @@
-// What the random calls compare.
+// The comparisons of the random calls.
 #include <algorithm>
 #include <cstdio>
 

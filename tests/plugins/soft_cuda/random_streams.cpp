@@ -170,7 +170,7 @@ void Player::StreamStep(int kind) {
   } else if (kind < 96) {
     const Error want = world_.Query(event);
     const cudaError_t got = cudaEventQuery(events_[event]);
-    // What the event stands for may still be on its way: a host function is.
+    // The event's work may still be running: it may be a host function.
     Same("query" + names, want, got == cudaErrorNotReady ? cudaSuccess : got);
   } else if (kind < 97) {
     const Error want = world_.Synchronize(stream);

@@ -71,7 +71,7 @@ CASE(Prefetches) {
                cudaMemDiscardAndPrefetchBatchAsync(ranges, sizes, 2, places, wrong, 2, 0, stream));
 }
 
-// What is discarded may be anything until it is written again.
+// Discarded memory may hold anything until it is written again.
 // effect: cudaMemDiscardBatchAsync cuMemDiscardBatchAsync
 CASE(Discards) {
   void* ranges[] = {managed, other};

@@ -49,7 +49,7 @@ CASE(SignalNodes) {
                cudaGraphExecExternalSemaphoresSignalNodeSetParams(exec, node, &params));
   EXPECT_FAILS(cudaGraphExternalSemaphoresSignalNodeGetParams(AddEmpty(graph), &got));
   EXPECT_FAILS(cudaGraphExternalSemaphoresSignalNodeSetParams(AddEmpty(graph), &params));
-  both[0] = nullptr;  // which others' card took
+  both[0] = nullptr;  // others' card took it
   EXPECT_OK(cudaGraphAddExternalSemaphoresSignalNode(&node, graph, nullptr, 0, &params));
   EXPECT_ERROR(cudaErrorInvalidValue,
                cudaGraphAddExternalSemaphoresSignalNode(&node, graph, nullptr, 0, nullptr));

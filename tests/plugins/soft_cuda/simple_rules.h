@@ -76,7 +76,7 @@ struct Capture {
   bool valid = true;
   bool over = false;
   Nodes let_go;  // taken out of a stream's set by an update, or cut off: not to be joined
-  Nodes left;    // what destroyed streams ended with: to be joined
+  Nodes left;    // ends of destroyed streams: to be joined
 };
 
 // Of a node. Where a graph has freed an address before, a later allocation may have it again.

@@ -30,7 +30,7 @@ Seen Look() {
   return seen;
 }
 
-// What a process with this setting sees. A process of its own: the driver reads the variable once.
+// Devices seen with this setting. A process of its own: the driver reads the variable once.
 Seen With(const char* setting) {
   Seen seen = {CUDA_ERROR_UNKNOWN, 0, {}};
   int ends[2];

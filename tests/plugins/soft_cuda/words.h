@@ -1,4 +1,4 @@
-// What the programs about nodes and execs work on: a stream, and 16 words on the device.
+// Objects of the programs about nodes and execs: a stream, and 16 words on the device.
 #pragma once
 
 #include "graphs.h"

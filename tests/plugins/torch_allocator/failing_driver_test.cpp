@@ -4,7 +4,7 @@
 namespace graphkit::torch {
 namespace {
 
-// What the driver answers in place of doing what it is asked; success: it does it.
+// The driver's answers in place of executing the calls; success: it executes them.
 struct Answers {
   CUresult create = CUDA_SUCCESS;
   CUresult record = CUDA_SUCCESS;

@@ -1,4 +1,4 @@
-// What the tests of the allocator have in common: a program on the software device.
+// Helpers that the tests of the allocator share: a program on the software device.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -75,7 +75,7 @@ class Run:
         self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
 
     def names(self):
-        """What was written, process ids as N."""
+        """The names of the files written, process ids as N."""
         names = [p.name for p in self.path.iterdir() if p.suffix in (".json", ".pickle", ".tmp")]
         return sorted(re.sub(r"(?<=\.)\d+(?=\.)", "N", name) for name in names)
 
@@ -207,7 +207,7 @@ def what_holds_a_capture_up_is_found():
     run = Run(SLOW, env={"FAKE_TORCH_NVTX": NVTX})
     assert run.code == 0, run.err
     path = run.path / "trace.json"
-    # What the host takes is judged on a GPU only: the software device's times are simulated.
+    # Host time is judged on a GPU only: the software device's times are simulated.
     path.write_text(path.read_text().replace('"device":"soft"', '"device":"cuda"', 1))
     done = subprocess.run([GRAPHKIT, "analyze", path, "--format", "json", "--check",
                            "collection-in-capture,repeated-tiny-allocation,slow-capture"], capture_output=True, text=True)

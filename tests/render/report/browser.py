@@ -12,7 +12,7 @@ import urllib.request
 
 
 def available() -> bool:
-    """Whether Debian's chromium and chromium-driver, or ones of the same names, are here."""
+    """True if Debian's chromium and chromium-driver, or ones of the same names, are here."""
     return bool(shutil.which("chromium")) and bool(shutil.which("chromedriver"))
 
 
@@ -64,11 +64,11 @@ class Browser:
         self.command("POST", "/url", {"url": file.resolve().as_uri()})
 
     def run(self, script: str, *arguments):
-        """What the script returns."""
+        """The script's return value."""
         return self.command("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
     def run_async(self, script: str, *arguments):
-        """What the script hands to its last argument."""
+        """The value that the script passes to its last argument."""
         return self.command("POST", "/execute/async", {"script": script, "args": list(arguments)})
 
     def wait_for(self, condition: str, seconds: float = 60) -> None:

@@ -96,7 +96,7 @@ const {columns, rows} = billOf(app.view, arguments[0]);
 return Array.from(rows, (row) => columns.map(({value, text}, i) => i === 0 && text ? text(value(row)) : value(row)));
 """
 
-# What a table shows: the heads that sort it, its cells.
+# The contents of a table: the heads that sort it, its cells.
 TABLE = """
 const table = document.querySelector(arguments[0]);
 return {sorted: [...table.querySelectorAll("th")].map((head) => head.getAttribute("aria-sort")),
@@ -324,7 +324,7 @@ class Tables(Page):
 
 
 class Hands(Page):
-    """What a person does with mouse and keyboard, on the record_stream workload."""
+    """A person's actions with mouse and keyboard, on the record_stream workload."""
 
     def setUp(self):
         self.trace = TESTDATA / "traces" / "soft" / "record_stream.json"

@@ -25,7 +25,7 @@ install_graphkit() {
 }
 command -v graphkit > /dev/null || install_graphkit
 
-# What the inputs say: words are split as in a shell, patterns name several traces.
+# The action's inputs: words are split as in a shell, patterns name several traces.
 # shellcheck disable=SC2206
 traces=(${GRAPHKIT_TRACE:-trace.json}) tracing=(${GRAPHKIT_TRACE_OPTIONS-}) options=(${GRAPHKIT_OPTIONS-})
 [ -z "${GRAPHKIT_CONFIG:-}" ] || options+=(--config "$GRAPHKIT_CONFIG")

@@ -36,7 +36,7 @@ std::vector<CommandInfo> DescribeSubcommands(const CLI::App& app);
 // The words of "text|json", the checks of "ID,…"; empty when the argument isn't a choice.
 std::vector<std::string> Words(const OptionInfo& option);
 
-// What `graphkit help <topic>` says of things that belong to no single subcommand.
+// The topics of `graphkit help <topic>`, which belong to no single subcommand.
 struct HelpTopic {
   const char* name;
   const char* summary;  // one line, for the list of topics
@@ -45,7 +45,7 @@ struct HelpTopic {
 
 std::span<const HelpTopic> HelpTopics();
 
-// What `graphkit help` takes: the subcommands and the topics.
+// The arguments of `graphkit help`: the subcommands and the topics.
 std::vector<std::string> HelpWords(const CLI::App& app);
 
 // Completion scripts, made from the command line's own definitions.

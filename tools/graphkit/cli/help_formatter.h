@@ -1,6 +1,5 @@
-// What is said of the command line: what is wrong with one, and what to type instead; and the look
-// of --help: usage, arguments, options with their defaults, examples. 100 columns
-// wide, less on a terminal that has less.
+// Errors in a command line, with suggestions; and the look of --help: usage, arguments, options
+// with their defaults, examples. 100 columns wide, less on a terminal that has less.
 #pragma once
 
 #include <optional>
@@ -26,7 +25,7 @@ size_t HelpWidth();
 // "-o, --output FILE", "--format text|json", "<trace>".
 std::string OptionHeading(const CLI::Option& option);
 
-// What a person reads as the argument of an option: "FILE", "N"; empty for a flag.
+// The argument of an option as people read it: "FILE", "N"; empty for a flag.
 std::string OptionArgument(const CLI::Option& option);
 
 // The first word that should be a subcommand and isn't one, before any parsing.

@@ -1,5 +1,4 @@
-// What the tool says to people, on stderr (stdout is for data alone), and to its caller: exit
-// codes.
+// The tool's messages to people, on stderr (stdout is for data alone), and its exit codes.
 #pragma once
 
 #include <string>
@@ -9,13 +8,13 @@
 
 namespace graphkit {
 
-// Whether colour and moving progress lines make sense there: a terminal, not a dumb one, and
+// True if colour and moving progress lines make sense there: a terminal, not a dumb one, and
 // NO_COLOR (no-color.org) unset.
 bool ColourOnStdout();
 bool ColourOnStderr();
 
 bool StdoutIsTerminal();
-// Whether the locale's characters are UTF-8 (LC_ALL, LC_CTYPE, LANG).
+// True if the locale's characters are UTF-8 (LC_ALL, LC_CTYPE, LANG).
 bool LocaleIsUtf8();
 
 // Columns of the terminal behind stdout; in a pipe those that COLUMNS says, else `otherwise`.
@@ -32,7 +31,7 @@ void PrintNote(std::string_view text);
 void ShowLine(std::string_view text);
 void ClearLine();
 
-// What the process ends with (docs/cli.md). Several at once: 2 before 3 before 1.
+// The exit codes of the process (docs/cli.md). Several at once: 2 before 3 before 1.
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailed = 1;      // a verdict: the check, the verification failed
 inline constexpr int kExitBad = 2;         // bad usage or input

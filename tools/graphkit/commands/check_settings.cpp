@@ -27,7 +27,7 @@ std::string CheckShare(const std::string& text) {
   return ParseShare(text) ? "" : "'" + text + "' is not a percentage up to 100%; for example 90%";
 }
 
-// What converts takes -1 for the largest number: a limit that nothing exceeds.
+// The conversion takes -1 for the largest number: a limit that nothing exceeds.
 std::string CheckCount(const std::string& text) {
   const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
   return digits ? "" : "invalid count '" + text + "'; for example 0";
@@ -51,7 +51,7 @@ std::string ConfigOf(const CheckOptions& options) {
   return kDefaultConfig;
 }
 
-// What the command line says replaces what the file says.
+// Options of the command line replace those of the file.
 void Override(const CheckOptions& options, GateConfigFile& file) {
   GateConfig& config = file.config;
   if (!options.fail_on.empty()) SetFailOn(options.fail_on, config);

@@ -1,4 +1,4 @@
-// What `graphkit check` is asked to hold: the configuration file, and over it the command line.
+// The settings of `graphkit check`: the configuration file, and over it the command line.
 #pragma once
 
 #include <optional>

@@ -65,7 +65,7 @@ DotOptions OptionsOf(const Trace& trace, const DotArguments& arguments) {
   return options;
 }
 
-// What `graphkit analyze` finds, for colours by finding.
+// Adds the findings of `graphkit analyze`, for colours by finding.
 Result<void> AddFindings(const Trace& trace, DotOptions& options) {
   if (options.colour != ColourBy::kFinding) return {};
   const Progress progress("analyzing");

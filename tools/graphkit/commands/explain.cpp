@@ -65,7 +65,7 @@ int RunExplain(const ExplainArguments& arguments) {
     return PrintError(error);
   }
   if (!about) about = DescribeSource(*source, arguments.file);
-  // What comes through a pipe can't be read again.
+  // A pipe can't be read again.
   std::error_code ignored;
   const bool once = !std::filesystem::is_regular_file(arguments.file, ignored);
   if (about) {

@@ -32,7 +32,7 @@ int ExportOne(const std::string& path, const ExportArguments& arguments) {
   return WarnIncomplete(*trace, path);
 }
 
-// What the trace lacks, a 0, its part of the file.
+// A trace's part of the file: a line on missing records, a 0, the rows.
 Result<std::string> MakePart(const std::vector<std::string>& paths, const std::string& path,
                              const ExportStyle& style) {
   const Result<Imported> imported = ReadQuietly(path);

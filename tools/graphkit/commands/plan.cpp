@@ -178,7 +178,7 @@ Result<void> WritePlan(const PlannedMemory& plan, const PlanArguments& arguments
   return WriteOutput("-", [&plan](std::ostream& out) { RenderPlanText(plan, out); });
 }
 
-// What less memory would cost.
+// The cost of less memory.
 std::vector<Trade> FindAllTrades(const Trace& trace, MarkerRule rule,
                                  std::atomic<size_t>* steps_done) {
   const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});

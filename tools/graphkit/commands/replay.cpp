@@ -133,7 +133,7 @@ Result<void> Write(const std::vector<PolicyReplay>& replays, const Trace& trace,
   });
 }
 
-// What was asked for must hold for every policy.
+// A requested property must hold for every policy.
 int Verdict(const std::vector<PolicyReplay>& replays, const ReplayArguments& arguments) {
   const auto safe = [&](const PolicyReplay& replay) {
     return !arguments.verify || replay.verified;

@@ -102,7 +102,7 @@ Result<std::string> MakeDrawing(const std::string& path, const ReportArguments& 
   return packed;
 }
 
-// What process 0 found, in all processes of the job.
+// The result of process 0, in all processes of the job.
 std::vector<uint32_t> Shared(const Job& job, const std::vector<uint32_t>& found) {
   if (job.rank() == 0) {
     std::string text;

@@ -15,7 +15,7 @@
 
 namespace graphkit {
 
-// What a child answers with.
+// The answer of a child.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbedLibrary, name, path, version)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbedDevice, name, major, minor, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaProbe, driver, init_error, init_error_name, devices,
@@ -165,7 +165,7 @@ CudaProbe ProbeDriver() {
   return probe;
 }
 
-// What a probe finds in a child; nothing when the child failed, and why.
+// The result of a probe in a child; nothing when the child failed, and why.
 template <typename Probed>
 std::optional<Probed> Ask(const std::function<Probed()>& probe, std::string& problem) {
   const auto work = [&probe] {

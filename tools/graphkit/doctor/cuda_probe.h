@@ -12,7 +12,7 @@ namespace graphkit {
 struct ProbedLibrary {
   std::string name;          // "libcudart.so.13"
   std::string path;          // where it was found; empty: it wasn't
-  int version = 0;           // what it says: 13000; 0: it didn't
+  int version = 0;           // as it reports: 13000; 0: it didn't
   std::string problem = {};  // it is there and can't be used
   bool operator==(const ProbedLibrary&) const = default;
 };
@@ -41,7 +41,7 @@ struct CudaProbe {
 
 CudaProbe ProbeCuda();
 
-// Whether this machine's own driver has a device.
+// True if this machine's own driver has a device.
 bool HasGpu();
 
 // The first libcupti that would be used, without touching the driver; empty path: none.

@@ -1,5 +1,4 @@
-// What this machine has for graphkit, and what to do about what it lacks: a list that `doctor`
-// prints.
+// graphkit's parts on this machine, and advice for missing ones: a list that `doctor` prints.
 #pragma once
 
 #include <string>
@@ -15,17 +14,17 @@ struct Item {
   std::string section;  // "driver", "CUPTI", …
   Health health = Health::kOk;
   std::string found;        // one line
-  std::string advice = {};  // what to do; empty when nothing needs doing
+  std::string advice = {};  // empty when nothing needs doing
   bool operator==(const Item&) const = default;
 };
 
 struct Inventory {
   std::vector<Item> items;
-  std::string device;  // what `graphkit trace` can use: "cuda", "soft" or "none"
+  std::string device;  // that `graphkit trace` can use: "cuda", "soft" or "none"
   bool operator==(const Inventory&) const = default;
 };
 
-// What was read from files and the environment, so that the judgement can be tested without them.
+// Facts from files and the environment, so that the judgement can be tested without them.
 struct MachineFacts {
   CudaProbe cuda;
   std::string plugin_folder;
@@ -46,7 +45,7 @@ Inventory Judge(const MachineFacts& facts);
 // Environment variables that change what is traced, or how.
 std::vector<std::string> VariablesThatMatter();
 
-// What `graphkit --version` prints: the versions of graphkit, of the trace format that it writes,
+// The output of `graphkit --version`: the versions of graphkit, of the trace format that it writes,
 // and of the CUPTI that it would use, when there is one.
 std::string VersionText();
 

@@ -14,7 +14,7 @@
 
 namespace graphkit {
 
-// What a child answers with.
+// The answer of a child.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SoftFunction, name, family, test, seen)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SoftLibrary, name, functions)
 

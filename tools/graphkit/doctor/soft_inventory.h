@@ -1,5 +1,5 @@
-// What the software device models, function by function, as its own library says it
-// (plugins/soft_cuda/abi/inventory.h), and what that comes to.
+// The functions that the software device models, as its own library lists them
+// (plugins/soft_cuda/abi/inventory.h), and their counts.
 #pragma once
 
 #include <cstddef>
@@ -59,9 +59,9 @@ const char* StateName(SoftState state);  // "modelled", "unchecked", "missing"
 // Opens the device's library in a child process and asks it. An error where there is none.
 Result<std::vector<SoftLibrary>> ReadSoftInventory(const std::string& plugin_folder);
 
-// What the software device models, for `doctor --soft`: as text and as JSON.
+// The functions that the software device models, for `doctor --soft`: as text and as JSON.
 
-// Which functions are listed by name: those of a state (the first words are SoftState's), or more.
+// Selects functions listed by name: those of a state (the first words are SoftState's), or more.
 enum class SoftList : uint8_t { kModelled, kUnchecked, kMissing, kUnseen, kAll };
 
 // Counts, and the functions of `list` below them.

@@ -35,8 +35,8 @@ bool FormatIsUnknown(const std::string& said) {
          said.find("unavailable") != std::string::npos;
 }
 
-// Whether this machine's Graphviz says which plugins it has: in GVBINDIR, or beside its library.
-// With linked plugins it crashes when it is asked to look and finds nothing.
+// True if this machine's Graphviz lists its plugins: in GVBINDIR, or beside its library. With
+// linked plugins it crashes when it has to look and finds nothing.
 bool IsConfigured() {
   std::filesystem::path folder;
   Dl_info library;

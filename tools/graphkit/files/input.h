@@ -26,18 +26,18 @@ Result<Imported> ReadQuietly(const std::string& path);
 // Bytes of a file; 0: unknown, as of stdin.
 size_t FileSize(const std::string& path);
 
-// What an incomplete trace lacks, on one line; empty for a complete one.
+// The parts that an incomplete trace lacks, on one line; empty for a complete one.
 std::string WhatIsMissing(const Trace& trace);
 
 // One warning on stderr for a trace that is incomplete; gives the exit code that goes with it.
 int WarnIncomplete(const Trace& trace, const std::string& path);
 int WarnMissing(const std::string& what, const std::string& path);
 
-// Whether the graphs' memory can be planned and replayed; an error of kind kIncomplete says why
-// not.
+// Success if the graphs' memory can be planned and replayed; an error of kind kIncomplete has the
+// reason why not.
 Result<void> HoldsMemory(const Trace& trace, const std::string& path);
 
-// What is said of sources that were joined into one trace.
+// Notes on sources that were joined into one trace.
 
 // "not joined (3): nodes of the profile that no graph has: graph 1 node 2, …"
 std::string Shown(const NotJoined& left);

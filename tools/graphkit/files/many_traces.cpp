@@ -76,7 +76,7 @@ Result<std::vector<std::string>> TracesIn(const std::string& folder) {
   return found;
 }
 
-// What reading a file and looking at it takes, from measurements of large traces, with room.
+// The memory for reading a file and looking at it, from measurements of large traces, with room.
 uint64_t MemoryFor(const std::string& path) {
   constexpr uint64_t kLeast = uint64_t{8} << 20;
   std::error_code error;
@@ -189,7 +189,7 @@ class Workers {
   std::optional<ThreadTeam> threads_;  // the last: they use all of the above
 };
 
-// What is made of a trace, as the processes of a job send it.
+// The results for a trace, as the processes of a job send them.
 template <typename T>
 struct Packing {
   std::string (*pack)(const T&);

@@ -19,8 +19,8 @@
 
 namespace graphkit {
 
-// What the user named: a folder stands for the traces in it (*.json, *.json.zst), rank2 before
-// rank10. No file may be named twice.
+// Expands the names on the command line: a folder stands for the traces in it (*.json, *.json.zst),
+// rank2 before rank10. No file may be named twice.
 Result<std::vector<std::string>> ExpandTraces(const std::vector<std::string>& named);
 
 struct ManyTraces {

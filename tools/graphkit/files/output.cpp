@@ -26,7 +26,7 @@ Error SystemError(const std::string& what, const std::string& path, int error) {
   return result;
 }
 
-// What a stream writes goes to a sink; the first error stays.
+// A stream's output goes to a sink; the first error stays.
 class SinkBuffer final : public std::streambuf {
  public:
   explicit SinkBuffer(ByteSink& sink) : sink_(sink), buffer_(1 << 16) {

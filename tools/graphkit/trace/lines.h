@@ -25,8 +25,8 @@ struct SourceFrame {
   bool operator==(const SourceFrame&) const = default;
 };
 
-// What a symbolizer prints for addresses with -a -f -i -C: by address the functions that are
-// inlined there, innermost first, then the one that holds them; nothing of what it doesn't know.
+// Reads a symbolizer's output for addresses with -a -f -i -C: by address the functions that are
+// inlined there, innermost first, then the one that holds them; nothing for unknown ones.
 std::vector<std::pair<uint64_t, std::vector<SourceFrame>>> ReadSymbolizer(std::string_view text);
 
 // Puts lines into the stacks of a trace, which is replaced once it is whole, and says what stands

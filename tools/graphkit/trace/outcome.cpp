@@ -55,7 +55,7 @@ bool Runs(int64_t pid) {
   return pid > 0 && (kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM);
 }
 
-// Whether the software device can stand in for a CUDA runtime inside of the program.
+// True if the software device can stand in for a CUDA runtime inside of the program.
 bool CanBeLed(const ElfFacts& elf) {
 #ifdef __x86_64__
   return elf.has_symbols && !elf.is_static;

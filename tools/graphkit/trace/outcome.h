@@ -1,4 +1,4 @@
-// What a run of `graphkit trace` left behind, and how to say it.
+// The outcome of a run of `graphkit trace`, and its messages.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct TraceOutcome {
   std::string path;
   std::string run;        // that the process was one of
   int64_t pid = 0;        // the process
-  bool writing = false;   // which may not be over yet
+  bool writing = false;   // may not be over yet
   bool complete = false;  // it has its end record
   uint64_t records = 0;
   uint64_t nodes = 0;

@@ -25,7 +25,7 @@ constexpr std::array kForwarded = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
 
 volatile sig_atomic_t running_program = 0;
 
-// What the terminal sends goes to the program's whole process group, and so to the program already.
+// A signal from the terminal goes to the program's whole process group, so to the program already.
 void Forward(int signal, siginfo_t* info, void*) {
   if (running_program != 0 && info->si_code != SI_KERNEL) kill(running_program, signal);
 }

@@ -8,7 +8,7 @@
 
 namespace graphkit {
 
-// What an executable says about the CUDA that it uses: read from the file, without running it.
+// An executable's use of CUDA: read from the file, without running it.
 struct ElfFacts {
   bool is_elf = false;              // a 64-bit ELF file of this byte order
   std::vector<std::string> needed;  // sonames
@@ -34,8 +34,8 @@ uint64_t StartupTls(const std::string& program, const std::string& library_path)
 std::string TunablesWithTls(const std::string& tunables, uint64_t bytes);
 
 struct ProgramEnd {
-  int exit_code = 0;  // what graphkit ends with: the program's own, 128 + n for a signal, 126, 127
-  int signal = 0;     // that killed the program
+  int exit_code = 0;    // of graphkit: the program's own, 128 + n for a signal, 126, 127
+  int signal = 0;       // that killed the program
   int start_error = 0;  // errno, when it could not be executed
 };
 
@@ -47,7 +47,7 @@ std::string FindProgram(const std::string& name);
 ProgramEnd RunProgram(const std::vector<std::string>& words,
                       const std::vector<std::pair<std::string, std::string>>& environment);
 
-// What the tracer says inside traced processes, heard by `graphkit trace` too: their stderr may
+// The tracer's messages inside traced processes, heard by `graphkit trace` too: their stderr may
 // lead elsewhere.
 class Mailbox {
  public:

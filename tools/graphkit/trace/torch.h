@@ -1,4 +1,4 @@
-// What `graphkit trace` does for programs that use PyTorch: a site hook records the memory history
+// Support of `graphkit trace` for programs that use PyTorch: a site hook records the memory history
 // of each process (plugins/torch_hook), and afterwards it is joined into the process's trace.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace graphkit {
 
-// What leads a Python to the hook; empty, with a warning, when the hook's files are missing.
+// The environment that leads a Python to the hook; empty, with a warning, without the hook's files.
 std::vector<std::pair<std::string, std::string>> TorchHookEnvironment(const std::string& trace);
 
 // A snapshot that a process left beside the trace: trace.<pid>.pickle, trace.rank<R>.<pid>.pickle.

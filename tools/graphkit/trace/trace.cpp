@@ -177,9 +177,9 @@ Environment EnvironmentFor(const TraceOptions& options, const TraceRun& run,
   return environment;
 }
 
-// What the tracer tells of a process that initialised CUDA and did nothing that is recorded.
+// The tracer's message for a process that initialised CUDA and did nothing that is recorded.
 constexpr std::string_view kNothingToRecord = "nothing to record";
-// What it puts in front of a line that the program's stderr couldn't take.
+// The tracer's prefix for a line that the program's stderr couldn't take.
 constexpr std::string_view kUnsaid = "unsaid: ";
 
 // So that the trace of an earlier run isn't taken for this one's.

@@ -1,6 +1,6 @@
-// What cublasCreate gives, and what the calls of cuBLAS and cuBLASLt share. Names, orders of
-// arguments, enumerations and shapes are those of cuBLAS's documentation; the toolkit's runtime
-// packages lack its headers, so enumerations are ints here and scalars are bytes.
+// The handle that cublasCreate gives, and helpers that the calls of cuBLAS and cuBLASLt share.
+// Names, orders of arguments, enumerations and shapes are those of cuBLAS's documentation; the
+// toolkit's runtime packages lack its headers, so enumerations are ints here and scalars are bytes.
 #pragma once
 
 #include <cuda.h>
@@ -57,7 +57,7 @@ inline uint64_t BatchSpan(uint64_t one, int64_t stride, int64_t count) {
   return static_cast<uint64_t>((count - 1) * stride) + one;
 }
 
-// Whether a scalar is 0, as far as the host can see: a matrix that is multiplied by it isn't read.
+// True if a scalar is 0, as far as the host can see: a matrix that is multiplied by it isn't read.
 bool IsZero(const Handle& handle, const void* scalar, uint64_t bytes);
 
 // The work of a call: reads what scalars lie on the device, and uses the user's workspace.

@@ -1,4 +1,4 @@
-// What the parts of cuSOLVER share. Workspaces are modelled: there is none.
+// Helpers that the parts of cuSOLVER share. Workspaces are modelled: there is none.
 #pragma once
 
 #include "plugins/soft_cuda/libraries/blas/forms.h"

@@ -47,8 +47,8 @@ Batched Dense(const void* at, int64_t rows, int64_t columns, int64_t leading) {
 }
 Batched Values(const void* at, int64_t n) { return {{at, n, 1, n}, n}; }
 
-// What gesvd computes of U by its job: all columns, the first ones, or none of its own; of V^T
-// rows.
+// The part of U that gesvd computes by its job: all columns, the first ones, or none of its own; of
+// V^T rows.
 Batched Left(signed char job, const void* u, int64_t m, int64_t n, int64_t leading) {
   if (job != 'A' && job != 'S') return {};
   return Dense(u, m, job == 'A' ? m : Smaller(m, n), leading);

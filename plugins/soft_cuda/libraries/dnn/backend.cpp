@@ -109,7 +109,7 @@ T Value(const Descriptor& d, int name, T otherwise) {
   return values.empty() ? otherwise : values.front();
 }
 
-// Which tensors an operation writes; NORM_FWD's mean and variance when it trains, too.
+// The tensors that an operation writes; NORM_FWD's mean and variance when it trains, too.
 constexpr int kOutputs[] = {705,  710,  715,  753,  756,  773,  774,  788,  789,  790,  791,  792,
                             793,  1522, 1611, 1626, 1627, 1628, 1629, 1630, 1711, 1712, 1720, 1803,
                             1904, 1951, 2011, 2012, 2013, 2107, 2108, 2109, 2201, 2251, 2271, 2310,
@@ -174,7 +174,7 @@ const char* NameOf(int operation) {
   }
 }
 
-// What the operations of a graph touch, by the tensor's id.
+// Memory that the operations of a graph touch, by the tensor's id.
 struct Use {
   uint64_t bytes = 0;
   bool reads = false, writes = false;
@@ -265,7 +265,7 @@ Status GiveBytes(const std::string& bytes, size_t each, int64_t room, int64_t* c
   return kSuccess;
 }
 
-// What wasn't set, and cuDNN answers: sizes that are 0, lists that are empty.
+// Attributes that weren't set and that cuDNN still returns: sizes that are 0, lists that are empty.
 Status GiveDefault(const Descriptor& d, int name, int type, int64_t room, int64_t* count,
                    void* out) {
   switch (name) {

@@ -1,6 +1,6 @@
-// What the calls of cuDNN share: handles, and descriptors of tensors. Names, orders of arguments,
-// enumerations and shapes are those of cuDNN 9's documentation; the toolkit lacks its headers, so
-// enumerations are ints here.
+// Helpers that the calls of cuDNN share: handles, and descriptors of tensors. Names, orders of
+// arguments, enumerations and shapes are those of cuDNN 9's documentation; the toolkit lacks its
+// headers, so enumerations are ints here.
 #pragma once
 
 #include <cuda.h>

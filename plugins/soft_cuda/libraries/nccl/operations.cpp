@@ -71,7 +71,7 @@ Status CopyAll(const std::vector<const Operation*>& operations) {
   return kSuccess;
 }
 
-// What a stream captures into, and the last node that it captured; id 0: it doesn't capture.
+// The capture of a stream, and the last node that it captured; id 0: it doesn't capture.
 struct Capturing {
   cuuint64_t id = 0;
   CUgraphNode last = nullptr;

@@ -46,7 +46,7 @@ SparseCall& SparseCall::Adds(const void* at, uint64_t bytes, const void* beta, i
 
 namespace {
 
-// What a call makes, through its first argument.
+// Returns a new object through a call's first argument.
 template <typename T>
 int Make(T** out, const T& value) {
   if (out == nullptr) return kBadValue;

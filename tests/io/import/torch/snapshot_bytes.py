@@ -124,7 +124,7 @@ def blocks_at_end(segment: dict):
 
 
 def start(snapshot: dict, device: int, rules: Rules) -> Allocator:
-    """What was there before the first event."""
+    """The memory before the first event."""
     events = snapshot["device_traces"][device]
     segments, paged, live, pending, before = {}, 0, set(), set(), {}
     at_end = {}

@@ -55,7 +55,7 @@ def torch_2_3(s):
 
 
 def torch_2_6(s):
-    """What the profiler marked, and what the user said of allocations."""
+    """The profiler's marks, and the user's names of allocations."""
     time = s["device_traces"][0][3]["time_us"]
     s["external_annotations"] = [{"name": "ProfilerStep#1", "stage": stage, "device": 0, "time_us": time + later}
                                  for stage, later in (("START", 0), ("END", 900))]

@@ -35,7 +35,7 @@ def by_graphkit(graphkit: str, path: str) -> dict:
 
 
 def sums(trace: str) -> dict:
-    """What is left at the end of a trace: segments, and blocks that aren't a segment's memory."""
+    """The memory at the end of a trace: segments, and blocks that aren't a segment's memory."""
     drivers, live, reserved = set(), {}, {}
     for line in trace.splitlines():
         kind = re.match(r'\{"type":"(\w+)"', line)

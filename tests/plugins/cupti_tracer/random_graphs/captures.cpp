@@ -99,7 +99,7 @@ void Actor::Failed(const Capture& capture, const std::vector<cudaGraphNode_t>& n
   Forget(family);
 }
 
-// What a kernel is launched with besides.
+// A further attribute for a kernel's launch.
 cudaLaunchAttribute Actor::PickAttribute() {
   cudaLaunchAttribute attribute = {};
   const int kind = random_.Pick(8);
@@ -220,7 +220,7 @@ void Actor::MoveFrontier(cudaStream_t stream) {
   if (info.graph == nullptr) return;
   Dependencies to = PickDependencies(info.graph, 2);
   const bool set = random_.Chance(50);
-  if (set) allocations_[stream].clear();  // what follows may come before them
+  if (set) allocations_[stream].clear();  // later work may come before them
   cudaStreamUpdateCaptureDependencies(
       stream, to.nodes.data(), to.data.data(), to.nodes.size(),
       set ? cudaStreamSetCaptureDependencies : cudaStreamAddCaptureDependencies);
@@ -262,7 +262,7 @@ void Actor::LaunchGraph(cudaStream_t stream) {
   }
 }
 
-// What a capture may not stand, of this thread's or of another's.
+// Calls that may break a capture, of this thread's or of another's.
 void Actor::Disturb() {
   std::lock_guard lock(disturbing_);
   void* made = nullptr;

@@ -78,7 +78,7 @@ void Actor::Update(Exec& exec) {
            info.result));
 }
 
-// Which nodes the exec runs, as long as its graph is there to ask about them.
+// Prints the nodes that the exec runs, as long as its graph is there to ask about them.
 void Actor::SayEnabled(const Exec& exec) {
   for (const Graph& in : graphs_) {
     if (in.family != exec.graph) continue;

@@ -27,7 +27,7 @@ const Actor::Graph& Actor::Known(cudaGraph_t graph) const {
                        [&](const Graph& known) { return known.handle == graph; });
 }
 
-// Whether something is captured into the graph, or into one that it is inside of or that is inside.
+// True if something is captured into the graph, or into one that it is inside of or that is inside.
 bool Actor::IsBusy(cudaGraph_t graph) const {
   return std::any_of(captures_.begin(), captures_.end(), [&](const auto& capture) {
     return Known(capture.second.graph).family == Known(graph).family;

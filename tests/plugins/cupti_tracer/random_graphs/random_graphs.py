@@ -20,7 +20,7 @@ IN_A_PROCESS = 10  # programs
 ENOUGH = 50  # programs, for each way of spoiling their traces to be noticed
 SHOWN = 5  # differences
 WAYS = (("random_graphs", []), ("random_graphs", ["--scope", "all"]), ("random_graphs_per_thread", []))
-# What reads each trace and has nothing to object to. The policies that aren't here share memory where only launch order
+# Commands that read each trace without an error. The policies that aren't here share memory where only launch order
 # says that they may.
 READERS = (["analyze"], ["plan"], ["replay", "--verify", "--allocator", "xstream,last-use,reuse,optimal"], ["dot"])
 

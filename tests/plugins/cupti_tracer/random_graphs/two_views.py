@@ -41,7 +41,7 @@ def settled(node):
 
 
 class Dump:
-    """What the program printed: graphs and execs by label, and the labels that each handle had."""
+    """The program's output: graphs and execs by label, and the labels that each handle had."""
 
     def __init__(self, lines):
         self.graphs, self.execs = {}, {}
@@ -50,7 +50,7 @@ class Dump:
         self.enabled = collections.defaultdict(dict)
         self.unseen = set()  # graphs that were gone before they could be asked
         self.moved = set()  # graphs that went into others
-        self.works = collections.Counter()  # what ran at once
+        self.works = collections.Counter()  # work that ran at once
         self.updated_execs = set()  # as a whole, or a child graph of theirs
         self.updated = set()  # graphs that are what an exec became by an update
         ended = False
@@ -252,7 +252,7 @@ class Traced:
 
 
 def colours(graph):
-    """What tells the nodes of a graph apart, by node."""
+    """Colours that distinguish the nodes of a graph, by node."""
     colour = {node: json.dumps(what, sort_keys=True) for node, what in graph["nodes"].items()}
     for _ in range(len(colour)):
         around = collections.defaultdict(list)
@@ -271,7 +271,7 @@ def without_work(graph):
 
 
 def is_of_updated(name, dump, traced):
-    """Whether the graph is what an exec became by an update, or a copy of such a graph."""
+    """True if the graph is the result of an exec's update, or a copy of such a graph."""
     while name in traced.graphs and name not in dump.updated:
         name = traced.graphs[name]["original"]
     return name in dump.updated
@@ -300,7 +300,7 @@ def compared(name, told, traced):
 
 
 def differences(records, lines):
-    """What the trace says otherwise than the API did, a line for each."""
+    """The differences between the trace and the API's view, a line for each."""
     dump = Dump(lines)
     says_updates = next(record["cupti"] for record in records if record["type"] == "process") >= FIRST_TO_SAY_UPDATES
     traced = Traced(records, dump)

@@ -13,7 +13,7 @@ const char* const kKindNames[] = {"kernel",       "memcpy",     "memset",     "h
                                   "semaphore",    "semaphore",  "mem_alloc",  "mem_free",
                                   "batch_mem_op", "conditional"};
 
-// What docs/format.md says of rows with gaps between them; empty: there are none.
+// Rows with gaps between them, as in docs/format.md; empty: there are none.
 std::string Rows(size_t width, size_t height, size_t depth, size_t pitch, size_t layer) {
   const bool layers = depth > 1 && layer != height;
   if ((height <= 1 && depth <= 1) || (width == pitch && !layers)) return "";

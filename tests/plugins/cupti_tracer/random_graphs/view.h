@@ -1,4 +1,4 @@
-// What the CUDA API says of graphs, as lines of JSON on stdout (random_graphs.py reads them). Nodes
+// The CUDA API's view of graphs, as lines of JSON on stdout (random_graphs.py reads them). Nodes
 // and graphs are named by their handles; a graph also by a label, given when it is made, since
 // handles are used again.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace random_graphs {
 
-// What no function tells before CUDA 13.2: kept from when the node was made.
+// Properties that no function returns before CUDA 13.2: kept from when the node was made.
 struct Conditional {
   const char* type;
   std::vector<cudaGraph_t> bodies;

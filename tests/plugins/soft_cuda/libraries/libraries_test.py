@@ -24,7 +24,7 @@ BLAS_NODES = [
     ("cublasSgemm_v2", [[A, "r", 0, (7 * 9 + 6) * 4], [B, "r", 0, (5 * 7 + 4) * 4], [C, "rw", 0, GEMM_C], WORK], True),
     ("cublasGemmStridedBatchedEx_64",
      [[A, "r", 0, (200 + 48) * 2], [B, "r", 0, (200 + 24) * 2], [C, "w", 0, (200 + 32) * 2], WORK], True),
-    ("cublasSgemmBatched", [[POINTERS, "r", 0, 40], WORK], False),  # what the addresses lead to isn't known
+    ("cublasSgemmBatched", [[POINTERS, "r", 0, 40], WORK], False),  # the addresses' targets aren't known
     ("cublasDgemv_v2", [[A, "r", 0, 32 * 8], [X, "r", 0, 7 * 8], [Y, "rw", 0, 22 * 8], WORK], True),
     ("cublasSaxpy_v2", [[X, "r", 0, 28 * 4], [Y, "rw", 0, 10 * 4]], True),
     ("cublasZdotc_v2", [[RESULT, "w", 0, 16], [X, "r", 0, 160], [Y, "r", 0, 19 * 16]], True),

@@ -1,4 +1,4 @@
-"""What the programs of these tests share: memory, a stream, a capture, by ctypes."""
+"""Helpers of the programs of these tests: memory, a stream, a capture, by ctypes."""
 
 import ctypes
 
@@ -10,7 +10,7 @@ def check(status):
 
 
 def out(function, *arguments):
-    """What a call writes through its first argument."""
+    """The value that a call writes through its first argument."""
     value = P()
     check(function(ctypes.byref(value), *arguments))
     return value

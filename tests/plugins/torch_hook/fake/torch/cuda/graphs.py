@@ -83,7 +83,7 @@ class CUDAGraph:
         self.accepts = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(self._accepts)
 
     def _accepts(self, context, handle):
-        """Whether a stream's memory comes from the graph's pool: it is part of the capture."""
+        """True if a stream's memory comes from the graph's pool: it is part of the capture."""
         from .memory import library
 
         status = ctypes.c_int()
