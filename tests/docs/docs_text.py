@@ -1,5 +1,5 @@
-"""The running text of the documentation: options are there, links lead to pages, headings and pictures that are there, prose is
-wrapped, and banned words are neither in it nor in the transcripts and the sources. What code blocks do: run_docs.py.
+"""The running text of the documentation: options and files are there, links lead to pages, headings and pictures, prose is wrapped,
+and banned words are neither in it nor in the transcripts and the sources. What code blocks do: run_docs.py.
 
 usage: docs_text.py GRAPHKIT SOURCE
 """
@@ -30,9 +30,7 @@ class Links(unittest.TestCase):
 
     def test_links_lead_somewhere(self):
         for file in FILES:
-            text = re.sub(r"```.*?```", "", file.read_text(), flags=re.DOTALL)
-            plain = "\n".join(line for line in text.split("\n") if not line.startswith("    "))
-            for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", plain)):
+            for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", prose(file))):
                 if re.match(r"[a-z]+:", target):
                     continue
                 path, _, heading = target.partition("#")
@@ -41,6 +39,12 @@ class Links(unittest.TestCase):
                     self.assertTrue(page.exists())
                     if heading:
                         self.assertIn(heading, anchors(page.read_text()))
+
+    def test_paths_of_the_repository_exist(self):
+        for file in FILES:
+            for pattern in re.findall(r"`((?:docs|libgraphkit|plugins|tests|testdata|tools)/[\w./*-]+)`", prose(file)):
+                with self.subTest(file=file.name, path=pattern):
+                    self.assertTrue(any(SOURCE.glob(pattern)))
 
 
 # Words for a component or a person in particular, and words that are none of the field's.
@@ -71,6 +75,12 @@ class Width(unittest.TestCase):
                 if len(line) > 100 and not line.startswith(("|", "    ", "#")) and " " in words:
                     wide.append(f"{file.name}:{number}")
         self.assertEqual([], wide)
+
+
+def prose(file: pathlib.Path) -> str:
+    """Without blocks of code, fenced or indented."""
+    text = re.sub(r"```.*?```", "", file.read_text(), flags=re.DOTALL)
+    return "\n".join(line for line in text.split("\n") if not line.startswith("    "))
 
 
 def anchors(text: str) -> set[str]:

@@ -49,11 +49,6 @@ class Page(unittest.TestCase):
                 with self.subTest(files=files, function=function):
                     self.assertTrue(any(defines(text, function, pathlib.Path(file).suffix) for file, text in texts.items()))
 
-    def test_paths_in_the_text_exist(self):
-        for path in re.findall(r"`((?:docs|libgraphkit|plugins|tests|tools)/[^`]+)`", self.text):
-            with self.subTest(path=path):
-                self.assertTrue((SOURCE / path).exists())
-
     def test_all_scripts_of_the_report_are_on_the_page(self):
         scripts = {f"{SCRIPTS}/{path.name}" for path in (SOURCE / SCRIPTS).glob("*.js")} - {f"{SCRIPTS}/diff.js"}
         self.assertEqual(set(), scripts - {file for files, _ in rows(self.text) for file in files})
