@@ -36,7 +36,7 @@ libcudart.so.13                                      4         2  50.0%         
 libcupti.so.13                                       0         0      -          0        0
 
 Modelled: a conformance test checks its effect and one of its errors. Unchecked: answers, and no
-test checks both. Missing: says its name on stderr and returns "not supported".
+test checks both. Missing: reports its name on stderr and returns "not supported".
 Unseen on hardware: 2 of the 3 functions that answer. They follow NVIDIA's headers and
 documentation; none of their behaviour was compared with a GPU.
 )";
@@ -117,8 +117,8 @@ TEST_CASE("without the plugin the error says what to do") {
   const auto libraries = ReadSoftInventory("/nowhere");
   REQUIRE_FALSE(libraries);
   CHECK(Describe(libraries.error()) ==
-        "/nowhere/soft_cuda/libcuda.so.1: the software device isn't there; build with the CUDA 13 "
-        "headers: tools/setup.sh brings them");
+        "/nowhere/soft_cuda/libcuda.so.1: the software device is missing; build with the CUDA 13 "
+        "headers, which tools/setup.sh installs");
 }
 
 }  // namespace graphkit

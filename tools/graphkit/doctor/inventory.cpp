@@ -85,7 +85,7 @@ void JudgeLibraries(const std::string& section, const std::vector<ProbedLibrary>
 void JudgeSubscription(const CudaProbe& cuda, std::vector<Item>& items) {
   const std::string section = "CUPTI subscription";
   if (!cuda.subscribe_tried) {
-    items.push_back({section, Health::kAbsent, "can't be asked for without a driver and CUPTI 13"});
+    items.push_back({section, Health::kAbsent, "not checked: needs a driver and CUPTI 13"});
   } else if (cuda.subscribe_error == 0) {
     items.push_back({section, Health::kOk, "free"});
   } else if (cuda.subscribe_error == kHeld) {
@@ -105,7 +105,7 @@ void JudgeSubscription(const CudaProbe& cuda, std::vector<Item>& items) {
 }
 
 void JudgePlugins(const MachineFacts& facts, std::vector<Item>& items) {
-  const std::string build = "build with the CUDA 13 headers: tools/setup.sh brings them";
+  const std::string build = "build with the CUDA 13 headers, which tools/setup.sh installs";
   const auto judge = [&](bool there, const std::string& what) {
     items.push_back({"plugins", there ? Health::kOk : Health::kAbsent,
                      what + (there ? " in " : " isn't in ") + facts.plugin_folder,
@@ -130,7 +130,7 @@ void JudgePermissions(const MachineFacts& facts, std::vector<Item>& items) {
   if (!facts.profiling_admin_only) return;
   items.push_back({"permissions", Health::kOk,
                    "performance counters are for administrators only (RmProfilingAdminOnly: 1)",
-                   "graphkit uses callbacks and needs no counters; profilers will want "
+                   "graphkit uses callbacks and needs no counters; profilers need "
                    "NVreg_RestrictProfilingToAdminUsers=0"});
 }
 
@@ -149,7 +149,7 @@ constexpr std::array<Variable, 11> kVariables = {{
     {"CUDA_PATH", "searched for CUPTI"},
     {"CUDA_LAUNCH_BLOCKING", "launches wait outside captures; captures are not changed"},
     {"PYTORCH_NO_CUDA_MEMORY_CACHING",
-     "PyTorch asks the driver for each tensor, and can't capture"},
+     "PyTorch allocates each tensor from the driver, and can't capture"},
     {"PYTORCH_CUDA_ALLOC_CONF", "settings of PyTorch's allocator"},
     {"PYTORCH_ALLOC_CONF", "settings of PyTorch's allocator"},
 }};

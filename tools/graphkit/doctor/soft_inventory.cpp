@@ -128,8 +128,8 @@ std::vector<SoftFunction> Core(const std::vector<SoftFunction>& functions) {
 Result<std::vector<SoftLibrary>> ReadSoftInventory(const std::string& plugin_folder) {
   const std::string path = (std::filesystem::path(plugin_folder) / kSoftDriver).string();
   if (!std::filesystem::exists(path)) {
-    return Error{.message = "the software device isn't there",
-                 .hint = "build with the CUDA 13 headers: tools/setup.sh brings them",
+    return Error{.message = "the software device is missing",
+                 .hint = "build with the CUDA 13 headers, which tools/setup.sh installs",
                  .file = path,
                  .kind = Error::Kind::kUnsupported};
   }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kMeaning =
     "Modelled: a conformance test checks its effect and one of its errors. Unchecked: answers, and "
-    "no test checks both. Missing: says its name on stderr and returns \"not supported\".";
+    "no test checks both. Missing: reports its name on stderr and returns \"not supported\".";
 constexpr const char* kCoreName = "  streams, events, captures, graphs, memory";
 
 bool IsListed(const SoftFunction& function, SoftList list) {

@@ -56,7 +56,7 @@ Error DrawingError(const std::string& what, const std::string& format) {
   if (FormatIsUnknown(what)) {
     return Error{.message = "Graphviz has no format '" + format + "'",
                  .hint = IsConfigured()
-                             ? "use an ending that it knows: svg, png, pdf, dot, …"
+                             ? "use another ending: svg, png, pdf, dot, …"
                              : "use svg or dot; an installed Graphviz draws DOT as others"};
   }
   return Error{

@@ -58,7 +58,7 @@ Result<Seq> SeqOf(uint64_t number, const std::vector<Seq>& events, const Importe
 
 std::string CheckMoment(const std::string& text) {
   if (text == "peak" || text == "end" || NumberIn(text)) return "";
-  return "'" + text + "' is no moment; write peak, end, or the number of an event";
+  return "invalid moment '" + text + "'; write peak, end, or the number of an event";
 }
 
 Result<HeldAt> FindHeldAt(const std::string& text, const Imported& imported,

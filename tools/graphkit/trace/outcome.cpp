@@ -146,13 +146,14 @@ std::string ExplainNoTrace(const NoTraceFacts& facts) {
   const ElfFacts& elf = facts.elf;
   const bool shared = elf.Needs("libcudart.so"), driver = elf.Needs("libcuda.so");
   if (facts.soft && elf.has_device_code && !shared && !CanBeLed(elf)) {
-    return nothing + facts.program + " has the CUDA runtime inside and " +
-           (elf.is_static      ? "is linked statically as a whole"
-            : !elf.has_symbols ? "its symbol table is stripped"
-                               : "this processor's code can't be led") +
-           ", so the software device can't take its place; " +
-           (elf.is_static || elf.has_symbols ? "" : "keep the symbols (no -s, no strip), or ") +
-           "rebuild it with: nvcc -cudart shared";
+    return nothing + facts.program + " contains the CUDA runtime, and the software device " +
+           "can't replace it: " +
+           (elf.is_static      ? "the program is fully static"
+            : !elf.has_symbols ? "the symbol table is stripped"
+                               : "that needs an x86-64 program") +
+           "; rebuild it with " +
+           (elf.is_static || elf.has_symbols ? "" : "its symbols (no -s, no strip), or with ") +
+           "nvcc -cudart shared";
   }
   if (facts.started) {
     return nothing + facts.program + (elf.is_elf ? "" : ", or a program that it started,") +
@@ -164,8 +165,8 @@ std::string ExplainNoTrace(const NoTraceFacts& facts) {
   }
   if (!shared && !driver && !elf.has_device_code) {
     return nothing + facts.program +
-           " itself uses no CUDA; what it opened or started allocated, captured and launched "
-           "nothing";
+           " itself uses no CUDA; the libraries and programs that it started allocated, captured "
+           "and launched nothing";
   }
   return nothing + facts.program +
          " uses CUDA, but allocated, captured and launched nothing before it ended";

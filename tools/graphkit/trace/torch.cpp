@@ -115,8 +115,8 @@ void JoinSnapshots(const std::vector<std::string>& traces,
     left.erase(of_process);
   }
   for (const LeftSnapshot* snapshot : left) {
-    PrintNote(Of(*snapshot) + snapshot->path +
-              " has no trace to go with it; to see it: " + "graphkit analyze " + snapshot->path);
+    PrintNote(Of(*snapshot) + snapshot->path + " has no matching trace; try graphkit " +
+              snapshot->path);
   }
 }
 
