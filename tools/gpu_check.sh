@@ -220,7 +220,7 @@ clients() {
   for folder in tests/clients/torch testdata/clients; do
     find "$folder" -maxdepth 1 -name '*.py' -exec basename -s .py {} + | sort |
       xargs -P 6 -I NAME timeout 150 python3 tests/clients/run.py --graphkit "$graphkit" --device "$device" --python "$(command -v python3)" \
-        --name gpu --keep "$out/clients" "$folder" NAME
+        --name gpu --keep "$out/clients" "$folder" NAME || true
   done | sed -n 's/^\(passed\|FAILED\|skipped\) gpu \([^:]*\)\(.*\)/| \2 | \1\3 |/p'
 }
 
