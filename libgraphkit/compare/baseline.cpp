@@ -77,7 +77,7 @@ std::string_view LastParts(std::string_view path, size_t parts) {
 BaselineTrace MakeBaselineTrace(const GateSubject& subject, std::string key) {
   BaselineTrace trace;
   trace.trace = std::move(key);
-  trace.peak_reserved_bytes = subject.peak_reserved_bytes;
+  trace.peak_outside_graphs_bytes = subject.peak_outside_graphs_bytes;
   const std::vector<uint32_t> ordinals = GraphOrdinals(subject.report);
   for (size_t i = 0; i < subject.report.graphs.size(); ++i) {
     const GraphSummary& graph = subject.report.graphs[i];

@@ -95,6 +95,7 @@ GateSubject MakeGateSubject(std::string trace_file, const Trace& trace, Report r
   if (trace.process.unknown_memory.empty()) {
     const MemoryMoments moments = FindMoments(trace);
     subject.peak_reserved_bytes = moments.peak_reserved.reserved;
+    subject.peak_outside_graphs_bytes = moments.peak_outside_graphs;
     subject.peak_allocated_bytes = moments.peak_allocated.allocated;
     subject.idle_bytes = moments.end.idle();
     if (moments.peak_in_use.in_use > 0) subject.peak_in_use_bytes = moments.peak_in_use.in_use;

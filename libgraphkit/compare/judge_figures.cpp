@@ -223,12 +223,12 @@ void CompareTrace(const GateSubject& subject, uint32_t trace, const BaselineMatc
                                "baseline: " + name + " of the baseline wasn't captured"});
   }
   CompareLaunches(subject, trace, match, verdict);
-  if (!base.peak_reserved_bytes) return;
+  if (!base.peak_outside_graphs_bytes) return;
   Hold({.rule = "baseline-reserved",
         .trace = trace,
-        .value = Figure(subject.peak_reserved_bytes),
-        .limit = Grown(*base.peak_reserved_bytes, increase)},
-       "reserved", GateReason::Kind::kBaseline, verdict);
+        .value = Figure(subject.peak_outside_graphs_bytes),
+        .limit = Grown(*base.peak_outside_graphs_bytes, increase)},
+       "reserved outside of graphs", GateReason::Kind::kBaseline, verdict);
 }
 
 struct Quantity {

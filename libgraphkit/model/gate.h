@@ -30,6 +30,7 @@ struct GateSubject {
   std::vector<GraphContent> contents = {};  // of report.graphs; empty: unknown
   // FindMoments; nothing: unknown.
   std::optional<Bytes> peak_reserved_bytes = {};
+  std::optional<Bytes> peak_outside_graphs_bytes = {};
   std::optional<Bytes> peak_allocated_bytes = {};
   std::optional<Bytes> idle_bytes = {};         // at the end
   std::optional<Bytes> peak_in_use_bytes = {};  // nothing, too: the trace holds no memory
@@ -66,8 +67,8 @@ struct BaselineFinding {
 };
 
 struct BaselineTrace {
-  std::string trace;  // the file's name without folders
-  std::optional<Bytes> peak_reserved_bytes = {};
+  std::string trace;                                    // the file's name without folders
+  std::optional<Bytes> peak_outside_graphs_bytes = {};  // older files: with graph memory
   std::vector<BaselineGraph> graphs = {};
   std::vector<BaselineFinding> findings = {};  // by graph and fingerprint
   bool operator==(const BaselineTrace&) const = default;

@@ -47,6 +47,26 @@ TEST_CASE("the peaks of segments and of the blocks in them are over capture orde
   CHECK(subject.idle_bytes == 2048 - 512);
 }
 
+// Two captures at once: the second graph's block comes before or after the first one's free.
+GateSubject TwoCapturesAtOnce(bool overlap) {
+  TraceBuilder t;
+  const StreamId a = t.Stream();
+  t.Alloc({}, 4096);
+  t.SetPool(t.Pool(PoolKind::kGraph));
+  const BlockId first = t.Alloc(a, 1 << 20);
+  if (!overlap) t.Free(first, a);
+  const BlockId second = t.Alloc(a, 1 << 20);
+  if (overlap) t.Free(first, a);
+  t.Free(second, a);
+  return MakeGateSubject("a.json", t.Build(), {});
+}
+
+TEST_CASE("the order in which threads capture doesn't change what is reserved outside of graphs") {
+  CHECK(TwoCapturesAtOnce(true).peak_reserved_bytes == 4096 + (2 << 20));
+  CHECK(TwoCapturesAtOnce(true).peak_outside_graphs_bytes == 4096);
+  CHECK(TwoCapturesAtOnce(false).peak_outside_graphs_bytes == 4096);
+}
+
 TEST_CASE("a program without memory has no idle memory, one of unknown memory an unknown one") {
   TraceBuilder t;
   CHECK(MakeGateSubject("a.json", t.Build(), {}).idle_bytes == 0);

@@ -124,7 +124,7 @@ TEST_CASE("a graph that isn't launched any more fails, and which of equal ones i
 
 TEST_CASE("what the baseline knows to be reserved has to be known") {
   GateSubject before = CleanSubject();
-  before.peak_reserved_bytes = 1 << 20;
+  before.peak_outside_graphs_bytes = 1 << 20;
   const Baseline baseline = MakeBaseline({before}, JudgeGate({before}, {}, {}));
   const GateVerdict verdict = JudgeGate({CleanSubject()}, {}, baseline);
   CHECK(verdict.exit_code == 3);

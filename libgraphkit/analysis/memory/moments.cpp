@@ -30,6 +30,7 @@ MemoryAt ShareOf(const Trace& trace, uint32_t id, bool backs_segment) {
   const Block& block = trace.blocks[id];
   MemoryAt share{.reserved = FromDriver(trace, block) ? AllocatedSize(block) : 0,
                  .segments = backs_segment};
+  if (PoolKindOf(trace, block) == PoolKind::kGraph) share.of_graphs = share.reserved;
   if (backs_segment) return share;
   share.in_use = share.allocated = AllocatedSize(block);
   share.requested = block.size;
@@ -92,8 +93,9 @@ void ForEachChange(const Trace& trace, std::optional<DeviceIndex> device, Visit 
 
 void Apply(const Change& change, MemoryAt* now) {
   now->seq = change.seq;
-  for (const auto member : {&MemoryAt::reserved, &MemoryAt::segments, &MemoryAt::in_use,
-                            &MemoryAt::allocated, &MemoryAt::requested, &MemoryAt::blocks}) {
+  for (const auto member :
+       {&MemoryAt::reserved, &MemoryAt::segments, &MemoryAt::in_use, &MemoryAt::allocated,
+        &MemoryAt::requested, &MemoryAt::blocks, &MemoryAt::of_graphs}) {
     now->*member += change.less ? 0 - change.by.*member : change.by.*member;
   }
 }
@@ -147,6 +149,8 @@ MemoryMoments FindMoments(const Trace& trace, std::optional<DeviceIndex> device)
     if (now.in_use > moments.peak_in_use.in_use) moments.peak_in_use = now;
     if (now.allocated > moments.peak_allocated.allocated) moments.peak_allocated = now;
     if (now.requested > moments.peak_requested.requested) moments.peak_requested = now;
+    const Bytes outside = now.reserved - now.of_graphs;
+    moments.peak_outside_graphs = std::max(moments.peak_outside_graphs, outside);
   };
   ForEachChange(trace, device, [&](const Change& change) {
     if (change.seq != now.seq) settle();

@@ -26,6 +26,7 @@ struct MemoryAt {
   Bytes allocated = 0;    // handed out and not yet free-requested
   Bytes requested = 0;    // what is in use, as the program requested it
   uint64_t blocks = 0;    // that are in use
+  Bytes of_graphs = 0;    // of the reserved bytes: graph memory
   bool operator==(const MemoryAt&) const = default;
 
   Bytes idle() const { return reserved > in_use ? reserved - in_use : 0; }
@@ -37,6 +38,9 @@ struct MemoryMoments {
   MemoryAt peak_in_use;
   MemoryAt peak_allocated;
   MemoryAt peak_requested;
+  // Most reserved without graph memory. Threads capture in another order in every run, so that the
+  // sum over graphs that are captured at once is another one, and no launch has it.
+  Bytes peak_outside_graphs = 0;
   MemoryAt end;
   bool operator==(const MemoryMoments&) const = default;
 };

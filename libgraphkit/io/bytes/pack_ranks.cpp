@@ -167,9 +167,9 @@ void Fields(auto& pack, FindingPlace& value) {
 }
 
 void Fields(auto& pack, GateSubject& value) {
-  auto& [trace, report, places, leaks, contents, reserved, allocated, in_use, idle, coverage,
-         unknown_coverage, collectives] = value;
-  pack(trace, report, places, leaks, contents, reserved, allocated, in_use, idle, coverage,
+  auto& [trace, report, places, leaks, contents, reserved, outside, allocated, in_use, idle,
+         coverage, unknown_coverage, collectives] = value;
+  pack(trace, report, places, leaks, contents, reserved, outside, allocated, in_use, idle, coverage,
        unknown_coverage, collectives);
 }
 

@@ -84,7 +84,9 @@ BaselineFinding ReadFinding(JsonObject& object, size_t graphs) {
 BaselineTrace ReadTraceEntry(JsonObject& object) {
   BaselineTrace trace;
   trace.trace = object.String("trace");
-  trace.peak_reserved_bytes = object.OptionalCount("peak_reserved_bytes");
+  trace.peak_outside_graphs_bytes = object.OptionalCount("peak_reserved_bytes");
+  const auto outside = object.OptionalCount("peak_outside_graphs_bytes");
+  if (outside) trace.peak_outside_graphs_bytes = outside;
   trace.graphs = object.List(object.Array("graphs"), object.where() + ".graphs", ReadGraph);
   trace.findings =
       object.List(object.Array("findings"), object.where() + ".findings",
@@ -128,7 +130,9 @@ void WriteList(const char* key, const std::vector<T>& list, ToJson to_json, std:
 
 void WriteTraceEntry(const BaselineTrace& trace, std::ostream& out) {
   out << "{\"trace\": " << Dump(trace.trace);
-  if (trace.peak_reserved_bytes) out << ", \"peak_reserved_bytes\": " << *trace.peak_reserved_bytes;
+  if (trace.peak_outside_graphs_bytes) {
+    out << ", \"peak_outside_graphs_bytes\": " << *trace.peak_outside_graphs_bytes;
+  }
   out << ",\n   ";
   WriteList("graphs", trace.graphs, GraphJson, out);
   out << ",\n   ";

@@ -96,6 +96,7 @@ MemoryMoments SlowMoments(const Trace& trace) {
       now.requested += block.size;
       if (seq < block.free_requested) now.allocated += bytes;
     }
+    moments.peak_outside_graphs = std::max(moments.peak_outside_graphs, now.reserved);
     const auto keep = [&](MemoryAt& peak, Bytes MemoryAt::*kind) {
       if (now.*kind > peak.*kind) peak = now;
     };

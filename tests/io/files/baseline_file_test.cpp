@@ -12,7 +12,7 @@ namespace {
 Baseline Sample() {
   BaselineTrace full;
   full.trace = "rank0 \"quoted\".json";
-  full.peak_reserved_bytes = 2 << 20;
+  full.peak_outside_graphs_bytes = 2 << 20;
   full.graphs = {{.name = "step",
                   .peak_live_bytes = 1,
                   .deferred_bytes = 2,
@@ -50,7 +50,7 @@ TEST_CASE("a baseline comes back as it was written") {
 
 TEST_CASE("a baseline has a line for each graph and each finding") {
   CHECK(Written(Sample()) == R"({"schema": "graphkit-baseline", "version": 2, "traces": [
-  {"trace": "rank0 \"quoted\".json", "peak_reserved_bytes": 2097152,
+  {"trace": "rank0 \"quoted\".json", "peak_outside_graphs_bytes": 2097152,
    "graphs": [
     {"name":"step","ordinal":0,"peak_live_bytes":1,"deferred_bytes":2,"never_freed_bytes":3,"launched":1},
     {"name":"step","ordinal":1,"peak_live_bytes":0,"deferred_bytes":0,"never_freed_bytes":0,"content":"00000000000000ab:00000001ffffffff"}],
@@ -66,13 +66,14 @@ TEST_CASE("a baseline has a line for each graph and each finding") {
 
 TEST_CASE("a baseline of version 1 is read, one of a later version isn't") {
   const WrittenFile file(R"({"schema": "graphkit-baseline", "version": 1, "traces": [
-    {"trace": "a", "graphs": [{"name": "", "ordinal": 3, "peak_live_bytes": 1, "deferred_bytes": 2,
+    {"trace": "a", "peak_reserved_bytes": 7, "graphs": [{"name": "", "ordinal": 3, "peak_live_bytes": 1, "deferred_bytes": 2,
       "never_freed_bytes": 3}]}]})");
   const auto baseline = ReadBaseline(file.path());
   REQUIRE(baseline);
   const BaselineGraph expected = {
       .ordinal = 3, .peak_live_bytes = 1, .deferred_bytes = 2, .never_freed_bytes = 3};
   CHECK(baseline->traces[0].graphs == std::vector{expected});
+  CHECK(baseline->traces[0].peak_outside_graphs_bytes == 7);
   CHECK(WrongBaseline(R"({"schema": "graphkit-baseline", "version": 3, "traces": []})") ==
         "the file: \"version\" is not 1 to 2");
 }
