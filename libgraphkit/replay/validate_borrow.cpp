@@ -1,6 +1,7 @@
 #include "libgraphkit/replay/validate_borrow.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "libgraphkit/model/node_versions.h"
 
@@ -31,7 +32,8 @@ struct PieceUse {
   NodeId node;
   GraphId root;
   AccessMode mode = AccessMode::kUnknown;
-  bool known = false;  // its length
+  bool known = false;               // its length
+  std::optional<Access> gaps = {};  // it has rows, with bytes between them that it leaves alone
 };
 
 class Judge {
@@ -92,7 +94,7 @@ class Judge {
     return std::ranges::all_of(Pieces(block, bytes), [&](const Interval<Bytes>& piece) {
       const std::vector<PieceUse> uses = UsesOf(block, piece);
       return std::ranges::any_of(uses, [&](const PieceUse& use) {
-        return use.root == facts_.lives[block].root && Writes(block, use) &&
+        return use.root == facts_.lives[block].root && Writes(block, use) && !use.gaps &&
                BodiesOf(use.node).empty();
       });
     });
@@ -179,6 +181,7 @@ class Judge {
       if (!Overlaps(BytesIn(access), piece)) return;
       const GraphId root = facts_.roots[trace_[node].graph.index()];
       uses.push_back({node, root, access.mode, access.length != kLengthUnknown});
+      if (access.rows.width != 0) uses.back().gaps = access;
     });
     return uses;
   }
@@ -190,13 +193,13 @@ class Judge {
       if (use.root != life.root) {
         if (life.elsewhere) return true;
       } else if (use.mode != AccessMode::kWrite && !ReadsItsOwn(block, use) &&
-                 !WrittenBefore(block, uses, use.root, use.node)) {
+                 !WrittenBefore(block, uses, use)) {
         return true;
       }
     }
     const auto begins = [&](const PieceUse& use) {
-      return use.root == life.root && Writes(block, use) && BodiesOf(use.node).empty() &&
-             ComesFirst(block, use.node);
+      return use.root == life.root && Writes(block, use) && !use.gaps &&
+             BodiesOf(use.node).empty() && ComesFirst(block, use.node);
     };
     if (life.escaped && TouchedByOwn(block) && std::ranges::none_of(uses, begins)) return true;
     const Address at = trace_[block].address;
@@ -208,12 +211,17 @@ class Judge {
     });
   }
 
-  bool WrittenBefore(BlockId block, std::span<const PieceUse> uses, GraphId root,
-                     NodeId reader) const {
+  bool WrittenBefore(BlockId block, std::span<const PieceUse> uses, const PieceUse& reader) const {
     return std::ranges::any_of(uses, [&](const PieceUse& use) {
-      return use.root == root && use.node != reader && Writes(block, use) &&
-             facts_.order.Before(use.node, reader) && RunsWith(use.node, reader);
+      return use.root == reader.root && use.node != reader.node && Writes(block, use) &&
+             (!use.gaps || SameRows(*use.gaps, reader.gaps)) &&
+             facts_.order.Before(use.node, reader.node) && RunsWith(use.node, reader.node);
     });
+  }
+  // Both begin with the same row, so that one that ends later has more of the same rows, which lie
+  // in other pieces.
+  static bool SameRows(const Access& write, const std::optional<Access>& read) {
+    return read && write.offset == read->offset && write.rows == read->rows;
   }
 
   // The same by address: the blocks of the graph that lie there are what may be written.
@@ -224,7 +232,8 @@ class Judge {
       const Address at = trace_[block].address;
       const Interval<Address> there = Shared(bytes, {at, at + trace_[block].size});
       for (const Interval<Bytes>& piece : Pieces(block, {there.begin - at, there.end - at})) {
-        if (!WrittenBefore(block, UsesOf(block, piece), one.graph, one.node)) continue;
+        const PieceUse reader{.node = one.node, .root = one.graph};
+        if (!WrittenBefore(block, UsesOf(block, piece), reader)) continue;
         written.push_back({at + piece.begin, at + piece.end});
       }
     });

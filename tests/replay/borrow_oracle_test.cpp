@@ -106,6 +106,10 @@ class RandomProgram {
     if (Chance(0.5)) return access;
     const Bytes left = size - access.offset;
     access.length = Chance(0.6) ? left : (1 + random_.Below(left / kCell)) * kCell;
+    if (Chance(0.1) && access.length > kCell) {  // every second cell, up to the end of the last row
+      access.rows = {.width = kCell, .pitch = 2 * kCell};
+      access.length -= access.length % (2 * kCell) == 0 ? kCell : 0;
+    }
     return access;
   }
   std::vector<Access> SomeAccesses() {

@@ -260,6 +260,22 @@ TEST_CASE("of a block that is written in part and read whole only that part is l
   CHECK(planted.Free() == Units{{0, 2}});
 }
 
+TEST_CASE("what a copy in rows leaves between them isn't lent to whoever reads it") {
+  const AccessRows rows{.width = 64, .pitch = 128};
+  for (const bool same : {false, true}) {
+    Planted planted;
+    Access write = Writes(planted.block, 0, 2 * kUnit - 64), read = Reads(planted.block, 0, kUnit);
+    write.rows = rows;
+    if (same) {
+      read.rows = rows;
+      read.length -= 64;
+    }
+    planted.t.Memset(planted.p.s, {write});
+    planted.t.Kernel(planted.p.s, "read", {read});
+    CHECK(planted.Free() == (same ? Units{{0, 4}} : Units{{1, 4}}));
+  }
+}
+
 TEST_CASE("what two nodes write together is lent, from the part of a granule on it isn't") {
   Planted planted;
   planted.t.Memset(planted.p.s, {Writes(planted.block, 0, 2 * kUnit)});

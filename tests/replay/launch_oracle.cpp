@@ -274,7 +274,12 @@ void LaunchOracle::ForEachCell(const Access& access,
     }
     if (longest != 0) end = longest;
   }
-  place_(access.block, {access.offset, end}, visit);
+  const AccessRows& rows = access.rows;
+  for (Bytes at = access.offset; at < end; at += kCell) {
+    const Bytes inside = at - access.offset;
+    if (rows.width != 0 && inside % rows.pitch >= rows.width) continue;
+    place_(access.block, {at, at + kCell}, visit);
+  }
 }
 
 }  // namespace graphkit

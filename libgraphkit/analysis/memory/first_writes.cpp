@@ -71,7 +71,7 @@ std::vector<FirstWrites::Use> FirstWrites::UsesOf(BlockId block, GraphId root) c
       const Bytes begin = std::min(access.offset, size);
       const bool known = access.length != kLengthUnknown;
       const Bytes end = known ? begin + std::min(access.length, size - begin) : size;
-      uses.push_back({node, {begin, end}, access.mode, known});
+      uses.push_back({node, {begin, end}, access.mode, known, access.rows});
     }
   }
   const bool fresh = facts_.lives[block].root == root;
@@ -93,13 +93,13 @@ FirstWrites::OfGraph FirstWrites::Of(BlockId block, GraphId root) const {
   std::vector<Range> touched, found, kept = {whole}, unproved = {whole};
   for (const Use& use : uses) {
     touched.push_back(use.bytes);
-    if (use.writes && RunsAlways(use.node)) {
+    if (use.writes && use.rows == AccessRows() && RunsAlways(use.node)) {
       TakeOut(use.bytes, &kept);
       if (use.first) TakeOut(use.bytes, &unproved);
     }
     if (!use.reads) continue;
     std::vector<Range> left = {use.bytes};
-    TakeOutWritten(uses, use.node, &left);
+    TakeOutWritten(uses, use, &left);
     found.insert(found.end(), left.begin(), left.end());
   }
   // A node that may touch anything may read what isn't written first of all.
@@ -109,11 +109,13 @@ FirstWrites::OfGraph FirstWrites::Of(BlockId block, GraphId root) const {
   return {root, Disjoint(std::move(touched)), Disjoint(std::move(found)), std::move(kept)};
 }
 
-void FirstWrites::TakeOutWritten(std::span<const Use> uses, NodeId reader,
+void FirstWrites::TakeOutWritten(std::span<const Use> uses, const Use& reader,
                                  std::vector<Range>* bytes) const {
   for (const Use& use : uses) {
     if (bytes->empty()) return;
-    if (use.writes && use.node != reader && RunsBefore(use.node, reader)) {
+    const bool whole = use.rows == AccessRows() ||
+                       (use.rows == reader.rows && use.bytes.begin == reader.bytes.begin);
+    if (use.writes && whole && use.node != reader.node && RunsBefore(use.node, reader.node)) {
       TakeOut(use.bytes, bytes);
     }
   }
@@ -121,7 +123,7 @@ void FirstWrites::TakeOutWritten(std::span<const Use> uses, NodeId reader,
 
 void FirstWrites::TakeOutWritten(BlockId block, GraphId root, NodeId reader,
                                  std::vector<Range>* bytes) const {
-  TakeOutWritten(UsesOf(block, root), reader, bytes);
+  TakeOutWritten(UsesOf(block, root), Use{.node = reader}, bytes);
 }
 
 std::vector<FirstWrites::OfGraph> FirstWrites::Of(BlockId block) const {

@@ -9,7 +9,8 @@
 //     found             |xxxxxxx|
 //
 // A write counts for a read if it has ended before the read starts in every execution, runs
-// whenever the read does, with the same parameters in each launch, and has a known extent. One
+// whenever the read does, with the same parameters in each launch, and has a known extent. A write
+// in rows leaves what lies between them, so that it counts for a read of the same rows only. One
 // assumption is made: of the nodes that touch a block first, one that may write it, by an extent
 // that isn't known, writes all from its address on, and doesn't read it before. A program has no
 // content there to read. A node that may touch anything, but isn't ordered with all that touches a
@@ -54,7 +55,8 @@ class FirstWrites {
   // Its own graph, then each other one whose nodes touch it; ranges are disjoint and by begin.
   std::vector<OfGraph> Of(BlockId block) const;
 
-  // Takes out of `bytes` what the graph has surely written of the block when the node starts.
+  // Takes out of `bytes`, all of which the node reads, what the graph has surely written of the
+  // block when it starts.
   void TakeOutWritten(BlockId block, GraphId root, NodeId reader,
                       std::vector<Interval<Bytes>>* bytes) const;
 
@@ -63,14 +65,15 @@ class FirstWrites {
     NodeId node;
     Interval<Bytes> bytes;
     AccessMode mode;
-    bool known;           // where the bytes end
+    bool known;  // where the bytes end
+    AccessRows rows;
     bool reads = false;   // and not only what it wrote itself
     bool writes = false;  // surely
     bool first = false;   // no other use comes before it
   };
   std::vector<Use> UsesOf(BlockId block, GraphId root) const;
   OfGraph Of(BlockId block, GraphId root) const;
-  void TakeOutWritten(std::span<const Use> uses, NodeId reader,
+  void TakeOutWritten(std::span<const Use> uses, const Use& reader,
                       std::vector<Interval<Bytes>>* bytes) const;
   bool RunsBefore(NodeId node, NodeId later) const;
   bool RunsAlways(NodeId node) const;
