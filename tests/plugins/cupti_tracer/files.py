@@ -6,7 +6,7 @@ import pathlib
 import re
 import subprocess
 
-from harness import BUILD, Skipped, check_records, count, fork_join, load, processes, sanitized, trace
+from harness import BUILD, Skipped, check_records, count, fork_join, load, processes, sanitized, sanitizer, trace
 
 
 def test_an_older_trace_is_replaced_by_a_new_one(folder):
@@ -160,16 +160,28 @@ def test_a_small_buffer_changes_nothing_but_the_memory(folder):
 
 
 def preloaded(*libraries):
-    return {"LD_PRELOAD": ":".join(map(str, [os.environ.get("GRAPHKIT_TEST_PRELOAD"), *libraries])).removeprefix("None:")}
+    return {"LD_PRELOAD": ":".join(filter(None, [sanitizer(), *map(str, libraries)]))}
 
 
 def test_a_preloaded_library_finds_its_thread_local_storage(folder):
     library = next((BUILD / "tests").glob("libtracer_tls_library.*"))
     for library in (library, *pathlib.Path("/usr/lib").glob("*/libjemalloc.so.2")):
         for words in (fork_join(), ["sh", "-c", str(fork_join()[0])]):
-            code, out, err = trace(folder, *words, env=preloaded(library))
-            assert code == 0 and out.startswith("fork_join: ") and "TLS" not in err, (library, code, out, err)
-            assert count(load(folder / "trace.json"), "node") > 0
+            check_preloaded(folder, words, preloaded(library))
+
+
+def check_preloaded(folder, words, env):
+    code, out, err = trace(folder, *words, env=env)
+    assert code == 0 and out.startswith("fork_join: ") and "TLS" not in err, (words, env, code, out, err)
+    assert count(load(folder / "trace.json"), "node") > 0
+
+
+def test_a_small_library_that_a_script_preloads_does_too(folder):
+    for library in ((BUILD / "tests").glob("libtracer_tls_small.*"), pathlib.Path("/usr/lib").glob("*/libjemalloc.so.2")):
+        for path in library:
+            preload = "LD_PRELOAD=" + preloaded(path)["LD_PRELOAD"]
+            check_preloaded(folder, ["env", preload, *fork_join()], None)
+            check_preloaded(folder, ["sh", "-c", f"{preload} {fork_join()[0]}"], None)
 
 
 def test_a_users_tunables_stay(folder):
@@ -181,4 +193,5 @@ def test_a_users_tunables_stay(folder):
     name, bytes_ = got[2].split("=")
     assert name == "glibc.rtld.optional_static_tls" and int(bytes_) >= 4096 + 256 * 1024, got
     _, out, _ = trace(folder, "env")
-    assert "GLIBC_TUNABLES" not in out or sanitized(), out
+    got = re.search(r"^GLIBC_TUNABLES=glibc.rtld.optional_static_tls=(.*)$", out, re.MULTILINE)
+    assert int(got.group(1)) == 512 + 4096 or sanitized(), out

@@ -39,6 +39,11 @@ def sanitized():
     return re.search(r"^GRAPHKIT_SANITIZE:\w+=.", (BUILD / "CMakeCache.txt").read_text(), re.MULTILINE) is not None
 
 
+def sanitizer():
+    """What has to be loaded first, before any other library; empty: nothing."""
+    return os.environ.get("GRAPHKIT_TEST_PRELOAD") or os.environ.get("LD_PRELOAD", "")
+
+
 def processes(*words):
     return [BUILD / "tests/tracer_processes", *words]
 

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 
-from harness import BUILD, Skipped, count, fork_join, load, processes, sanitized, trace
+from harness import BUILD, Skipped, count, fork_join, load, processes, sanitized, sanitizer, trace
 
 
 def test_call_stacks_name_the_programs_functions(folder):
@@ -142,8 +142,7 @@ def test_call_stacks_have_the_functions_of_python_3_13(folder):
 def test_a_python_that_is_not_known_is_said_and_does_no_harm(folder):
     # The library has a Py_GetVersion, which says 3.99.0.
     library = next((BUILD / "tests").glob("libtracer_closed_library.*"))
-    before = os.environ.get("GRAPHKIT_TEST_PRELOAD") or os.environ.get("LD_PRELOAD", "")  # a sanitizer's comes first
-    capture = ["env", f"LD_PRELOAD={before}:{library}", *processes("capture")]
+    capture = ["env", f"LD_PRELOAD={sanitizer()}:{library}", *processes("capture")]
     code, _, err = trace(folder, *capture, options=["--stacks"])
     assert code == 0 and err.count("the frames of Python 3.99.0 aren't known") == 1, (code, err)
     records = load(folder / "trace.json")

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 #include <cstdio>
 #include <cstring>
@@ -36,8 +37,10 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 enum class Device { kAuto, kCuda, kSoft };
 enum class Scope { kGraphs, kAll };
 
-constexpr uint64_t kOrdinaryTls = 512;  // bytes that need no preparation
-constexpr int kOnlyFailures = -2;       // stacks where captures break, and nowhere else
+// Bytes for libraries that scripts and env(1) preload, which aren't known here: jemalloc's 2.6 KiB.
+// More would leave too little of small threads' stacks, which hold it too.
+constexpr uint64_t kLeastTls = 4096;
+constexpr int kOnlyFailures = -2;  // stacks where captures break, and nowhere else
 
 struct TraceOptions {
   std::string output = "trace.json";
@@ -170,9 +173,8 @@ Environment EnvironmentFor(const TraceOptions& options, const TraceRun& run,
     environment.emplace_back("LD_LIBRARY_PATH", libraries);
     const std::string audits = Getenv("LD_AUDIT");
     environment.emplace_back("LD_AUDIT", AuditLibrary() + (audits.empty() ? "" : ":" + audits));
-    if (const uint64_t bytes = StartupTls(run.program, libraries); bytes > kOrdinaryTls) {
-      environment.emplace_back("GLIBC_TUNABLES", TunablesWithTls(Getenv("GLIBC_TUNABLES"), bytes));
-    }
+    const uint64_t tls = std::max(StartupTls(run.program, libraries), kLeastTls);
+    environment.emplace_back("GLIBC_TUNABLES", TunablesWithTls(Getenv("GLIBC_TUNABLES"), tls));
   }
   return environment;
 }
