@@ -232,7 +232,7 @@ executions() {
   for name in "${workloads[@]}"; do
     [ -s "$out/$device/$name.json" ] || continue
     code=0
-    timeout 60 "$graphkit" replay "$out/$device/$name.json" --allocator reuse,optimal --verify --execute "$device" \
+    timeout 60 "$graphkit" execute "$out/$device/$name.json" --allocator reuse,optimal --device "$device" \
       > "$out/executions/$name.txt" 2>&1 || code=$?
     printf '| %s | %s | %s |\n' "$name" "$code" "$(grep -E ': executed|^graphkit: ' "$out/executions/$name.txt" | paste -s -d ';')"
   done
@@ -250,8 +250,8 @@ snapshots() {
       printf '| %s | skipped: %s | |\n' "$name" "$(sed -n 's/^skipped: //p' "$text" | head -n 1)"
       continue
     fi
-    [ "$code" -ne 0 ] || timeout 60 "$graphkit" replay "$out/snapshots/$name.pickle" --allocator pytorch \
-      --against-recorded > "$text" 2>&1 || code=$?
+    [ "$code" -ne 0 ] || timeout 60 "$graphkit" predict "$out/snapshots/$name.pickle" \
+      > "$text" 2>&1 || code=$?
     printf '| %s | %s | %s |\n' "$name" "$code" "$(tail -n 4 "$text" | paste -s -d ';')"
   done
 }

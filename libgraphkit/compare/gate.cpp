@@ -34,8 +34,9 @@ void RefuseWhatIsMissing(const std::vector<GateSubject>& subjects, const GateCon
     const bool judged = report.graphs.empty() && HoldsLimitedMemory(subjects[trace], config);
     if (std::ranges::all_of(report.graphs, empty) && !judged) {
       const bool memory = subjects[trace].peak_in_use_bytes.has_value();
-      refuse(trace, std::string("cannot check: the trace contains no graph") +
-                        (memory ? "; its memory is checked by --max-peak and --max-idle" : ""));
+      refuse(trace,
+             std::string("cannot check: the trace contains no graph") +
+                 (memory ? "; its memory is checked by --limit max-peak=SIZE,max-idle=SIZE" : ""));
     }
   }
   if (subjects.empty()) {

@@ -96,8 +96,6 @@ struct JudgedFinding {
   bool operator==(const JudgedFinding&) const = default;
 };
 
-enum class MeasureUnit : uint8_t { kBytes, kCount, kRatio, kShare };
-
 // A figure that was held against a limit: the most that it may be, of a rule named min-… the least.
 // One that isn't known doesn't pass.
 struct GateMeasure {

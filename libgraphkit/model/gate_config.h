@@ -58,4 +58,29 @@ struct GateConfig {
   bool operator==(const GateConfig&) const = default;
 };
 
+// A limit, as a row: its rule's name, which is its key in the settings with underscores.
+enum class MeasureUnit : uint8_t { kBytes, kCount, kRatio, kShare };
+struct GateLimit {
+  const char* name;
+  MeasureUnit unit;
+  std::optional<uint64_t> GateConfig::*whole;  // bytes and counts, null for others
+  std::optional<double> GateConfig::*real;     // ratios and shares
+  const char* description;
+};
+inline constexpr GateLimit kGateLimits[] = {
+    {"max-deferred", MeasureUnit::kBytes, &GateConfig::max_deferred_bytes, nullptr,
+     "deferred bytes of each graph"},
+    {"max-peak", MeasureUnit::kBytes, &GateConfig::max_peak_bytes, nullptr,
+     "peak live bytes of each graph; of a snapshot the peak in use"},
+    {"max-idle", MeasureUnit::kBytes, &GateConfig::max_idle_bytes, nullptr,
+     "reserved bytes that aren't in use at the end"},
+    {"max-exec-bytes", MeasureUnit::kBytes, &GateConfig::max_exec_bytes, nullptr,
+     "device memory of executables"},
+    {"max-leaks", MeasureUnit::kCount, &GateConfig::max_leaks, nullptr, "leaks"},
+    {"max-reserved-over-allocated", MeasureUnit::kRatio, nullptr,
+     &GateConfig::max_reserved_over_allocated, "peak reserved over peak allocated bytes"},
+    {"min-coverage", MeasureUnit::kShare, nullptr, &GateConfig::min_coverage,
+     "kernel launches that run in graphs"},
+};
+
 }  // namespace graphkit

@@ -50,7 +50,7 @@ Result<DeviceExecutor> DeviceExecutor::Open(const Options& options) {
   if (executor.library_ == nullptr) {
     const char* why = dlerror();
     return Failed(std::string("the plugin can't be loaded: ") + (why != nullptr ? why : ""),
-                  "build graphkit with the CUDA headers, or use --execute host");
+                  "build graphkit with the CUDA headers, or use --device host");
   }
   const auto function = reinterpret_cast<graphkit_executor_function>(
       dlsym(executor.library_.get(), GRAPHKIT_EXECUTOR_NAME));
@@ -61,7 +61,7 @@ Result<DeviceExecutor> DeviceExecutor::Open(const Options& options) {
   std::array<char, 256> error{};
   void* opened = executor.table_->open(options.driver.c_str(), options.host_nodes ? 1 : 0,
                                        error.data(), error.size());
-  if (opened == nullptr) return Failed(error.data(), "use --execute soft or --execute host");
+  if (opened == nullptr) return Failed(error.data(), "use --device soft or --device host");
   executor.executor_ = std::shared_ptr<void>(opened, executor.table_->close);
   return executor;
 }
@@ -74,7 +74,7 @@ Result<GraphExecution> DeviceExecutor::Execute(const Facts& facts, const Program
     job_options.seed = options.seed + i;
     const ExecutionJob job = MakeJob(facts, program, job_options);
     const graphkit_job_outcome outcome = Run(job.Job(1));
-    if (outcome.error[0] != '\0') return Failed(outcome.error, "use --execute host");
+    if (outcome.error[0] != '\0') return Failed(outcome.error, "use --device host");
     execution.nodes += job.executed;
     execution.checks += outcome.checks;
     execution.left_out = job.left_out;
@@ -103,7 +103,7 @@ Result<double> DeviceExecutor::Time(const Facts& facts, const Program& program) 
   job_options.held_us = 0;
   const graphkit_job_outcome outcome =
       Run(MakeJob(facts, program, job_options).Job(kTimedLaunches));
-  if (outcome.error[0] != '\0') return Failed(outcome.error, "use --execute host");
+  if (outcome.error[0] != '\0') return Failed(outcome.error, "use --device host");
   return outcome.seconds;
 }
 

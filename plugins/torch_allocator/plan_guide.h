@@ -1,5 +1,5 @@
-// The planned place of each malloc of each capture. The n-th capture that allocates is the n-th
-// graph of the plan; the k-th malloc in a pool of it is the k-th block of that pool's arena.
+// Which place the plan has for each malloc of each capture. The n-th capture that allocates is the
+// n-th graph of the plan; the k-th malloc in a pool of it is the k-th block of that pool's arena.
 //
 //     plan   512   1024   512   2048        the program: 512 1024 2048: departs by one block that
 //     asked  512   1024    ·    2048        it doesn't ask for; the others lie as planned
@@ -27,7 +27,8 @@ struct PlannedPool {
   };
   Bytes size = 0;  // of the arena
   std::vector<Block> blocks = {};
-  // Memory that the plan lends between launches; none: not planned (see `graphkit plan --borrow`).
+  // Memory that the plan lends between launches; none: it doesn't say (`graphkit borrow --plan`
+  // does).
   std::optional<std::vector<Interval<Bytes>>> borrow = {};
   bool operator==(const PlannedPool&) const = default;
 };

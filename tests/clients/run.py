@@ -98,7 +98,7 @@ def check(program, folder, fixed=False):
     count_collectives(traces, program)
     compare_ranks(json.loads(run(folder, [GRAPHKIT, "analyze", "--format", "json", *traces])), program, fixed)
     if heading(program, "coverage"):
-        coverage = run(folder, [GRAPHKIT, "analyze", "--coverage", "--format", "json", trace])
+        coverage = run(folder, [GRAPHKIT, "coverage", "--format", "json", trace])
         compare_coverage(program, json.loads(coverage), fixed)
     tests = [line.removeprefix("tests: ") + "; " for line in said.splitlines() if line.startswith("tests: ")]
     return "".join(tests) + counted

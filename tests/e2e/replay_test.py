@@ -26,8 +26,8 @@ def expect(got, wanted, what):
         raise Failure(f"{what}: {got}, expected {wanted}")
 
 
-def replay(graphkit, arguments, exit_code=0):
-    report = json.loads(graphkit.run(["replay", "--format", "json", "--verify", *arguments], exit_code))
+def execute(graphkit, arguments, exit_code=0):
+    report = json.loads(graphkit.run(["execute", "--format", "json", *arguments], exit_code))
     return {policy["policy"]: policy for policy in report["policies"]}
 
 
@@ -76,13 +76,13 @@ def check(graphkit, workloads):
     graphkit.run(["plan", trace, "-o", plan])
     planted = plant(plan, graphkit.folder)
     for on in ("host", "soft"):
-        execute = ["--execute", on, "--orders", ORDERS]
-        check_policies(replay(graphkit, [trace, "--allocator", "all", *execute]))
-        planned = replay(graphkit, [trace, "--plan", plan, *execute])["plan"]
+        orders = ["--device", on, "--orders", ORDERS]
+        check_policies(execute(graphkit, [trace, "--allocator", "all", *orders]))
+        planned = execute(graphkit, [trace, "--allocator", plan, *orders])["plan"]
         expect(planned["peak_extent_bytes"], BOUND, "the plan, highest byte")
         expect(planned["verified"], True, "the plan, verified")
         check_clean(planned, "plan")
-        check_planted(replay(graphkit, [trace, "--plan", planted, *execute], exit_code=1)["plan"], on)
+        check_planted(execute(graphkit, [trace, "--allocator", planted, *orders], exit_code=1)["plan"], on)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-// The memory that `plan --borrow` lends and its validator accepts, against launch_oracle.h.
+// Memory that `graphkit borrow` lends, and its validator, against the oracle of launch_oracle.h.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -106,10 +106,6 @@ class RandomProgram {
     if (Chance(0.5)) return access;
     const Bytes left = size - access.offset;
     access.length = Chance(0.6) ? left : (1 + random_.Below(left / kCell)) * kCell;
-    if (Chance(0.1) && access.length > kCell) {  // every second cell, up to the end of the last row
-      access.rows = {.width = kCell, .pitch = 2 * kCell};
-      access.length -= access.length % (2 * kCell) == 0 ? kCell : 0;
-    }
     return access;
   }
   std::vector<Access> SomeAccesses() {
@@ -277,7 +273,7 @@ std::vector<bool> Members(const OracleProgram& program) {
   return members;
 }
 
-// Allocations outside of captures while memory is lent.
+// What is allocated outside of captures while memory is lent.
 void AddEager(const OracleProgram& program, const std::vector<bool>& members, Address base,
               std::vector<bool>* unsafe) {
   Seq first = kNever, last = 0;

@@ -145,7 +145,7 @@ class Views(unittest.TestCase):
         self.assertEqual(self.totals["launches"], sum(e["cat"] == "launch" for e in slices))
 
     def test_gate(self):
-        verdict = json.loads(self.view("check", "--format", "json", "--max-deferred", "0", codes=(0, 1, 3)))
+        verdict = json.loads(self.view("check", "--format", "json", "--limit", "max-deferred=0", codes=(0, 1, 3)))
         seen = verdict["traces"][0]
         self.assertEqual([self.totals[n] for n in ("graphs", "nodes", "blocks")], [seen[n] for n in ("graphs", "nodes", "blocks")])
         self.assertEqual([f["message"] for f in self.truth["findings"]], [f["message"] for f in verdict["findings"]])

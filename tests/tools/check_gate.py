@@ -75,7 +75,7 @@ def run(gate: Gate, validator) -> None:
                        "bad": trace(RECORDS + DEFERRED + LAST + COMPLETED + DESTROYED),
                        "cut": trace(RECORDS + DEFERRED + LAST, whole=False)}.items():
         (gate.folder / f"{name}.json").write_text(text)
-    limit = ("--max-deferred", "0")
+    limit = ("--limit", "max-deferred=0")
     gate.check("nothing deferred", 0, "good.json", *limit)
     sarif = gate.check("a megabyte deferred", 1, "bad.json", *limit, "--format", "sarif")
     gate.check("cut off", 3, "cut.json", *limit)

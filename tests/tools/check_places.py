@@ -14,7 +14,7 @@ import tempfile
 import unittest
 
 GRAPHKIT, SOURCE = "", pathlib.Path()
-LIMITS = ("--max-deferred", "0", "--max-leaks", "0", "--max-peak", "1B", "--fail-on", "note")
+LIMITS = ("--limit", "max-deferred=0,max-leaks=0,max-peak=1B", "--fail-on", "note")
 SETTINGS = '{"schema": "graphkit-config", "version": 1, "check": {"fail_on": ["note"]}}\n'
 
 

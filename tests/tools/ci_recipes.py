@@ -90,13 +90,13 @@ class Github(InAFolder):
             "GITHUB_STEP_SUMMARY": str(self.summary), "GITHUB_OUTPUT": str(self.output)})
 
     def test_a_program_within_its_limits_passes(self):
-        ran = self.run_action(run=workload("record_stream") + " && true", options="--max-deferred 72MiB --fail-on error")
+        ran = self.run_action(run=workload("record_stream") + " && true", options="--limit max-deferred=72MiB --fail-on error")
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertIn("### graphkit check passed", self.summary.read_text())
         self.assertEqual(self.output.read_text(), "exit-code=0\n")
 
     def test_deferred_frees_fail_the_job_and_are_in_its_summary(self):
-        ran = self.run_action(run=workload("record_stream"), options="--max-deferred 0")
+        ran = self.run_action(run=workload("record_stream"), options="--limit max-deferred=0")
         self.assertEqual(ran.returncode, 1, ran.stderr)
         self.assertIn(("max-deferred", "trace.json", 1), annotations(ran.stdout))
         self.assertIn("| ❌ | `max-deferred` | trace.json, graph 0 | 72 MiB | 0 B |", self.summary.read_text())
@@ -106,7 +106,7 @@ class Github(InAFolder):
     def test_what_is_planted_is_shown_at_its_line(self):
         for program in PLANTED:
             ran = self.run_action(run=workload(program), trace=str(self.folder / "trace.json"), folder=SOURCE,
-                                  options="--max-leaks 0")
+                                  options="--limit max-leaks=0")
             self.assertEqual(ran.returncode, 1, ran.stderr)
             results = places(json.loads((self.folder / "graphkit.sarif").read_text()))
             for found in (annotations(ran.stdout), results):

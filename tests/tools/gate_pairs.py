@@ -119,7 +119,7 @@ THREADS, PDL, LEAKY = "threads", "programmatic", "leaky"
 REGRESSIONS = [
     Pair("a free waits for the end of the capture", STEP, deferred, FAILED),
     Pair("the same in one of several graphs", SERVER, deferred, FAILED),
-    Pair("a budget of what waits", SERVER, deferred, FAILED, ("--max-deferred", "0")),
+    Pair("a budget of what waits", SERVER, deferred, FAILED, ("--limit", "max-deferred=0")),
     Pair("a block of a graph isn't freed", STEP, leaked_in_capture, FAILED),
     Pair("a graph allocates more", SERVER, bigger, FAILED),
     Pair("streams aren't ordered any more", STREAMS, unordered, FAILED, ("--fail-on", "warning")),
@@ -140,7 +140,7 @@ REGRESSIONS = [
     Pair("the captures are still open", SERVER, left_open, REFUSED),
     Pair("the capture failed", FORK, invalidated, FAILED),
     Pair("memory nodes without sizes", FORK, without_sizes, REFUSED),
-    Pair("a budget over memory nodes without sizes", PDL, without_sizes, REFUSED, ("--max-peak", "1GiB")),
+    Pair("a budget over memory nodes without sizes", PDL, without_sizes, REFUSED, ("--limit", "max-peak=1GiB")),
 ]
 
 RERUNS = [Pair(f"{name}: {what}", name, change, PASSED)
@@ -200,7 +200,7 @@ def judge_ranks(gate: Gate) -> None:
 
 def judge_imports(gate: Gate) -> None:
     snapshot = gate.testdata / "import/snapshot.pickle"
-    budget = ("--max-peak", "1GiB", "--max-deferred", "1GiB")
+    budget = ("--limit", "max-peak=1GiB,max-deferred=1GiB")
     gate.expect("the baseline of a snapshot", PASSED, "check", str(snapshot), "--save-baseline", "snapshot.baseline")
     gate.expect("the same snapshot", PASSED, "check", str(snapshot), "--baseline", "snapshot.baseline", *budget)
     content = pickle.loads(snapshot.read_bytes())
@@ -211,7 +211,7 @@ def judge_imports(gate: Gate) -> None:
     for name in ("step.dot", "graph_data.pickle", "profile.json"):
         file = str(gate.testdata / "import" / name)
         gate.expect(f"a budget over {name}", REFUSED, "check", file, *budget)
-        gate.expect(f"leaks of {name}", REFUSED, "check", file, "--max-leaks", "0")
+        gate.expect(f"leaks of {name}", REFUSED, "check", file, "--limit", "max-leaks=0")
         gate.expect(f"the baseline of {name}", REFUSED, "check", file, "--save-baseline", "none.baseline")
         gate.expect(f"{name} against a baseline", REFUSED, "check", file, "--baseline", "snapshot.baseline")
     if (gate.folder / "none.baseline").exists():

@@ -41,7 +41,7 @@ class Jobs(unittest.TestCase):
 
     def test_check(self):
         for form, size in (("text", 2), ("json", 4), ("sarif", 2), ("junit", 4)):
-            self.check(1, "check", "ranks", "--max-deferred", "0", "--format", form, sizes=(size,))
+            self.check(1, "check", "ranks", "--limit", "max-deferred=0", "--format", form, sizes=(size,))
         self.check(3, "check", "ranks", "cut.json", "--format", "json", sizes=(4,))
 
     def test_report(self):

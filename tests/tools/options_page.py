@@ -1,4 +1,4 @@
-"""docs/options.md lists the options that the command's help has.
+"""docs/options.md is what the command says of itself.
 
 usage: options_page.py GRAPHKIT SOURCE [--update]     0: it is, 1: it isn't; --update rewrites it
 """
@@ -18,18 +18,14 @@ their output. `tests/tools/options_page.py` writes this page.
 
 def page(graphkit: str) -> str:
     def help_of(*words: str) -> str:
-        environment = {**os.environ, "COLUMNS": "92"}
-        return subprocess.run([graphkit, *words, "--help"], check=True, capture_output=True, text=True, env=environment).stdout
+        environment = {**os.environ, "COLUMNS": "100"}
+        shown = subprocess.run([graphkit, *words, "--help"], check=True, capture_output=True, text=True, env=environment).stdout
+        return shown.split("\nExamples:")[0].split("\n\n", 1)[1].strip()
 
-    def options_of(name: str) -> str:
-        """Its help without the option that prints it and without examples, which `cli.md` has with their output."""
-        lines = help_of(name).split("\nExamples:")[0].split("\n")
-        return "\n".join(line for line in lines if not line.startswith("  -h, --help ")).strip()
-
-    listed = help_of().split("Subcommands:")[1].split("\n\n")[0]
-    parts = [INTRODUCTION]
-    for name in re.findall(r"^  ([a-z]+) ", listed, re.MULTILINE):
-        parts.append(f"## graphkit {name}\n\n```text\n{options_of(name)}\n```\n")
+    overview = help_of()
+    parts = [INTRODUCTION, f"## graphkit\n\n```text\n{overview}\n```\n"]
+    for name in re.findall(r"^  ([a-z]+[a-z-]*) ", overview.split("\nOptions:")[0], re.MULTILINE):
+        parts.append(f"## graphkit {name}\n\n```text\n{help_of(name)}\n```\n")
     return "\n".join(parts)
 
 
@@ -40,7 +36,7 @@ def main() -> int:
         path.write_text(made)
     if path.exists() and path.read_text() == made:
         return 0
-    print(f"docs/options.md differs from the command's help; run {sys.argv[0]} GRAPHKIT SOURCE --update", file=sys.stderr)
+    print(f"docs/options.md isn't what the command says; run {sys.argv[0]} GRAPHKIT SOURCE --update", file=sys.stderr)
     return 1
 
 

@@ -23,7 +23,6 @@ with "bad-" must fail: with another exit code than 0, and one line on stderr tha
 
     run_transcripts.py --bin build/bin --testdata testdata FILE…            0: all as expected, 1: not
     run_transcripts.py --bin build/bin --testdata testdata --update FILE…   rewrites them
-    run_transcripts.py --listed FILE…                                       0: these are all in their folder
 """
 
 import argparse
@@ -188,14 +187,8 @@ def main() -> int:
     parser.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("build/bin"))
     parser.add_argument("--testdata", type=pathlib.Path, default=pathlib.Path("testdata"))
     parser.add_argument("--update", action="store_true", help="write what the commands do into the files")
-    parser.add_argument("--listed", action="store_true", help="only check that no file of the folder is missing here")
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
-    if options.listed:
-        there = {file for folder in {file.parent for file in options.files} for file in folder.glob("*.txt")}
-        missing = sorted(str(file) for file in there.symmetric_difference(options.files))
-        print("\n".join(f"{file}: not in tests/tools/CMakeLists.txt, or not there" for file in missing) or "all listed")
-        return 1 if missing else 0
     return 0 if all([check(file, options) for file in options.files]) else 1
 
 

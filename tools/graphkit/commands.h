@@ -1,38 +1,44 @@
-// The subcommands: one file each, one row each in the table of main.cpp. A row's function adds the
-// subcommand to the application and gives it a callback; the callback sets `exit_code` and never
-// throws.
+// The subcommands: one file each in commands/, one row each here. Parsing, help, completion and the
+// check of docs/options.md follow from the row.
+//
+// A row's function adds the subcommand to the application and gives it a callback; the callback
+// sets `exit_code` and never throws.
 #pragma once
-
-#include <span>
 
 #include <CLI/CLI.hpp>
 
 namespace graphkit {
 
-struct Command {
-  const char* name;
-  void (*add)(CLI::App& app, int& exit_code);
-};
+// Name and group, in the order of `graphkit --help`.
+#define GRAPHKIT_COMMANDS(ROW)            \
+  ROW(Explain, "Inspect a file")          \
+  ROW(Analyze, "Inspect a file")          \
+  ROW(Coverage, "Inspect a file")         \
+  ROW(Dot, "Inspect a file")              \
+  ROW(Report, "Inspect a file")           \
+  ROW(Diff, "Inspect a file")             \
+  ROW(Check, "Inspect a file")            \
+  ROW(Trace, "Make and convert traces")   \
+  ROW(Import, "Make and convert traces")  \
+  ROW(Merge, "Make and convert traces")   \
+  ROW(Export, "Make and convert traces")  \
+  ROW(Synth, "Make and convert traces")   \
+  ROW(Replay, "Replay and plan memory")   \
+  ROW(Execute, "Replay and plan memory")  \
+  ROW(Predict, "Replay and plan memory")  \
+  ROW(WhatIf, "Replay and plan memory")   \
+  ROW(Plan, "Replay and plan memory")     \
+  ROW(Borrow, "Replay and plan memory")   \
+  ROW(Trade, "Replay and plan memory")    \
+  ROW(Estimate, "Replay and plan memory") \
+  ROW(Pipeline, "Pipelines")              \
+  ROW(LaunchOrder, "Pipelines")           \
+  ROW(Doctor, "About graphkit")           \
+  ROW(Completion, "About graphkit")       \
+  ROW(Help, "About graphkit")
 
-void AddAnalyzeCommand(CLI::App& app, int& exit_code);
-void AddCheckCommand(CLI::App& app, int& exit_code);
-void AddCompletionCommand(CLI::App& app, int& exit_code);
-void AddDiffCommand(CLI::App& app, int& exit_code);
-void AddDoctorCommand(CLI::App& app, int& exit_code);
-void AddEstimateCommand(CLI::App& app, int& exit_code);
-void AddExplainCommand(CLI::App& app, int& exit_code);
-void AddExportCommand(CLI::App& app, int& exit_code);
-void AddSynthCommand(CLI::App& app, int& exit_code);
-void AddDotCommand(CLI::App& app, int& exit_code);
-void AddImportCommand(CLI::App& app, int& exit_code);
-void AddHelpCommand(CLI::App& app, int& exit_code);
-void AddPlanCommand(CLI::App& app, int& exit_code);
-void AddPipelineCommand(CLI::App& app, int& exit_code);
-void AddReplayCommand(CLI::App& app, int& exit_code);
-void AddReportCommand(CLI::App& app, int& exit_code);
-void AddTraceCommand(CLI::App& app, int& exit_code);
-
-// Every subcommand there is, in the order of `graphkit --help`.
-std::span<const Command> Commands();
+#define GRAPHKIT_DECLARE(name, group) void Add##name##Command(CLI::App& app, int& exit_code);
+GRAPHKIT_COMMANDS(GRAPHKIT_DECLARE)
+#undef GRAPHKIT_DECLARE
 
 }  // namespace graphkit

@@ -9,6 +9,10 @@
 #include <string>
 #include <vector>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #include <CLI/CLI.hpp>
 
 #include "libgraphkit/io/bytes/file_bytes.h"
@@ -18,26 +22,41 @@
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/doctor/inventory.h"
-#include "tools/graphkit/memory.h"
 
 namespace graphkit {
 
 namespace {
 
+struct Command {
+  const char* group;
+  void (*add)(CLI::App& app, int& exit_code);
+};
+#define GRAPHKIT_ROW(name, group) {group, Add##name##Command},
+constexpr Command kCommands[] = {GRAPHKIT_COMMANDS(GRAPHKIT_ROW)};
+#undef GRAPHKIT_ROW
+
+void AddCommands(CLI::App& app, int& exit_code) {
+  for (const auto& [group, add] : kCommands) {
+    add(app, exit_code);
+    app.get_subcommands([](const CLI::App*) { return true; }).back()->group(group);
+  }
+}
+
 void SetUp(CLI::App& app) {
   app.formatter(std::make_shared<HelpFormatter>());
-  app.set_help_flag("-h,--help", "print this help");
+  app.set_help_flag("-h,--help", "Print this help");
   app.set_version_flag("-V,--version", VersionText,
-                       "print the versions of graphkit and its format");
+                       "Print the versions of graphkit and its format");
   app.require_subcommand(1);
-  SetExamples(app, {"graphkit snapshot.pickle                # what a file is, and what it says",
-                    "graphkit trace -o trace.json ./app      # record what ./app captures",
+  SetExamples(app, {"graphkit snapshot.pickle                # summarize any file",
+                    "graphkit before.json after.json         # compare two files",
+                    "graphkit trace -o trace.json ./app      # record the captures of ./app",
                     "graphkit analyze trace.json             # reuse opportunities, leaks, hazards",
                     "graphkit dot trace.json -o capture.svg  # see the capture"});
 }
 
 int Parse(CLI::App& app, int argc, char** argv, const int& exit_code) {
-  const std::vector<std::string> args = WithExplain(app, {argv + 1, argv + argc});
+  const std::vector<std::string> args = WithSubcommand(app, {argv + 1, argv + argc});
   if (args.empty()) {
     std::cerr << app.help();
     return kExitBad;
@@ -55,6 +74,18 @@ int Parse(CLI::App& app, int argc, char** argv, const int& exit_code) {
     return args.front() == "trace" ? kExitTrace : code;  // the other codes are the program's
   }
   return exit_code;
+}
+
+// Freed memory is kept for the next allocation, by any thread: a large trace allocates and frees
+// many arrays, and the first access to memory costs more than to fill it.
+void KeepFreedMemory() {
+#if defined(__GLIBC__)
+  constexpr int kTopPad = 64 << 20;
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, -1);
+  mallopt(M_TOP_PAD, kTopPad);
+  mallopt(M_ARENA_MAX, 1);
+#endif
 }
 
 // A file that reaches its limit (ulimit -f) is an error that is said, as a full disk is. Unlike an
@@ -101,7 +132,7 @@ int Flushed(int exit_code) {
 
 int main(int argc, char** argv) {
   using namespace graphkit;
-  SetUpMemory();
+  KeepFreedMemory();
   OutliveFileLimit();
   LeaveNoPartsOfFiles();
   try {
@@ -109,7 +140,7 @@ int main(int argc, char** argv) {
                  "graphkit");
     SetUp(app);
     int exit_code = kExitOk;
-    for (const Command& command : Commands()) command.add(app, exit_code);
+    AddCommands(app, exit_code);
     return Flushed(Parse(app, argc, argv, exit_code));
   } catch (const std::bad_alloc&) {
     PrintError("out of memory; use a machine with more, or trace less");

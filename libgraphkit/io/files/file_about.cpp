@@ -58,7 +58,7 @@ const std::vector<Row>& KnownFiles() {
       {"plan",
        [](std::string_view head) { return SchemaOf(head) == "plan"; },
        "memory plan of graphkit plan",
-       {{{"graphkit replay trace.json --plan FILE --verify", "check it against its trace"},
+       {{{"graphkit replay trace.json --allocator FILE --verify", "check it against its trace"},
          {"GRAPHKIT_PLAN=FILE python train.py", "let the allocator place blocks so"}}}},
       {"baseline",
        [](std::string_view head) { return SchemaOf(head) == "baseline"; },

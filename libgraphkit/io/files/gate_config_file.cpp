@@ -1,5 +1,6 @@
 #include "libgraphkit/io/files/gate_files.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -44,18 +45,32 @@ void ReadFailOn(JsonObject& object, GateConfig& config) {
   if (object.Find("fail_on") != nullptr) SetFailOn(words, config);
 }
 
-void ReadBudgets(JsonObject& object, GateConfig& config) {
-  config.max_deferred_bytes = object.OptionalBytes("max_deferred");
-  config.max_peak_bytes = object.OptionalBytes("max_peak");
-  config.max_idle_bytes = object.OptionalBytes("max_idle");
-  config.max_exec_bytes = object.OptionalBytes("max_exec_bytes");
-  config.max_leaks = object.OptionalCount("max_leaks");
-  config.max_reserved_over_allocated = object.OptionalNumber("max_reserved_over_allocated");
-  if (const auto text = object.OptionalString("min_coverage")) {
-    config.min_coverage = ParseShare(*text);
-    if (!config.min_coverage)
-      object.Fail("min_coverage", "is not a percentage up to \"100%\", as \"90%\"");
+void ReadLimit(JsonObject& object, const GateLimit& limit, GateConfig& config) {
+  std::string key = limit.name;
+  std::ranges::replace(key, '-', '_');
+  switch (limit.unit) {
+    case MeasureUnit::kBytes:
+      config.*limit.whole = object.OptionalBytes(key);
+      return;
+    case MeasureUnit::kCount:
+      config.*limit.whole = object.OptionalCount(key);
+      return;
+    case MeasureUnit::kRatio:
+      config.*limit.real = object.OptionalNumber(key);
+      return;
+    case MeasureUnit::kShare:
+      break;
   }
+  const auto text = object.OptionalString(key);
+  if (!text) return;
+  config.*limit.real = ParseShare(*text);
+  if (!(config.*limit.real)) {
+    object.Fail(key, "is not a percentage up to \"100%\", as \"90%\"");
+  }
+}
+
+void ReadBudgets(JsonObject& object, GateConfig& config) {
+  for (const GateLimit& limit : kGateLimits) ReadLimit(object, limit, config);
   if (const auto text = object.OptionalString("allow_increase")) {
     const auto increase = ParsePercent(*text);
     if (!increase) object.Fail("allow_increase", "is not a percentage, as \"2%\"");

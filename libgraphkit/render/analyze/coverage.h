@@ -1,4 +1,4 @@
-// `graphkit analyze --coverage`: how much of a program runs in graphs, as text and as JSON.
+// `graphkit coverage`: the part of a program that runs in graphs, as text and as JSON.
 #pragma once
 
 #include <ostream>

@@ -51,14 +51,15 @@ struct FormatRow {
 const std::array<FormatRow, 8>& KnownFormats() {
   static const NextCommand kReport = {"graphkit report FILE --open", "the timeline as a page"};
   static const NextCommand kDot = {"graphkit dot FILE -o graph.svg", "the graphs drawn"};
-  static const NextCommand kMerge = {"graphkit import merge trace.json FILE -o merged.json",
+  static const NextCommand kMerge = {"graphkit merge trace.json FILE -o merged.json",
                                      "joined with a trace of the same run"};
   static const NextCommand kStack = {"graphkit analyze FILE --by stack", kByLine};
   static const NextCommand kPeak = {"graphkit analyze FILE --at peak --by stack",
-                                    "all who held the peak; --at end, --at EVENT"};
-  static const NextCommand kWhatIf = {"graphkit replay FILE --what-if expandable_segments",
-                                      "what a setting would save"};
-  static const NextCommand kDiff = {"graphkit diff FILE after.pickle", "where another run differs"};
+                                    "the holders of the peak; also --at end, --at EVENT"};
+  static const NextCommand kWhatIf = {"graphkit what-if FILE expandable_segments",
+                                      "the effect of a setting"};
+  static const NextCommand kDiff = {"graphkit FILE after.pickle",
+                                    "the difference from another run"};
   static const std::array<FormatRow, 8> kRows = {{
       {"",
        "CUDA graph trace",
@@ -77,11 +78,11 @@ const std::array<FormatRow, 8>& KnownFormats() {
   return kRows;
 }
 
-// Whether a command finds in the file what it shows.
+// The file has the content that the command shows.
 bool Works(const std::string& command, const Trace& trace, const SnapshotInfo* info) {
   const auto has = [&](std::string_view word) { return command.find(word) != std::string::npos; };
   if (has(" dot ") || has(" check ")) return !trace.nodes.empty();
-  if (has(" --at ") || has(" --what-if ")) return info != nullptr && info->event_count() > 0;
+  if (has(" --at ") || has(" what-if ")) return info != nullptr && info->event_count() > 0;
   return !has(" --by ") || !trace.blocks.empty();
 }
 

@@ -24,7 +24,7 @@ Json MemoryJson(const PipelineMemory& memory, const PipelineView& view) {
   for (size_t role = 0; role < kBufferRoles; ++role) {
     json[kRoles[role]] = memory.roles[role];
   }
-  if (!view.map) return json;
+  if (!view.details) return json;
   Json map = Json::array();
   for (size_t i = 0; i < memory.buffers.size(); ++i) {
     const GraphBuffer& buffer = memory.buffers[i];

@@ -22,14 +22,13 @@ struct RankPipeline {
   std::vector<PipelineMemory> memory;
 };
 
-// A table of the ranks; `details` adds each rank's order, the activations held along it and every
-// rule's buffers, `map` which buffers lie where.
+// A table of the ranks; `details` adds each rank's order, the activations held along it, every
+// rule's buffers and their places.
 struct PipelineView {
   std::string title;  // "4 stages, 2 chunks, 32 microbatches"
   std::vector<RankPipeline> ranks;
   bool sizes_known = false;  // bytes mean something
   bool details = false;
-  bool map = false;
 };
 void RenderPipelineText(const PipelineView& view, const TextStyle& style, std::ostream& out);
 void RenderPipelineJson(const PipelineView& view, std::ostream& out);

@@ -112,7 +112,7 @@ void RenderDetails(const PipelineView& view, const RankPipeline& rank, const Tex
   out << Wrapped("held   ", held, style);
   RenderRules(view, rank, style, out);
   for (const PipelineMemory& memory : rank.memory) {
-    if (view.map && memory.rule != PipelineRule::kSeparate) RenderMap(memory, style, out);
+    if (memory.rule != PipelineRule::kSeparate) RenderMap(memory, style, out);
   }
 }
 

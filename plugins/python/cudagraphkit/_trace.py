@@ -166,6 +166,6 @@ def load(path: Path, kind: str = "") -> Trace:
 
 
 def merge(paths: Iterable[Path]) -> Trace:
-    """Joins several files of one process, as `graphkit import merge` does."""
+    """Joins several files of one process, as `graphkit merge` does."""
     names = [os.fspath(path) for path in paths]
     return Trace(_native.Loaded(names), " + ".join(names))

@@ -34,13 +34,14 @@ TEST_CASE("a plan has its figures, and commands that name the file as a shell wa
       DescribeBytes("my plan.json", R"({"schema":"graphkit-plan","version":1,"peak_bytes":4096,
                                         "placements":[{},{}]})");
   REQUIRE(about);
-  CHECK(*about == FileAbout{.kind = "plan",
-                            .what = "memory plan of graphkit plan",
-                            .facts = {"2 placements", "peak 4 KiB"},
-                            .next = {{"graphkit replay trace.json --plan 'my plan.json' --verify",
-                                      "check it against its trace"},
-                                     {"GRAPHKIT_PLAN='my plan.json' python train.py",
-                                      "let the allocator place blocks so"}}});
+  CHECK(*about ==
+        FileAbout{.kind = "plan",
+                  .what = "memory plan of graphkit plan",
+                  .facts = {"2 placements", "peak 4 KiB"},
+                  .next = {{"graphkit replay trace.json --allocator 'my plan.json' --verify",
+                            "check it against its trace"},
+                           {"GRAPHKIT_PLAN='my plan.json' python train.py",
+                            "let the allocator place blocks so"}}});
 }
 
 TEST_CASE("a table of lifetimes has its blocks and what is alive at once") {

@@ -36,7 +36,7 @@ def test_a_profile_of_what_ran_finds_its_nodes(folder):
                         "correlation": launch["correlation"]}} for n in nodes if n["kind"] == "kernel"]
     (folder / "profile.json").write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
     graphkit = BUILD / "bin/graphkit"
-    done = subprocess.run([graphkit, "import", "merge", "trace.json", "profile.json", "-o", "all.json"],
+    done = subprocess.run([graphkit, "merge", "trace.json", "profile.json", "-o", "all.json"],
                           cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     merged = json.loads((folder / "all.json").read_text())["records"]

@@ -57,38 +57,38 @@ std::vector<std::string> Words(const OptionInfo& option) {
 namespace {
 
 constexpr HelpTopic kTopics[] = {
-    {"checks", "what analyze and check look for", ""},
-    {"exit-codes", "what the process ends with",
+    {"checks", "Problems that analyze and check look for", ""},
+    {"exit-codes", "Exit codes of the process",
      "0  done\n"
-     "1  a verdict: a check or a verification failed, two traces differ\n"
+     "1  failed verdict: a check or a verification failed, two files differ\n"
      "2  bad usage or input\n"
-     "3  made from incomplete input, and shown all the same; a gate refuses it. Or there is "
-     "nothing to judge: no graph, no memory, or memory whose sizes aren't known\n"
+     "3  the input is incomplete, and the result is printed all the same (a gate refuses it); or "
+     "there is nothing to judge: no graph, no memory, or memory of unknown size\n"
      "\n"
      "Several at once: 2 before 3 before 1.\n"
      "\n"
      "graphkit trace ends with the traced program's own exit code (128 + n when signal n killed "
      "it). Its own failures are 125, 126 when the program can't be executed, and 127 when it isn't "
      "found.\n"},
-    {"traces", "the files that everything reads",
-     "A trace is everything recorded of one process: trace.json, one JSON document with one record "
+    {"traces", "Files that every subcommand reads",
+     "A trace holds everything recorded of one process: trace.json, one JSON document with one "
+     "record "
      "per line. trace.json.zst is the same, compressed; both work everywhere, and - is stdin or "
      "stdout.\n"
      "\n"
-     "A trace without its last line was cut off, by a crash or by kill -9: it is read up to its "
-     "last whole line, and everything that shows it says that it is incomplete and exits with "
-     "3.\n"},
-    {"environment", "the variables that graphkit looks at",
+     "A trace without its last line was cut off, by a crash or by kill -9. It is read up to its "
+     "last whole line, and every subcommand reports that it is incomplete and exits with 3.\n"},
+    {"environment", "Environment variables that graphkit reads",
      "NO_COLOR      set and not empty: no colours, even on a terminal\n"
      "TERM          dumb: no colours and no moving progress lines\n"
      "GRAPHKIT_THREADS\n"
      "              threads to work on; not set: one for each core\n"
      "CUDA_HOME, CUDA_PATH\n"
-     "              toolkits to look for CUPTI in, when the loader doesn't find it\n"
-     "VIRTUAL_ENV   a Python environment whose NVIDIA wheels are looked into for the same\n"
+     "              toolkits to search for CUPTI, when the loader doesn't find it\n"
+     "VIRTUAL_ENV   Python environment whose NVIDIA wheels are searched, too\n"
      "\n"
-     "graphkit doctor lists the variables that change what is traced, and their values here.\n"},
-    {"order", "what graphkit proves, and from what",
+     "graphkit doctor lists the variables that change the trace, with their values.\n"},
+    {"order", "Proofs about shared memory and their assumptions",
      "Memory may be shared by two blocks when every use of one is ordered before every use of the "
      "other in each execution that the graph allows. A full edge orders: its consumer starts when "
      "the producer has finished. A programmatic or launch-completion edge lets the consumer start "

@@ -6,6 +6,7 @@
 
 #include "libgraphkit/render/printable.h"
 #include "libgraphkit/render/text_layout.h"
+#include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/talk.h"
 
 namespace graphkit {
@@ -26,6 +27,10 @@ std::vector<const CLI::Option*> Named(const CLI::App& app) {
       [](const CLI::Option* o) { return !o->get_positional() && !o->get_group().empty(); });
 }
 
+bool IsCommon(const CLI::Option* option) {
+  return option->get_group() == kCommonGroup || option->get_name() == "--help";
+}
+
 // One entry: heading at column 2, description beside or below it.
 void WriteEntry(const std::string& heading, const std::string& description, std::ostream& out) {
   const TextStyle style{.width = HelpWidth()};
@@ -38,8 +43,8 @@ void WriteEntry(const std::string& heading, const std::string& description, std:
   }
 }
 
-void WriteOptions(const char* title, const std::vector<const CLI::Option*>& options,
-                  std::ostream& out) {
+void WriteOptions(const char* title, std::vector<const CLI::Option*> options, std::ostream& out) {
+  std::erase_if(options, IsCommon);
   if (options.empty()) return;
   out << "\n" << title << "\n";
   for (const CLI::Option* option : options) {
@@ -47,13 +52,31 @@ void WriteOptions(const char* title, const std::vector<const CLI::Option*>& opti
   }
 }
 
+// By group, in the order in which they were added.
 void WriteSubcommands(const CLI::App& app, std::ostream& out) {
-  const auto subcommands = app.get_subcommands([](const CLI::App*) { return true; });
-  if (subcommands.empty()) return;
-  out << "\nSubcommands:\n";
-  for (const CLI::App* sub : subcommands) {
-    if (!sub->get_group().empty()) WriteEntry(sub->get_name(), sub->get_description(), out);
+  std::string group;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (group != sub->get_group()) out << "\n" << sub->get_group() << ":\n";
+    group = sub->get_group();
+    WriteEntry(sub->get_name(), sub->get_description(), out);
   }
+}
+
+// One line; `graphkit --help` has an entry for each.
+void WriteCommon(const CLI::App& app, std::ostream& out) {
+  if (app.get_parent() == nullptr) {
+    out << "\n" << kCommonGroup << ":\n";
+    WriteEntry("-h, --help", "Print this help, or the help of a subcommand", out);
+    for (const auto& [heading, description] : CommonOptions()) {
+      WriteEntry(heading, description, out);
+    }
+    return;
+  }
+  std::string common;
+  for (const CLI::Option* option : Named(app)) {
+    if (IsCommon(option)) common += (common.empty() ? "" : "; ") + OptionHeading(*option);
+  }
+  out << "\n" << Wrapped(std::string(kCommonGroup) + ": ", common, {.width = HelpWidth()});
 }
 
 // "graphkit analyze [options] <trace>".
@@ -68,7 +91,7 @@ std::string UsageLine(const CLI::App& app) {
   }
   if (app.get_prefix_command()) usage += " [--] <program> [<argument>…]";
   if (!app.get_subcommands([](const CLI::App*) { return true; }).empty())
-    usage += " <subcommand> …\n       graphkit <file>";
+    usage += " <subcommand> …\n       graphkit <file> [<file>]";
   return usage;
 }
 
@@ -100,6 +123,7 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string, CLI::AppF
   WriteSubcommands(*app, out);
   WriteOptions("Arguments:", Positionals(*app), out);
   WriteOptions("Options:", Named(*app), out);
+  WriteCommon(*app, out);
   if (!app->get_footer().empty()) out << "\n" << app->get_footer() << "\n";
   return out.str();
 }

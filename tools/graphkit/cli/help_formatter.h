@@ -31,9 +31,9 @@ std::string OptionArgument(const CLI::Option& option);
 // The first word that should be a subcommand and isn't one, before any parsing.
 std::optional<Error> CheckSubcommand(const CLI::App& app, std::span<const std::string> args);
 
-// `graphkit FILE`: the words of `graphkit explain FILE`, where the first word is no subcommand and
-// names a file.
-std::vector<std::string> WithExplain(const CLI::App& app, std::vector<std::string> args);
+// `graphkit FILE` and `graphkit A B`: with the subcommand that is meant, explain and diff, where
+// the first word is no subcommand and names a file.
+std::vector<std::string> WithSubcommand(const CLI::App& app, std::vector<std::string> args);
 
 // Turns what CLI11 threw while parsing into our words.
 Error DescribeParseError(const CLI::App& app, const CLI::ParseError& error);

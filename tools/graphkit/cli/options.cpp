@@ -15,61 +15,90 @@ constexpr std::string_view kExamples = "Examples:";
 
 }  // namespace
 
-CLI::Option* AddFormat(CLI::App& app, Format& format) {
-  return AddChoice<Format>(app, "--format", format,
-                           {{"text", Format::kText}, {"json", Format::kJson}},
-                           "text for people (the default), or JSON with a stable schema");
+std::span<const CommonOption> CommonOptions() {
+  static constexpr CommonOption kOptions[] = {
+      {"-o, --output FILE",
+       "Write to FILE instead of stdout. Its ending selects the format: .json, .html and others; "
+       ".zst compresses"},
+      {"--format text|json", "Print text (the default) or JSON with a stable schema"},
+      {"--top N", "Entries of each list in the text; 0: all (default: 10)"},
+  };
+  return kOptions;
 }
 
-void AddView(CLI::App& app, Format& format, std::string& output) {
-  const CLI::Option* chosen = AddFormat(app, format);
-  AddOutput(app, output, "where to (default: stdout)");
-  FollowName<Format>(app, chosen, output, format, {{".json", Format::kJson}});
+CLI::Option* AddFormat(CLI::App& app, Format& format) {
+  CLI::Option* option =
+      AddChoice<Format>(app, "--format", format, {{"text", Format::kText}, {"json", Format::kJson}},
+                        CommonOptions()[1].description);
+  option->group(kCommonGroup);
+  return option;
+}
+
+void AddView(CLI::App& app, View& view) {
+  AddOutput(app, view.output);
+  const CLI::Option* chosen = AddFormat(app, view.format);
+  FollowName<Format>(app, chosen, view.output, view.format, {{".json", Format::kJson}});
 }
 
 CLI::Option* AddOutput(CLI::App& app, std::string& path, const std::string& what) {
   return app.add_option("-o,--output", path, what)->option_text("FILE");
 }
 
+void AddOutput(CLI::App& app, std::string& path) {
+  AddOutput(app, path, CommonOptions()[0].description)->group(kCommonGroup);
+}
+
+void AddTop(CLI::App& app, size_t& top) {
+  AddCount(app, "--top", top, CommonOptions()[2].description)->group(kCommonGroup);
+}
+
 CLI::Option* AddOpen(CLI::App& app, bool& open) {
-  return app.add_flag("--open", open,
-                      "then show it, with the program that BROWSER names or else xdg-open");
+  return app.add_flag("--open", open, "Open the output with the program in BROWSER, or xdg-open");
 }
 
 CLI::Option* AddTrace(CLI::App& app, std::string& path) {
-  return app.add_option("trace", path, "a trace: trace.json, trace.json.zst, or - for stdin")
+  return app.add_option("trace", path, "Trace: trace.json, trace.json.zst, or - for stdin")
       ->required();
 }
 
 CLI::Option* AddTraces(CLI::App& app, std::vector<std::string>& paths) {
   return app
       .add_option("trace", paths,
-                  "traces: trace.json, trace.json.zst, a folder of these, or - for stdin; of one "
-                  "job, one for each rank")
+                  "Traces: trace.json, trace.json.zst, a folder of these, or - for stdin; several "
+                  "for the ranks of one job")
       ->required();
 }
 
 CLI::Option* AddChecks(CLI::App& app, std::vector<std::string>& checks) {
-  return app.add_option("--check", checks, "run these checks only, by their ids")
+  return app.add_option("--check", checks, "Run only these checks")
       ->option_text("ID,…")
       ->delimiter(',')
       ->allow_extra_args(false);
 }
 
+CLI::Option* AddAssume(CLI::App& app, MarkerRule& rule) {
+  return AddChoice<MarkerRule>(
+      app, "--assume", rule,
+      {{"arguments", MarkerRule::kLastUse}, {"torch-streams", MarkerRule::kAtFree}},
+      "Assume that kernels access only memory passed as arguments (the default), or that blocks "
+      "are in use until their free, on their streams");
+}
+
+std::optional<size_t> ParseCount(const std::string& text) {
+  size_t count = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, count);
+  if (error != std::errc() || rest != end) return std::nullopt;
+  return count;
+}
+
 CLI::Option* AddCount(CLI::App& app, const std::string& name, size_t& value,
                       const std::string& description) {
-  const auto parse = [](const std::string& text) -> std::optional<size_t> {
-    size_t count = 0;
-    const char* end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, count);
-    if (error != std::errc() || rest != end) return std::nullopt;
-    return count;
-  };
-  const auto set = [&value, parse](const std::string& text) { value = parse(text).value_or(0); };
+  const auto set = [&value](const std::string& text) { value = ParseCount(text).value_or(0); };
   return app.add_option_function<std::string>(name, set, description)
       ->option_text("N")
-      ->check([parse](const std::string& text) -> std::string {
-        if (parse(text)) return "";
+      ->check([](const std::string& text) -> std::string {
+        if (ParseCount(text)) return "";
         const auto nearest = NearestCount(text);
         return "invalid count '" + text + "'; " +
                (nearest ? "did you mean " + *nearest + "?" : "write 10, or 0 for all");

@@ -2,25 +2,40 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "libgraphkit/analysis/memory/lifetimes.h"
 #include "libgraphkit/units.h"
+#include "tools/graphkit/files/output.h"
 
 namespace graphkit {
 
-enum class Format { kText, kJson };
+// The options that most subcommands share: `graphkit --help` explains them once, the help of a
+// subcommand names them on one line.
+inline constexpr const char* kCommonGroup = "Common options";
+struct CommonOption {
+  const char* heading;
+  const char* description;
+};
+std::span<const CommonOption> CommonOptions();
 
+// --format text|json, and -o FILE, whose ending chooses the format.
+void AddView(CLI::App& app, View& view);
 CLI::Option* AddFormat(CLI::App& app, Format& format);
-// Both, of a view: --format text|json, or as the name of -o FILE ends.
-void AddView(CLI::App& app, Format& format, std::string& output);
+// Of a subcommand whose output is no view, or isn't on stdout without it.
 CLI::Option* AddOutput(CLI::App& app, std::string& path, const std::string& what);
+// -o FILE, by default stdout.
+void AddOutput(CLI::App& app, std::string& path);
+void AddTop(CLI::App& app, size_t& top);
 // --open: show what was written.
 CLI::Option* AddOpen(CLI::App& app, bool& open);
 CLI::Option* AddTrace(CLI::App& app, std::string& path);
-// One or more: of one job, one for each rank.
+// One or more, for example one for each rank of a job.
 CLI::Option* AddTraces(CLI::App& app, std::vector<std::string>& paths);
 
 // A subcommand and its arguments, which `run` is given; it returns the exit code. The examples are
@@ -50,8 +65,14 @@ void FollowName(CLI::App& app, const CLI::Option* format, const std::string& out
 CLI::Option* AddCount(CLI::App& app, const std::string& name, size_t& value,
                       const std::string& description);
 
+// --assume, the assumption of proofs about a trace.
+CLI::Option* AddAssume(CLI::App& app, MarkerRule& rule);
+
 // Ids of checks, separated by commas.
 CLI::Option* AddChecks(CLI::App& app, std::vector<std::string>& checks);
+
+// Digits alone; nothing for other text.
+std::optional<size_t> ParseCount(const std::string& text);
 
 // A size: "4096", "1.5GiB". `value` is of Bytes, or an optional one.
 template <typename T>

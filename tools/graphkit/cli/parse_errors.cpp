@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tools/graphkit/cli/help_formatter.h"
+#include "tools/graphkit/cli/old_spellings.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/suggest.h"
 
@@ -70,11 +71,13 @@ std::optional<Error> LeftOver(const CLI::App& app) {
   const auto option = std::ranges::find_if(
       words, [](const std::string& word) { return word.size() > 1 && word[0] == '-'; });
   if (option == words.end()) {
+    if (const auto now = NewSpelling(app.get_name(), "")) return *now;
     return Error{
         .message = app.get_name() + " takes no further argument: '" + words.front() + "'",
         .hint = IsFile(words.front()) ? "graphkit diff A B compares two files" : SeeHelp(app)};
   }
   const std::string name = option->substr(0, option->find('='));
+  if (const auto now = NewSpelling(app.get_name(), name)) return *now;
   const std::string format = FormatMeant(app, name);
   return Error{.message = app.get_name() + " has no option " + name,
                .hint = !format.empty() ? format : DidYouMean(name, OptionNames(app), SeeHelp(app))};
@@ -136,17 +139,19 @@ std::optional<Error> CheckSubcommand(const CLI::App& app, std::span<const std::s
                .hint = DidYouMean(*word, names, "see " + app.get_name() + " --help")};
 }
 
-std::vector<std::string> WithExplain(const CLI::App& app, std::vector<std::string> args) {
+std::vector<std::string> WithSubcommand(const CLI::App& app, std::vector<std::string> args) {
   const std::vector<std::string> names = SubcommandNames(app);
   const auto is_command = [&](const std::string& word) {
     return std::ranges::find(names, word) != names.end();
   };
   if (args.empty()) return args;
   const bool options_first = args.front().starts_with("-");
-  const bool file = options_first ? std::ranges::any_of(args, IsFile) : IsFile(args.front());
+  const auto file = options_first ? std::ranges::find_if(args, IsFile) : args.begin();
   const bool command =
       options_first ? std::ranges::any_of(args, is_command) : is_command(args.front());
-  if (file && !command) args.insert(args.begin(), "explain");
+  if (command || file == args.end() || !IsFile(*file)) return args;
+  const bool two = file + 1 != args.end() && IsFile(file[1]);
+  args.insert(args.begin(), two ? "diff" : "explain");
   return args;
 }
 

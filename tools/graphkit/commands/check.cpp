@@ -1,4 +1,4 @@
-// `graphkit check`: whether what was recorded is good enough for a CI job to pass.
+// `graphkit check`: the gate of a CI job.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -166,15 +166,15 @@ void AddPresentation(CLI::App& sub, CheckArguments& arguments) {
        {"junit", CheckFormat::kJunit},
        {"github", CheckFormat::kGithub},
        {"markdown", CheckFormat::kMarkdown}},
-      "text for people (the default), JSON with a stable schema, SARIF 2.1.0, "
-      "JUnit XML, annotations of GitHub Actions, or Markdown for a job's summary");
-  AddOutput(sub, arguments.output, "where to (default: stdout)");
+      "Print text (the default), JSON with a stable schema, SARIF 2.1.0, JUnit XML, annotations of "
+      "GitHub Actions, or Markdown for a job's summary");
+  AddOutput(sub, arguments.output);
   FollowName<CheckFormat>(sub, format, arguments.output, arguments.format,
                           {{".json", CheckFormat::kJson},
                            {".sarif", CheckFormat::kSarif},
                            {".xml", CheckFormat::kJunit},
                            {".md", CheckFormat::kMarkdown}});
-  AddCount(sub, "--top", arguments.top, "entries of long lists in the text; 0: all (default: 10)");
+  AddTop(sub, arguments.top);
 }
 
 }  // namespace
@@ -183,19 +183,20 @@ void AddCheckCommand(CLI::App& app, int& exit_code) {
   const auto [sub, arguments] = AddCommand<CheckArguments>(
       app, exit_code, RunCheck, "check", "Fail when limits or checks are violated",
       {"graphkit check trace.json", "graphkit check trace.json --init ci/graphkit.json",
-       "graphkit check trace.json --max-deferred 0 --max-peak 1.2GiB --max-leaks 0",
-       "graphkit check snapshot.pickle --max-peak 40GiB --max-idle 4GiB",
-       "graphkit check trace.json --min-coverage 90%",
+       "graphkit check trace.json --limit max-deferred=0,max-peak=1.2GiB,max-leaks=0",
+       "graphkit check snapshot.pickle --limit max-peak=40GiB,max-idle=4GiB",
+       "graphkit check trace.json --limit min-coverage=90%",
        "graphkit check trace.json --save-baseline baseline.json",
        "graphkit check rank*.json --baseline baseline.json --allow-increase 2%",
        "graphkit check trace.json --fail-on warning --format sarif -o check.sarif"});
   AddTraces(*sub, arguments->traces);
   AddCheckOptions(*sub, arguments->options);
   sub->add_option("--save-baseline", arguments->save_baseline,
-                  "write what is there, for later runs to compare with")
+                  "Write figures and findings to FILE, for later runs to compare with")
       ->option_text("FILE");
-  sub->add_option("--init", arguments->init,
-                  "write settings, a baseline and an empty list of suppressions to begin with")
+  sub->add_option(
+         "--init", arguments->init,
+         "Write settings to FILE, and a baseline and an empty list of suppressions beside it")
       ->option_text("FILE")
       ->excludes("--save-baseline", "--config", "--baseline");
   AddPresentation(*sub, *arguments);

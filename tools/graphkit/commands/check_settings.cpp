@@ -22,24 +22,52 @@ std::string CheckPercent(const std::string& text) {
   return ParsePercent(text) ? "" : "'" + text + "' is not a percentage; for example 2%";
 }
 
-// Of what can't be more than all.
-std::string CheckShare(const std::string& text) {
-  return ParseShare(text) ? "" : "'" + text + "' is not a percentage up to 100%; for example 90%";
-}
-
-// The conversion takes -1 for the largest number: a limit that nothing exceeds.
-std::string CheckCount(const std::string& text) {
-  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-  return digits ? "" : "invalid count '" + text + "'; for example 0";
-}
-
-// A few bytes are no limit of memory: a unit was forgotten.
-std::string CheckLimit(const std::string& text) {
-  const std::optional<Bytes> bytes = ParseBytes(text);
+// Few bytes are no limit of memory: a unit was forgotten.
+std::string CheckLimitSize(const std::string& text) {
+  if (std::string problem = CheckSize(text); !problem.empty()) return problem;
+  const Bytes bytes = *ParseBytes(text);
   const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
-  if (!digits || !bytes || *bytes == 0 || *bytes >= kBlockGranularity) return "";
-  return "'" + text + "' is " + FormatBytes(*bytes) + "; write " + text + "GiB, or " + text +
+  if (!digits || bytes == 0 || bytes >= kBlockGranularity) return "";
+  return "'" + text + "' is " + FormatBytes(bytes) + "; write " + text + "GiB, or " + text +
          "B if bytes are meant";
+}
+
+// Sets the limit; otherwise the problem with its value.
+std::string SetLimit(const GateLimit& limit, const std::string& text, GateConfig& config) {
+  switch (limit.unit) {
+    case MeasureUnit::kBytes:
+      config.*limit.whole = ParseBytes(text);
+      return CheckLimitSize(text);
+    case MeasureUnit::kCount:
+      config.*limit.whole = ParseCount(text);
+      return config.*limit.whole ? "" : "invalid count '" + text + "'; for example 0";
+    case MeasureUnit::kRatio:
+      config.*limit.real = std::strtod(text.c_str(), nullptr);
+      return std::isfinite(*(config.*limit.real)) && config.*limit.real >= 1.0
+                 ? ""
+                 : "'" + text + "' is not a ratio of at least 1";
+    case MeasureUnit::kShare:
+      break;
+  }
+  config.*limit.real = ParseShare(text);
+  return config.*limit.real ? "" : "'" + text + "' is not a percentage up to 100%; for example 90%";
+}
+
+std::vector<std::string> LimitNames() {
+  std::vector<std::string> names;
+  for (const GateLimit& limit : kGateLimits) names.emplace_back(limit.name);
+  return names;
+}
+
+// "max-peak=40GiB": sets the limit; otherwise the problem with it.
+std::string SetLimit(const std::string& text, GateConfig& config) {
+  const size_t equals = text.find('=');
+  const std::string name = text.substr(0, equals);
+  if (std::string problem = CheckWord(name, LimitNames()); !problem.empty()) return problem;
+  if (equals == text.npos) return name + " needs a value; for example max-leaks=0";
+  const GateLimit& limit = *std::ranges::find(kGateLimits, name, &GateLimit::name);
+  const std::string problem = SetLimit(limit, text.substr(equals + 1), config);
+  return problem.empty() ? "" : name + ": " + problem;
 }
 
 // Empty: there is none.
@@ -51,19 +79,18 @@ std::string ConfigOf(const CheckOptions& options) {
   return kDefaultConfig;
 }
 
-// Options of the command line replace those of the file.
+// What the command line says replaces what the file says.
 void Override(const CheckOptions& options, GateConfigFile& file) {
   GateConfig& config = file.config;
   if (!options.fail_on.empty()) SetFailOn(options.fail_on, config);
-  if (options.max_deferred) config.max_deferred_bytes = options.max_deferred;
-  if (options.max_peak) config.max_peak_bytes = options.max_peak;
-  if (options.max_idle) config.max_idle_bytes = options.max_idle;
-  if (options.max_exec_bytes) config.max_exec_bytes = options.max_exec_bytes;
-  if (options.max_leaks) config.max_leaks = options.max_leaks;
-  if (options.max_reserved_over_allocated) {
-    config.max_reserved_over_allocated = options.max_reserved_over_allocated;
+  for (const GateLimit& limit : kGateLimits) {
+    if (limit.whole != nullptr && options.limits.*limit.whole) {
+      config.*limit.whole = options.limits.*limit.whole;
+    }
+    if (limit.real != nullptr && options.limits.*limit.real) {
+      config.*limit.real = options.limits.*limit.real;
+    }
   }
-  if (options.min_coverage) config.min_coverage = ParseShare(*options.min_coverage);
   if (options.allow_increase) {
     config.allow_increase = ParsePercent(*options.allow_increase).value_or(0);
   }
@@ -97,54 +124,46 @@ Result<void> RefuseUnknownChecks(const GateConfig& config) {
       .hint = nearest ? "did you mean " + *nearest + "?" : "graphkit help checks lists the checks"};
 }
 
+// "max-deferred (deferred bytes of each graph), …".
+std::string AboutLimits() {
+  std::string about;
+  for (const GateLimit& limit : kGateLimits) {
+    about += (about.empty() ? "" : ", ") + std::string(limit.name) + " (" + limit.description + ")";
+  }
+  return about;
+}
+
 }  // namespace
 
 void AddCheckOptions(CLI::App& app, CheckOptions& options) {
   app.add_option("--fail-on", options.fail_on,
-                 "what findings fail: warning (the default), error, note or none, and ids of "
-                 "checks, separated by commas")
+                 "Fail on findings of at least this severity (warning without it) and of these "
+                 "checks")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->option_text("ID,…");
-  AddSize(app, "--max-deferred", options.max_deferred, "deferred bytes allowed in each graph")
-      ->check(CheckLimit);
-  AddSize(
-      app, "--max-peak", options.max_peak,
-      "peak live bytes allowed in each graph; without graphs, as in a snapshot: peak bytes in use")
-      ->check(CheckLimit);
-  AddSize(app, "--max-idle", options.max_idle,
-          "reserved bytes allowed that aren't in use at the end of each trace")
-      ->check(CheckLimit);
-  AddSize(app, "--max-exec-bytes", options.max_exec_bytes,
-          "device memory that executables may take at once in each trace, at the upper end of its "
-          "interval")
-      ->check(CheckLimit);
-  app.add_option("--max-leaks", options.max_leaks, "leaks allowed in each trace")
-      ->option_text("N")
-      ->check(CheckCount);
-  app.add_option("--max-reserved-over-allocated", options.max_reserved_over_allocated,
-                 "peak reserved over peak allocated bytes allowed in each trace")
-      ->option_text("RATIO")
-      ->check([](const std::string& text) {
-        const double ratio = std::strtod(text.c_str(), nullptr);
-        return std::isfinite(ratio) && ratio >= 1 ? ""
-                                                  : "'" + text + "' is not a ratio of at least 1";
+      ->option_text("error|warning|note|none|ID,…");
+  const auto set = [&options](const std::vector<std::string>& limits) {
+    for (const std::string& limit : limits) SetLimit(limit, options.limits);
+  };
+  app.add_option_function<std::vector<std::string>>("--limit", set,
+                                                    "Fail above (below) a limit: " + AboutLimits())
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->option_text("NAME=VALUE,…")
+      ->check([](const std::string& limit) {
+        GateConfig ignored;
+        return SetLimit(limit, ignored);
       });
-  app.add_option("--min-coverage", options.min_coverage,
-                 "kernel launches that must run in graphs, of all from the first graph launch on, "
-                 "in each trace: 90%")
-      ->option_text("PERCENT")
-      ->check(CheckShare);
-  app.add_option("--baseline", options.baseline, "what --save-baseline wrote, to compare with")
+  app.add_option("--baseline", options.baseline, "Compare with this output of --save-baseline")
       ->option_text("FILE");
   app.add_option("--allow-increase", options.allow_increase,
-                 "how much more than the baseline is allowed (default: 0%)")
+                 "Allow this much more than the baseline (default: 0%)")
       ->option_text("PERCENT")
       ->check(CheckPercent);
-  app.add_option("--suppressions", options.suppressions, "findings that are accepted, with reasons")
+  app.add_option("--suppressions", options.suppressions, "Accepted findings, with reasons")
       ->option_text("FILE");
   app.add_option("--config", options.config,
-                 "these settings as a file (default: graphkit.json, when it is there)")
+                 "These settings as a file (default: graphkit.json, if it exists)")
       ->option_text("FILE");
 }
 

@@ -13,13 +13,11 @@
 
 namespace graphkit {
 
-// As given on the command line; what isn't given doesn't override the file.
+// As given on the command line; it overrides the file.
 struct CheckOptions {
   std::vector<std::string> fail_on;
-  std::optional<Bytes> max_deferred, max_peak, max_idle, max_exec_bytes;
-  std::optional<uint64_t> max_leaks;
-  std::optional<double> max_reserved_over_allocated;
-  std::optional<std::string> min_coverage, baseline, allow_increase, suppressions, config;
+  GateConfig limits;  // those of kGateLimits that are given
+  std::optional<std::string> baseline, allow_increase, suppressions, config;
 };
 
 struct CheckSettings {

@@ -1,4 +1,4 @@
-// `graphkit diff`: what differs between the memory and the graphs of two files.
+// `graphkit diff`: differences between the memory and the graphs of two files.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -130,29 +130,31 @@ int RunDiff(const DiffArguments& arguments) {
 
 void AddDiffCommand(CLI::App& app, int& exit_code) {
   const auto [sub, arguments] = AddCommand<DiffArguments>(
-      app, exit_code, RunDiff, "diff",
-      "Say what differs between the memory and the graphs of two files",
-      {"graphkit diff before.pickle after.pickle", "graphkit diff before.json after.json",
+      app, exit_code, RunDiff, "diff", "Compare the memory and the graphs of two files",
+      {"graphkit before.pickle after.pickle", "graphkit diff before.json after.json",
        "graphkit diff before.json after.json --format html -o diff.html",
        "graphkit diff before.json after.json --format dot | dot -Tsvg > diff.svg",
        "graphkit diff rank0.json rank1.json --format json -o diff.json"});
-  sub->add_option("before", arguments->before, "a trace or a memory snapshot, or - for stdin")
+  sub->add_option(
+         "before", arguments->before,
+         "Trace or memory snapshot, or - for stdin; the word diff may be omitted before two "
+         "files")
       ->required();
-  sub->add_option("after", arguments->after, "what to compare it with")->required();
+  sub->add_option("after", arguments->after,
+                  "File to compare it with; exit code 1 when they differ")
+      ->required();
   const CLI::Option* format = AddChoice<DiffFormat>(
       *sub, "--format", arguments->format,
       {{"text", DiffFormat::kText},
        {"json", DiffFormat::kJson},
        {"dot", DiffFormat::kDot},
        {"html", DiffFormat::kHtml}},
-      "text for people (the default), JSON with a stable schema, a drawing of "
-      "what changed, or a page to look at");
-  AddOutput(*sub, arguments->output, "where to (default: stdout)");
+      "Print text (the default), JSON with a stable schema, a drawing of the changes, or a page");
+  AddOutput(*sub, arguments->output);
   FollowName<DiffFormat>(
       *sub, format, arguments->output, arguments->format,
       {{".json", DiffFormat::kJson}, {".dot", DiffFormat::kDot}, {".html", DiffFormat::kHtml}});
-  AddCount(*sub, "--top", arguments->top,
-           "entries of long lists in the text; 0: all (default: 10)");
+  AddTop(*sub, arguments->top);
 }
 
 }  // namespace graphkit

@@ -1,6 +1,8 @@
 // `graphkit dot`: the graphs of a trace as a drawing.
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -119,31 +121,56 @@ int RunDot(DotArguments arguments) {
   return opened ? exit_code : PrintError(opened.error());
 }
 
-// Options that choose what is drawn.
-void AddWhat(CLI::App& sub, DotArguments& arguments) {
-  sub.add_option("--graph", arguments.graph,
-                 "draw this graph only, with the child graphs and bodies inside it")
-      ->option_text("ID");
-  AddCount(sub, "--top", arguments.top,
-           "graphs drawn, those with the most nodes (default: 20); 0 draws all");
-  CLI::Option* focus = sub.add_option("--focus", arguments.focus,
-                                      "draw only what leads to this node, and what follows from it")
-                           ->option_text("NODE");
-  sub.add_option("--depth", arguments.options.select.depth,
-                 "with --focus: how many edges away (default: 5)")
-      ->option_text("N")
-      ->needs(focus);
-  AddChoice<Fold>(sub, "--fold", arguments.options.fold,
-                  {{"auto", Fold::kAuto},
-                   {"none", Fold::kNone},
-                   {"chains", Fold::kChains},
-                   {"streams", Fold::kStreams},
-                   {"nvtx", Fold::kNvtx}},
-                  "draw straight chains, stretches of streams or NVTX ranges as one box each "
-                  "(default: auto, only what is too large to read)");
+struct Focus {
+  uint32_t node = 0;
+  std::optional<uint32_t> depth = {};
+};
+
+// "120", or "120,3" with the number of edges; nothing for other text.
+std::optional<Focus> ParseFocus(const std::string& text) {
+  Focus focus;
+  const char* end = text.data() + text.size();
+  auto [rest, error] = std::from_chars(text.data(), end, focus.node);
+  if (error != std::errc()) return std::nullopt;
+  if (rest != end && *rest == ',') {
+    const auto [after, wrong] = std::from_chars(rest + 1, end, focus.depth.emplace());
+    if (wrong != std::errc()) return std::nullopt;
+    rest = after;
+  }
+  return rest == end ? std::optional(focus) : std::nullopt;
 }
 
-// Options that choose how it looks.
+// Options that select what is drawn.
+void AddWhat(CLI::App& sub, DotArguments& arguments) {
+  sub.add_option("--graph", arguments.graph,
+                 "Draw this graph only, with the child graphs and bodies inside it")
+      ->option_text("ID");
+  AddCount(sub, "--top", arguments.top,
+           "Draw this many graphs, those with the most nodes (default: 20); 0: all");
+  const auto set_focus = [&arguments](const std::string& text) {
+    const auto [node, depth] = *ParseFocus(text);
+    arguments.focus = node;
+    arguments.options.select.depth = depth.value_or(arguments.options.select.depth);
+  };
+  sub.add_option_function<std::string>("--focus", set_focus,
+                                       "Draw only this node, its predecessors and successors up "
+                                       "to N edges away (5)")
+      ->option_text("NODE[,N]")
+      ->check([](const std::string& text) {
+        return ParseFocus(text) ? "" : "invalid node '" + text + "'; write 120, or 120,3";
+      });
+  AddChoice<Fold>(
+      sub, "--fold", arguments.options.fold,
+      {{"auto", Fold::kAuto},
+       {"none", Fold::kNone},
+       {"chains", Fold::kChains},
+       {"streams", Fold::kStreams},
+       {"nvtx", Fold::kNvtx}},
+      "Draw each straight chain, stretch of a stream or NVTX range as one box (default: "
+      "auto, only in large graphs)");
+}
+
+// Options of the look.
 void AddLook(CLI::App& sub, DotArguments& arguments) {
   DotOptions& options = arguments.options;
   AddChoice<ColourBy>(sub, "--color", options.colour,
@@ -152,28 +179,31 @@ void AddLook(CLI::App& sub, DotArguments& arguments) {
                        {"duration", ColourBy::kDuration},
                        {"pool", ColourBy::kPool},
                        {"finding", ColourBy::kFinding}},
-                      "what the colours of the boxes mean (default: type)");
-  AddChoice<RankBy>(sub, "--rank", options.rank,
+                      "Meaning of the boxes' colours (default: type)");
+  AddChoice<RankBy>(sub, "--layout", options.rank,
                     {{"order", RankBy::kOrder}, {"capture", RankBy::kCapture}},
-                    "from top to bottom: what depends on what (the default), or the order of the "
-                    "calls");
+                    "Order from top to bottom: dependencies (the default), or captured calls");
   sub.add_option("--link", options.link,
-                 "where boxes lead to in SVG; {node}, {file} and {line} are filled in")
+                 "Link of each box in SVG; {node}, {file} and {line} are filled in")
       ->option_text("URL");
-  sub.add_flag("--critical-path", arguments.critical_path,
-               "thick lines along the longest path: by measured durations, or by nodes");
-  const auto show = [&options](const std::vector<std::string>& words) {
-    options.details.memory = std::ranges::find(words, "memory") != words.end();
-    options.details.edges = std::ranges::find(words, "edges") != words.end();
-    options.details.params = std::ranges::find(words, "params") != words.end();
+  const auto show = [&arguments](const std::vector<std::string>& words) {
+    const auto has = [&words](const char* word) {
+      return std::ranges::find(words, word) != words.end();
+    };
+    arguments.critical_path = has("critical-path");
+    arguments.options.details.memory = has("memory");
+    arguments.options.details.edges = has("edges");
+    arguments.options.details.params = has("params");
   };
-  sub.add_option_function<std::vector<std::string>>(
-         "--show", show, "also: the blocks that nodes touch, ids of edges, sizes of parameters")
-      ->option_text("memory|edges|params")
+  sub.add_option_function<std::vector<std::string>>("--show", show,
+                                                    "Also show the blocks that nodes access, ids "
+                                                    "of edges, sizes of parameters, or the longest "
+                                                    "path, by measured durations or by nodes")
+      ->option_text("memory|edges|params|critical-path")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check([](const std::string& word) {
-        return CheckWord(word, {"memory", "edges", "params"});
+        return CheckWord(word, {"memory", "edges", "params", "critical-path"});
       });
 }
 
@@ -184,12 +214,14 @@ void AddDotCommand(CLI::App& app, int& exit_code) {
       app, exit_code, RunDot, "dot", "Draw the graphs of a trace",
       {"graphkit dot trace.json -o capture.svg",
        "graphkit dot trace.json --graph 3 --open  # as capture.svg",
-       "graphkit dot trace.json --focus 120 --depth 3 --show memory -o near.svg",
+       "graphkit dot trace.json --focus 120,3 --show memory,critical-path -o near.svg",
        "graphkit dot trace.json --link 'report.html#node={node}' -o capture.svg",
        "graphkit dot trace.json | dot -Tpdf > capture.pdf"});
   AddTrace(*sub, arguments->trace);
   AddOutput(*sub, arguments->output,
-            "where to; its ending says what: dot, svg, png, pdf, … (default: DOT on stdout)");
+            "Write to FILE; its ending selects the format: dot, svg, png, pdf and others (default: "
+            "DOT on "
+            "stdout)");
   AddOpen(*sub, arguments->open);
   AddWhat(*sub, *arguments);
   AddLook(*sub, *arguments);

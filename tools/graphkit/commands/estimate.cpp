@@ -1,4 +1,4 @@
-// `graphkit estimate`: what graphs of sizes that weren't captured will take.
+// `graphkit estimate`: the memory of graphs of sizes that weren't captured.
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,12 +20,10 @@ namespace {
 
 struct EstimateArguments {
   std::string trace;
-  std::string output = "-";
-  Format format = Format::kText;
   std::string sizes;
   std::string captured;
   std::string exec_costs;
-  size_t top = 0;
+  View view = {.top = 0};
 };
 
 std::string CheckSizeList(const std::string& text) {
@@ -65,10 +63,9 @@ int RunEstimate(const EstimateArguments& arguments) {
     error.file = arguments.trace;
     return PrintError(error);
   }
-  const Result<void> written = WriteOutput(arguments.output, [&](std::ostream& out) {
-    if (arguments.format == Format::kJson) return RenderEstimateJson(*estimate, out);
-    RenderEstimate(*estimate, StyleFor(arguments.output, arguments.top), out);
-  });
+  const Result<void> written = WriteView(
+      arguments.view, [&](std::ostream& out) { RenderEstimateJson(*estimate, out); },
+      [&](const TextStyle& style, std::ostream& out) { RenderEstimate(*estimate, style, out); });
   if (!written) return PrintError(written.error());
   return WarnIncomplete(*trace, arguments.trace);
 }
@@ -78,28 +75,28 @@ int RunEstimate(const EstimateArguments& arguments) {
 void AddEstimateCommand(CLI::App& app, int& exit_code) {
   const auto [sub, arguments] = AddCommand<EstimateArguments>(
       app, exit_code, RunEstimate, "estimate",
-      "Estimate the memory of graphs of other sizes, from captures of some",
+      "Estimate the memory of graphs of other sizes, from captures of a few",
       {"graphkit estimate trace.json --sizes 1,2,4,8-256:8",
        "graphkit estimate trace.json --sizes 1-64 --captured 8,64 --format json",
        "graphkit estimate trace.json --sizes 1-64 --exec-costs measured.json"});
   AddTrace(*sub, arguments->trace);
-  AddView(*sub, arguments->format, arguments->output);
+  AddView(*sub, arguments->view);
+  AddTop(*sub, arguments->view.top);
   sub->add_option("--sizes", arguments->sizes,
-                  "the sizes (of batches, tokens, …) to estimate graphs for: numbers and ranges "
-                  "with a step")
+                  "Sizes (of batches, tokens, …) to estimate: numbers and ranges with a step")
       ->option_text("LIST")
       ->check(CheckSizeList)
       ->required();
-  sub->add_option("--captured", arguments->captured,
-                  "the sizes that the trace's graphs were captured for; without it by the names of "
-                  "graphs and NVTX ranges, or by the blocks' ratio")
+  sub->add_option(
+         "--captured", arguments->captured,
+         "Sizes that the trace's graphs were captured for (default: from the names of graphs "
+         "and NVTX ranges, or from the blocks' ratio)")
       ->option_text("LIST")
       ->check(CheckSizeList);
   sub->add_option("--exec-costs", arguments->exec_costs,
-                  "a trace recorded with --measure-execs: what executables take, instead of the "
+                  "Trace recorded with --measure-execs: memory of executables, instead of the "
                   "published figures")
       ->option_text("TRACE");
-  AddCount(*sub, "--top", arguments->top, "sizes shown; 0 (the default): all");
 }
 
 }  // namespace graphkit

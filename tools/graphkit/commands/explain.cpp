@@ -1,4 +1,4 @@
-// `graphkit explain`, and `graphkit FILE`: what a file is, what it says, and what to do next.
+// `graphkit explain`, and `graphkit FILE`: a summary of any file.
 #include <chrono>
 #include <filesystem>
 #include <iostream>
@@ -25,10 +25,8 @@ namespace {
 
 struct ExplainArguments {
   std::string file;
-  std::string output = "-";
-  Format format = Format::kText;
-  size_t top = TextStyle{}.top;
   bool stacks = false;
+  View view;
 };
 
 // Of a trace with graphs. Bounds of large graphs would take longer than a first look may.
@@ -42,12 +40,11 @@ Result<std::optional<Report>> AnalyzeGraphs(const Trace& trace, const std::strin
 }
 
 int Write(const Explanation& explanation, const Trace& trace, const ExplainArguments& arguments) {
-  const Result<void> written = WriteOutput(arguments.output, [&](std::ostream& out) {
-    if (arguments.format == Format::kJson) return RenderExplanationJson(explanation, out);
-    const ExplainStyle style{.text = StyleFor(arguments.output, arguments.top),
-                             .stacks = arguments.stacks};
-    RenderExplanation(explanation, trace, style, out);
-  });
+  const Result<void> written = WriteView(
+      arguments.view, [&](std::ostream& out) { RenderExplanationJson(explanation, out); },
+      [&](const TextStyle& style, std::ostream& out) {
+        RenderExplanation(explanation, trace, {.text = style, .stacks = arguments.stacks}, out);
+      });
   return written ? kExitOk : PrintError(written.error());
 }
 
@@ -94,19 +91,18 @@ int RunExplain(const ExplainArguments& arguments) {
 void AddExplainCommand(CLI::App& app, int& exit_code) {
   const auto [sub, arguments] = AddCommand<ExplainArguments>(
       app, exit_code, RunExplain, "explain",
-      "Say what a file is, what holds its memory, what is wrong, and what to do next",
+      "Summarize a file: kind, holders of memory, findings and next steps",
       {"graphkit snapshot.pickle", "graphkit explain trace.json --format json",
        "graphkit explain snapshot.pickle --stacks --top 3"});
   sub->add_option(
          "file", arguments->file,
-         "any file that graphkit reads or writes, - for stdin, or a check; the word explain "
-         "may be left out before a file")
+         "File that graphkit reads or writes, - for stdin, or a check; the word explain may be "
+         "omitted before a file")
       ->required();
-  AddView(*sub, arguments->format, arguments->output);
-  AddCount(*sub, "--top", arguments->top,
-           "lines shown of those that hold memory; 0: all (default: 10)");
+  AddView(*sub, arguments->view);
+  AddTop(*sub, arguments->view.top);
   sub->add_flag("--stacks", arguments->stacks,
-                "also show the whole call stack of each line's largest block, native frames too");
+                "Also show the call stack of each line's largest block, with native frames");
 }
 
 }  // namespace graphkit

@@ -86,7 +86,7 @@ int RunExport(ExportArguments& arguments) {
 
 void AddExportCommand(CLI::App& app, int& exit_code) {
   const auto [sub, arguments] = AddCommand<ExportArguments>(
-      app, exit_code, RunExport, "export", "Write a trace in the format of another tool",
+      app, exit_code, RunExport, "export", "Convert a trace to the format of another tool",
       {"graphkit export trace.json --format perfetto -o timeline.json",
        "graphkit export trace.json --table blocks -o blocks.csv",
        "graphkit export rank*.json --format perfetto -o ranks-timeline.json"});
@@ -96,22 +96,22 @@ void AddExportCommand(CLI::App& app, int& exit_code) {
       {{"perfetto", ExportFormat::kPerfetto},
        {"json", ExportFormat::kJson},
        {"csv", ExportFormat::kCsv}},
-      "for ui.perfetto.dev and chrome://tracing, graphs with their nodes and edges as JSON, or a "
-      "table (the default where -o ends in .csv)");
-  AddOutput(*sub, arguments->output, "where to (default: stdout)");
+      "A timeline for ui.perfetto.dev, graphs with their nodes and edges as JSON, or a table (the "
+      "default where -o ends in .csv)");
+  AddOutput(*sub, arguments->output);
   FollowName<std::optional<ExportFormat>>(*sub, format, arguments->output, arguments->format,
                                           {{".csv", ExportFormat::kCsv}});
   AddChoice<TimeAxis>(
-      *sub, "--time", arguments->style.axis,
+      *sub, "--clock", arguments->style.axis,
       {{"order", TimeAxis::kOrder}, {"host", TimeAxis::kHost}},
-      "perfetto: 1 µs for each record (the default), or when the host made the call");
+      "Perfetto: place each record 1 µs after the last (the default), or at the host's time");
   AddChoice<CsvTable>(*sub, "--table", arguments->style.table,
                       {{"nodes", CsvTable::kNodes},
                        {"edges", CsvTable::kEdges},
                        {"blocks", CsvTable::kBlocks},
                        {"launches", CsvTable::kLaunches},
                        {"exec-nodes", CsvTable::kExecNodes}},
-                      "csv: which one (default: nodes)");
+                      "CSV: the table to write (default: nodes)");
 }
 
 }  // namespace graphkit

@@ -40,9 +40,9 @@ void PrintOverview(const CLI::App& app) {
 
 int PrintUnknown(const CLI::App& app, const std::string& name) {
   const auto nearest = Nearest(name, HelpWords(app));
-  return PrintError(Error{
-      .message = "no help on '" + name + "'",
-      .hint = nearest ? "did you mean " + *nearest + "?" : "graphkit help lists what there is"});
+  return PrintError(
+      Error{.message = "no help on '" + name + "'",
+            .hint = nearest ? "did you mean " + *nearest + "?" : "graphkit help lists the topics"});
 }
 
 // A paragraph a line; what stands in columns hangs below itself.
@@ -61,8 +61,7 @@ void PrintChecks() {
   for (const Check& check : AllChecks()) {
     rows.push_back({std::string(check.id), SeverityName(check.severity), std::string(check.what)});
   }
-  std::cout << "graphkit help ID says what a check finds, what to do, and when it is wrong.\n\n"
-            << Table(rows, {false, false, false}, "  ");
+  std::cout << "graphkit help ID explains a check.\n\n" << Table(rows, {false, false, false}, "  ");
 }
 
 // A word's row of the glossary, "| word, other | what it means |": false: there is none.
@@ -113,7 +112,7 @@ void AddHelpCommand(CLI::App& app, int& exit_code) {
   const auto topic = std::make_shared<std::string>();
   sub->add_option(
       "topic", *topic,
-      "a subcommand, a topic, a check or a word of the glossary; without one, lists all topics");
+      "Subcommand, topic, check or word of the glossary; without one, lists all topics");
   SetExamples(*sub,
               {"graphkit help exit-codes", "graphkit help checks", "graphkit help block-leak"});
   sub->callback([&app, &exit_code, topic] { exit_code = RunHelp(app, *topic); });

@@ -1,36 +1,30 @@
-// `graphkit pipeline`: what the schedule of a pipeline needs, and whether a trace kept to it.
+// `graphkit pipeline`: the buffers that a pipeline-parallel schedule needs.
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
-#include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/io/files/plan_files.h"
 #include "libgraphkit/render/pipeline/pipeline.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
-#include "tools/graphkit/files/input.h"
-#include "tools/graphkit/files/output.h"
 
 namespace graphkit {
 
 namespace {
 
 struct PipelineArguments {
-  std::string trace;
-  std::string order;
-  std::string layers_file;
   ScheduleOptions schedule;
+  std::string order;  // instead of a schedule
   std::optional<uint32_t> rank;
   std::vector<uint32_t> layer_counts;
+  std::string layers_file;
   std::optional<Bytes> input;
-  std::optional<Bytes> output;
-  bool saves_output = false;
-  bool map = false;
-  Format format = Format::kText;
-  std::string file = "-";
+  View view;
 };
 
 std::string Microbatches(uint32_t count) {
@@ -38,23 +32,20 @@ std::string Microbatches(uint32_t count) {
 }
 
 bool SizesKnown(const PipelineArguments& arguments) {
-  return !arguments.layers_file.empty() || arguments.input || arguments.output;
+  return !arguments.layers_file.empty() || arguments.input;
 }
 
 Result<PipelineLayers> LayersOf(const PipelineArguments& arguments, uint32_t chunks) {
   if (!arguments.layers_file.empty()) return ReadLayersFile(arguments.layers_file);
   const std::vector<uint32_t>& counts = arguments.layer_counts;
   if (counts.size() > 1 && counts.size() != chunks) {
-    return Error{.message = "--layers-per-chunk has " + std::to_string(counts.size()) +
-                            " numbers for " + std::to_string(chunks) + " chunks",
+    return Error{.message = "--layers has " + std::to_string(counts.size()) + " numbers for " +
+                            std::to_string(chunks) + " chunks",
                  .hint = "give one for all, or one for each"};
   }
   PipelineLayers layers;
-  const Bytes input = arguments.input.value_or(arguments.output.value_or(1));
-  const PipelineLayer layer{.signature = "",
-                            .input = input,
-                            .output = arguments.output.value_or(input),
-                            .saves_output = arguments.saves_output};
+  const Bytes bytes = arguments.input.value_or(1);
+  const PipelineLayer layer{.signature = "", .input = bytes, .output = bytes};
   for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
     const uint32_t count = counts.empty() ? 1 : counts[std::min<size_t>(chunk, counts.size() - 1)];
     layers.chunks.emplace_back(count, layer);
@@ -129,99 +120,138 @@ int ShowSchedule(const PipelineArguments& arguments) {
   if (!view) return PrintError(view.error());
   view->sizes_known = SizesKnown(arguments);
   view->details = view->ranks.size() == 1;
-  view->map = arguments.map;
-  const Result<void> written = WriteOutput(arguments.file, [&](std::ostream& out) {
-    if (arguments.format == Format::kJson) return RenderPipelineJson(*view, out);
-    RenderPipelineText(*view, StyleFor(arguments.file), out);
-  });
+  const Result<void> written = WriteView(
+      arguments.view, [&](std::ostream& out) { RenderPipelineJson(*view, out); },
+      [&](const TextStyle& style, std::ostream& out) { RenderPipelineText(*view, style, out); });
   return written ? kExitOk : PrintError(written.error());
 }
 
-// The hazards of graphs that leave memory to each other.
-const std::vector<std::string> kReplayChecks = {"replay-order", "send-buffer-reuse"};
-
-int CheckTrace(const PipelineArguments& arguments) {
-  const Result<Trace> trace = ReadInput(arguments.trace);
-  if (!trace) return PrintError(trace.error());
-  PoolReplayView view;
-  {
-    const Progress progress("following " + arguments.trace);
-    Result<Report> report = Analyze(*trace, {.checks = kReplayChecks});
-    if (!report) return PrintError(report.error());
-    view = {FindPoolReplays(*trace), std::move(report->findings)};
-  }
-  const Result<void> written = WriteOutput(arguments.file, [&](std::ostream& out) {
-    if (arguments.format == Format::kJson) return RenderReplaysJson(view, out);
-    RenderReplaysText(view, *trace, StyleFor(arguments.file), out);
-  });
-  if (!written) return PrintError(written.error());
-  const int incomplete = WarnIncomplete(*trace, arguments.trace);
-  if (incomplete != kExitOk) return incomplete;
-  const bool departs = std::ranges::any_of(
-      view.pools, [](const PoolReplays& pool) { return pool.departure_count != 0; });
-  return departs || !view.findings.empty() ? kExitFailed : kExitOk;
-}
-
 int RunPipeline(const PipelineArguments& arguments) {
-  const bool nothing = arguments.trace.empty() && arguments.order.empty() &&
-                       arguments.layers_file.empty() && !arguments.input &&
-                       arguments.schedule == ScheduleOptions();
+  const bool nothing = arguments.order.empty() && arguments.layers_file.empty() &&
+                       !arguments.input && arguments.schedule == ScheduleOptions();
   if (nothing) {
-    return PrintError(Error{.message = "pipeline: neither a trace nor a schedule is given",
-                            .hint =
-                                "for example graphkit pipeline --stages 4 --microbatches 32, or "
-                                "graphkit pipeline trace.json"});
+    return PrintError(Error{.message = "pipeline: no schedule is given",
+                            .hint = "for example: graphkit pipeline --stages 4 --microbatches 32"});
   }
-  return arguments.trace.empty() ? ShowSchedule(arguments) : CheckTrace(arguments);
+  if (!arguments.order.empty() && (arguments.schedule != ScheduleOptions() || arguments.rank)) {
+    return PrintError(Error{.message = "pipeline: an order leaves no choice of a shape",
+                            .hint = "omit --stages, --chunks, --microbatches, --group and --rank"});
+  }
+  return ShowSchedule(arguments);
 }
 
+constexpr const char* kOverlapMoe = "overlap-moe";
+constexpr const char* kDelayWeightGrads = "delay-weight-grads";
+struct ScheduleName {
+  const char* name;
+  ScheduleKind kind;
+};
+constexpr ScheduleName kSchedules[] = {{"1f1b", ScheduleKind::kOneFOneB},
+                                       {"forward-only", ScheduleKind::kForwardOnly},
+                                       {"f-then-b", ScheduleKind::kForwardThenBackward}};
+
+bool IsOrder(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789.- ") == std::string::npos;
+}
+
+std::vector<std::string> ScheduleWords() {
+  std::vector<std::string> words;
+  for (const auto& [name, kind] : kSchedules) words.emplace_back(name);
+  words.insert(words.end(), {kOverlapMoe, kDelayWeightGrads});
+  return words;
+}
+
+std::string CheckSchedule(const std::string& text) {
+  if (IsOrder(text)) return "";
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ',');) {
+    if (std::string problem = CheckWord(word, ScheduleWords()); !problem.empty()) return problem;
+  }
+  return "";
+}
+
+// "1f1b,overlap-moe", or an order "1 1 -1 -1".
+void SetSchedule(const std::string& text, PipelineArguments& arguments) {
+  if (IsOrder(text)) {
+    arguments.order = text;
+    return;
+  }
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ',');) {
+    for (const auto& [name, kind] : kSchedules) {
+      if (word == name) arguments.schedule.kind = kind;
+    }
+    if (word == kOverlapMoe) arguments.schedule.overlap_moe = true;
+    if (word == kDelayWeightGrads) arguments.schedule.delay_weight_grads = true;
+  }
+}
+
+// Numbers of layers, or a file.
+bool IsLayerCounts(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789,") == std::string::npos;
+}
+
+std::string CheckLayers(const std::string& text) {
+  constexpr int kMost = 10'000;
+  if (!IsLayerCounts(text)) return "";
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ',');) {
+    const int count = std::atoi(word.c_str());
+    if (count < 1 || count > kMost || word.size() > 5) {
+      return "invalid number of layers '" + word + "'; write 1 to " + FormatCount(kMost);
+    }
+  }
+  return "";
+}
+
+void SetLayers(const std::string& text, PipelineArguments& arguments) {
+  if (!IsLayerCounts(text)) {
+    arguments.layers_file = text;
+    return;
+  }
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ',');) {
+    arguments.layer_counts.push_back(static_cast<uint32_t>(std::atoi(word.c_str())));
+  }
+}
+
+// Options of the schedule.
 void AddSchedule(CLI::App& sub, PipelineArguments& arguments) {
   ScheduleOptions& options = arguments.schedule;
   constexpr uint32_t kMost = 1'000'000;
+  const auto set = [&arguments](const std::string& text) { SetSchedule(text, arguments); };
   const auto count = [&sub](const char* name, uint32_t& value, const char* what) {
-    return sub.add_option(name, value, what)
-        ->option_text("N")
-        ->check(CLI::Range(uint32_t{1}, kMost));
+    sub.add_option(name, value, what)->option_text("N")->check(CLI::Range(uint32_t{1}, kMost));
   };
-  AddChoice<ScheduleKind>(sub, "--schedule", options.kind,
-                          {{"1f1b", ScheduleKind::kOneFOneB},
-                           {"forward-only", ScheduleKind::kForwardOnly},
-                           {"f-then-b", ScheduleKind::kForwardThenBackward}},
-                          "1f1b (the default), with several chunks interleaved");
-  count("--stages", options.stages, "pipeline-parallel ranks (1)");
-  count("--chunks", options.chunks, "model chunks of a rank: virtual stages (1)");
-  count("--microbatches", options.microbatches, "microbatches of a step (1)");
+  sub.add_option_function<std::string>(
+         "--schedule", set,
+         "1f1b (the default; interleaved with several chunks), forward-only or f-then-b; "
+         "overlap-moe adds one more warm-up forward, delay-weight-grads moves weight gradients "
+         "behind the next forward. Or an order: chunks from 1, negative ones backward, x.5 weight "
+         "gradients")
+      ->option_text(JoinWords(ScheduleWords(), ",") + "|\"1 -1 …\"")
+      ->check(CheckSchedule);
+  count("--stages", options.stages, "Pipeline-parallel ranks (1)");
+  count("--chunks", options.chunks, "Model chunks of a rank, its virtual stages (1)");
+  count("--microbatches", options.microbatches, "Microbatches of a step (1)");
   count("--group", options.group,
-        "interleaved: microbatches before the next chunk's turn (the stages)");
-  sub.add_flag("--overlap-moe", options.overlap_moe,
-               "interleaved: one more warm-up forward, as overlapped expert communication has");
-  sub.add_flag("--delay-weight-grads", options.delay_weight_grads,
-               "weight gradients wait until after the next forward (x.5)");
-  sub.add_option("--rank", arguments.rank, "this rank only, with its order and buffers")
+        "Interleaved: microbatches before the next chunk's turn (the stages)");
+  sub.add_option("--rank", arguments.rank,
+                 "Show only this rank, with its order, its buffers and the memory that they share")
       ->option_text("N");
-  sub.add_option("--order", arguments.order,
-                 "an order instead: chunks from 1, negative ones backward, x.5 weight gradients")
-      ->option_text("\"1 -1 …\"")
-      ->excludes("--schedule", "--stages", "--chunks", "--microbatches", "--group", "--rank");
 }
 
+// Options of the layers.
 void AddLayers(CLI::App& sub, PipelineArguments& arguments) {
-  sub.add_option("--layers-per-chunk", arguments.layer_counts,
-                 "layers of each chunk, one number for all or one for each (1)")
-      ->option_text("N,…")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::Range(1, 10'000));
-  AddSize(sub, "--input-bytes", arguments.input, "a layer's input, and its gradient: 64MiB");
-  AddSize(sub, "--output-bytes", arguments.output,
-          "a layer's output, and its gradient (as the input)");
-  sub.add_flag("--saves-output", arguments.saves_output,
-               "a layer's backward reads its output: it can't be released after the send");
-  sub.add_option("--layers", arguments.layers_file,
-                 "the layers of each chunk with their signatures and sizes (docs/pipeline.md)")
-      ->option_text("FILE")
-      ->excludes("--layers-per-chunk", "--input-bytes", "--output-bytes");
-  sub.add_flag("--map", arguments.map, "also list which buffers share memory");
+  const auto set = [&arguments](const std::string& text) { SetLayers(text, arguments); };
+  sub.add_option_function<std::string>(
+         "--layers", set,
+         "Layers of each chunk: a number, one number for each chunk, or a file with signatures and "
+         "sizes (docs/pipeline.md)")
+      ->option_text("N,…|FILE")
+      ->check(CheckLayers);
+  AddSize(sub, "--input-bytes", arguments.input,
+          "Input, output and gradients of a layer, each: 64MiB");
 }
 
 }  // namespace
@@ -229,15 +259,13 @@ void AddLayers(CLI::App& sub, PipelineArguments& arguments) {
 void AddPipelineCommand(CLI::App& app, int& exit_code) {
   const auto [sub, arguments] = AddCommand<PipelineArguments>(
       app, exit_code, RunPipeline, "pipeline",
-      "Say what buffers a pipeline's schedule needs, or whether replays kept to it",
+      "Compute the buffers that a pipeline-parallel schedule needs",
       {"graphkit pipeline --stages 4 --chunks 2 --microbatches 32 --input-bytes 64MiB",
-       "graphkit pipeline --order \"1 1 -1 -1\" --input-bytes 64MiB --map",
-       "graphkit pipeline trace.json"});
-  sub->add_option("trace", arguments->trace,
-                  "a trace, to check that replays followed the order of the captures");
+       "graphkit pipeline --schedule \"1 1 -1 -1\" --input-bytes 64MiB",
+       "graphkit pipeline --stages 4 --layers layers.json --rank 0"});
   AddSchedule(*sub, *arguments);
   AddLayers(*sub, *arguments);
-  AddView(*sub, arguments->format, arguments->file);
+  AddView(*sub, arguments->view);
 }
 
 }  // namespace graphkit

@@ -1,6 +1,5 @@
 // `graphkit plan`: where blocks should lie.
 #include <algorithm>
-#include <atomic>
 #include <charconv>
 #include <optional>
 #include <sstream>
@@ -18,12 +17,10 @@
 #include "libgraphkit/io/files/plan_files.h"
 #include "libgraphkit/render/plan/plan.h"
 #include "libgraphkit/replay/replay_trace.h"
-#include "libgraphkit/replay/trade.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
-#include "tools/graphkit/commands/plan_borrow.h"
 #include "tools/graphkit/files/input.h"
 #include "tools/graphkit/files/output.h"
 
@@ -39,11 +36,7 @@ struct PlanArguments {
   bool to_the_least = false;  // not only until the capacity holds it
   CapturePlannerOptions options;
   MarkerRule rule = MarkerRule::kLastUse;
-  std::string sequence;  // launch order; empty: each graph has its own memory
-  bool trade = false;
-  bool borrow = false;
-  std::optional<uint32_t> at;  // with --borrow: a node
-  size_t top = TextStyle{}.top;
+  std::string sequence;     // launch order; empty: each graph has its own memory
   int exit_code = kExitOk;  // that goes with the input
 };
 
@@ -144,9 +137,8 @@ void GiveBackMemory(Trace* trace) {
 }
 
 Result<PlannedMemory> PlanCaptures(PlanArguments& arguments) {
-  Result<Trace> trace = ReadInput(arguments.file);
+  Result<Trace> trace = ReadWithMemory(arguments.file);
   if (!trace) return trace.error();
-  if (const Result<void> holds = HoldsMemory(*trace, arguments.file); !holds) return holds.error();
   Progress progress("analyzing " + arguments.file);
   const Facts facts = FindFacts(*trace, {.scope = FactScope::kPlacement});
   GiveBackMemory(&*trace);
@@ -178,50 +170,9 @@ Result<void> WritePlan(const PlannedMemory& plan, const PlanArguments& arguments
   return WriteOutput("-", [&plan](std::ostream& out) { RenderPlanText(plan, out); });
 }
 
-// The cost of less memory.
-std::vector<Trade> FindAllTrades(const Trace& trace, MarkerRule rule,
-                                 std::atomic<size_t>* steps_done) {
-  const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
-  std::vector<GraphId> graphs;
-  for (size_t i = 0; i < facts.blocks.size(); ++i) {
-    if (!BlocksByPool(facts, GraphId(i)).empty()) graphs.emplace_back(i);
-  }
-  return FindTrades(facts, graphs, rule, {}, steps_done);
-}
-
-int ShowTrade(const PlanArguments& arguments) {
-  const std::string& file = arguments.file;
-  const std::string& output = arguments.output;
-  const Result<Trace> trace = ReadInput(file);
-  if (!trace) return PrintError(trace.error());
-  if (const Result<void> holds = HoldsMemory(*trace, file); !holds) {
-    return PrintError(holds.error());
-  }
-  Progress progress("planning " + file, TradeOptions().steps);
-  const std::vector<Trade> trades = FindAllTrades(*trace, arguments.rule, progress.done());
-  const Result<void> written = WriteOutput(output.empty() ? "-" : output, [&](std::ostream& out) {
-    if (arguments.format == Format::kJson || !output.empty()) {
-      RenderTradeJson(trades, out);
-    } else {
-      RenderTradeText(trades, *trace, StyleFor("-", arguments.top), out);
-    }
-  });
-  if (!written) return PrintError(written.error());
-  return WarnIncomplete(*trace, file);
-}
-
 int RunPlan(PlanArguments& arguments) {
-  const bool of_trace = arguments.trade || arguments.borrow || !arguments.sequence.empty();
-  if (IsTable(arguments.file) && of_trace) {
-    return PrintError(Error{
-        .message = "plan: --sequence, --trade and --borrow are for a trace, not for a table"});
-  }
-  if (arguments.borrow) {
-    return ShowBorrow({arguments.file, arguments.output, arguments.format, arguments.rule,
-                       arguments.options, arguments.at, arguments.top});
-  }
-  if (arguments.trade) {
-    return ShowTrade(arguments);
+  if (IsTable(arguments.file) && !arguments.sequence.empty()) {
+    return PrintError(Error{.message = "plan: --sequence is for a trace, not for a table"});
   }
   if (!arguments.to_the_least) arguments.options.search.capacity = arguments.capacity.value_or(0);
   Result<PlannedMemory> plan =
@@ -235,9 +186,10 @@ int RunPlan(PlanArguments& arguments) {
 }
 
 void AddLimits(CLI::App& sub, PlanArguments& arguments) {
-  AddSize(sub, "--capacity", arguments.capacity,
-          "stop searching when the plan fits, unless --effort or --time is given; fail (exit code "
-          "1) when it needs more: 80GiB");
+  AddSize(
+      sub, "--capacity", arguments.capacity,
+      "Fail when the plan needs more (exit code 1); stop searching when it fits, unless --effort "
+      "or --time is given");
   const auto set_effort = [&arguments](const uint64_t& effort) {
     const uint64_t effort_of_look = PlannerOptions().effort / CapturePlannerOptions().looks;
     arguments.to_the_least = true;
@@ -246,7 +198,7 @@ void AddLimits(CLI::App& sub, PlanArguments& arguments) {
   };
   sub.add_option_function<uint64_t>(
          "--effort", set_effort,
-         "how much to search, in blocks looked at; 0: greedily only (default: 6000000000)")
+         "Search effort in block visits; 0: greedy only (default: 6000000000)")
       ->option_text("N")
       ->check(CheckNotNegative);
   const auto set_time = [&arguments](const double& seconds) {
@@ -255,40 +207,15 @@ void AddLimits(CLI::App& sub, PlanArguments& arguments) {
   };
   sub.add_option_function<double>(
          "--time", set_time,
-         "stop searching after so many seconds; the plan then depends on the machine")
+         "Stop searching after this many seconds; the plan then depends on the machine")
       ->option_text("S")
       ->check(CheckNotNegative);
   sub.add_option("--sequence", arguments.sequence,
-                 "the graphs are launched in this order, one after the other, again and again, "
-                 "and share their pools' memory")
+                 "Plan for graphs that share their pools and are launched in this order, again and "
+                 "again")
       ->option_text("recorded|0,1,2,…")
       ->check(CheckSequence);
-  sub.add_flag(
-         "--trade", arguments.trade,
-         "show instead which waits and frees would lower the peak most, and what they cost in "
-         "critical path")
-      ->excludes("--sequence")
-      ->excludes("--capacity")
-      ->excludes("--effort")
-      ->excludes("--time");
-  CLI::Option* borrow = sub.add_flag(
-      "--borrow", arguments.borrow,
-      "show instead what other work may use of the pools' memory between two launches; with -o the "
-      "plan has the ranges, too");
-  for (const char* other : {"--trade", "--sequence", "--capacity"}) borrow->excludes(other);
-  sub.add_option("--at", arguments.at,
-                 "with --borrow: also what of the plan's memory is free while this node runs, and "
-                 "until when")
-      ->option_text("NODE")
-      ->check(CheckNotNegative)
-      ->needs(borrow);
-  AddCount(sub, "--top", arguments.top,
-           "entries shown of each list in the text; 0: all (default: 10)");
-  AddChoice<MarkerRule>(
-      sub, "--assume", arguments.rule,
-      {{"arguments", MarkerRule::kLastUse}, {"torch-streams", MarkerRule::kAtFree}},
-      "what proofs may rest on: kernels touch only blocks in their arguments (default), or "
-      "blocks are used until their free, on their streams");
+  AddAssume(sub, arguments.rule);
 }
 
 }  // namespace
@@ -297,12 +224,11 @@ void AddPlanCommand(CLI::App& app, int& exit_code) {
   const auto [sub, arguments] = AddCommand<PlanArguments>(
       app, exit_code, RunPlan, "plan", "Compute a memory placement with a low peak",
       {"graphkit plan trace.json -o plan.json", "graphkit plan trace.json --sequence recorded",
-       "graphkit plan trace.json --trade", "graphkit plan trace.json --borrow --at 12",
        "graphkit plan trace.json --capacity 16GiB --time 60", "graphkit plan lifetimes.csv"});
-  sub->add_option("input", arguments->file, "a trace, or a table id,lower,upper,size (.csv)")
+  sub->add_option("input", arguments->file, "Trace, or table id,lower,upper,size (.csv)")
       ->required();
   AddFormat(*sub, arguments->format);
-  AddOutput(*sub, arguments->output, "also write the plan there, as JSON");
+  AddOutput(*sub, arguments->output, "Also write the plan to FILE, as JSON");
   AddLimits(*sub, *arguments);
 }
 

@@ -180,14 +180,15 @@ void AddReportCommand(CLI::App& app, int& exit_code) {
       AddCommand<ReportArguments>(app, exit_code, RunReport, "report",
                                   "Write an interactive HTML report: memory, streams, findings",
                                   {"graphkit report trace.json -o report.html",
-                                   "graphkit report trace.json --policy pytorch --open",
+                                   "graphkit report trace.json --allocator pytorch --open",
                                    "graphkit report rank*.json -o report.html"});
   AddTraces(*sub, arguments->traces);
-  AddOutput(*sub, arguments->output, "the page, one file that needs no network (report.html)");
+  AddOutput(*sub, arguments->output,
+            "Write the page to FILE, which needs no network (report.html)");
   AddOpen(*sub, arguments->open);
   AddChoice<std::optional<PolicyKind>>(
-      *sub, "--policy", arguments->policy, PolicyChoices(),
-      "draw the memory as this policy would place it beside the recorded one (default: reuse)");
+      *sub, "--allocator", arguments->policy, PolicyChoices(),
+      "Draw the placement of this policy beside the recorded one (default: reuse)");
   AddChecks(*sub, arguments->options.checks);
 }
 

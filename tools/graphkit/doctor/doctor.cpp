@@ -65,7 +65,7 @@ void RenderJson(const Inventory& inventory, std::ostream& out) {
 }
 
 struct DoctorArguments {
-  Format format = Format::kText;
+  View view;
   bool soft = false;
   std::optional<SoftList> list;
 };
@@ -73,34 +73,33 @@ struct DoctorArguments {
 int RunSoftDoctor(const DoctorArguments& arguments) {
   const auto libraries = ReadSoftInventory(PluginFolder());
   if (!libraries) return PrintError(libraries.error());
-  const Result<void> written = WriteOutput("-", [&](std::ostream& out) {
-    arguments.format == Format::kJson
-        ? RenderSoftJson(*libraries, arguments.list, out)
-        : RenderSoftText(*libraries, arguments.list, StyleFor("-"), out);
-  });
+  const Result<void> written = WriteView(
+      arguments.view, [&](std::ostream& out) { RenderSoftJson(*libraries, arguments.list, out); },
+      [&](const TextStyle& style, std::ostream& out) {
+        RenderSoftText(*libraries, arguments.list, style, out);
+      });
   return written ? kExitOk : PrintError(written.error());
 }
 
 int RunDoctor(const DoctorArguments& arguments) {
   if (arguments.soft) return RunSoftDoctor(arguments);
   const Inventory inventory = Judge(LookAround());
-  const Result<void> written = WriteOutput("-", [&](std::ostream& out) {
-    arguments.format == Format::kJson ? RenderJson(inventory, out)
-                                      : RenderText(inventory, StyleFor("-"), out);
-  });
+  const Result<void> written = WriteView(
+      arguments.view, [&](std::ostream& out) { RenderJson(inventory, out); },
+      [&](const TextStyle& style, std::ostream& out) { RenderText(inventory, style, out); });
   return written ? kExitOk : PrintError(written.error());
 }
 
 void AddSoft(CLI::App& sub, const std::shared_ptr<DoctorArguments>& arguments) {
   CLI::Option* soft = sub.add_flag("--soft", arguments->soft,
-                                   "say what the software device models, function by function");
+                                   "List the functions that the software device models instead");
   AddChoice<std::optional<SoftList>>(sub, "--list", arguments->list,
                                      {{"modelled", SoftList::kModelled},
                                       {"unchecked", SoftList::kUnchecked},
                                       {"missing", SoftList::kMissing},
                                       {"unseen", SoftList::kUnseen},
                                       {"all", SoftList::kAll}},
-                                     "with --soft: also name these functions")
+                                     "With --soft: also name these functions")
       ->needs(soft);
 }
 
@@ -109,9 +108,9 @@ void AddSoft(CLI::App& sub, const std::shared_ptr<DoctorArguments>& arguments) {
 void AddDoctorCommand(CLI::App& app, int& exit_code) {
   const auto [sub, arguments] = AddCommand<DoctorArguments>(
       app, exit_code, RunDoctor, "doctor",
-      "Say what this machine has for graphkit, and what to do about what it lacks",
+      "Check driver, CUDA, CUPTI and plugins of this machine, with advice",
       {"graphkit doctor", "graphkit doctor --soft --list missing"});
-  AddFormat(*sub, arguments->format);
+  AddView(*sub, arguments->view);
   AddSoft(*sub, arguments);
 }
 

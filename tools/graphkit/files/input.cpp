@@ -8,9 +8,11 @@
 #include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/io/files/file_about.h"
 #include "libgraphkit/io/import/import.h"
+#include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/units.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"
+#include "tools/graphkit/files/output.h"
 
 namespace graphkit {
 
@@ -53,12 +55,30 @@ Result<Trace> TraceOf(Result<Imported> imported) {
   return std::move(imported->trace);
 }
 
+Result<Trace> WithMemory(Result<Trace> trace, const std::string& path) {
+  if (!trace) return trace;
+  const std::string nothing = NothingToPlace(*trace);
+  if (nothing.empty()) return trace;
+  const bool snapshot = trace->graphs.empty() && !trace->segments.empty();
+  return Error{.message = "nothing to judge: " + nothing,
+               .hint = snapshot ? "graphkit predict and graphkit what-if replay a memory snapshot"
+                                : "graphkit analyze lists its contents",
+               .file = path,
+               .kind = Error::Kind::kIncomplete};
+}
+
 }  // namespace
 
 Result<Trace> ReadInput(const std::string& path) { return TraceOf(ReadImported(path)); }
 
 Result<Trace> ReadInput(std::unique_ptr<ByteSource> source, const std::string& path) {
   return TraceOf(ReadImported(std::move(source), path));
+}
+
+Result<Trace> ReadWithMemory(const std::string& path) { return WithMemory(ReadInput(path), path); }
+
+Result<Trace> ReadWithMemory(std::unique_ptr<ByteSource> source, const std::string& path) {
+  return WithMemory(ReadInput(std::move(source), path), path);
 }
 
 Result<Imported> ReadImported(std::unique_ptr<ByteSource> source, const std::string& path) {
@@ -73,13 +93,17 @@ Result<Imported> ReadImported(const std::string& path) {
 
 Result<Imported> ReadQuietly(const std::string& path) { return Import(path); }
 
-Result<void> HoldsMemory(const Trace& trace, const std::string& path) {
-  const std::string nothing = NothingToPlace(trace);
-  if (nothing.empty()) return {};
-  return Error{.message = "nothing to judge: " + nothing,
-               .hint = "graphkit analyze says what it holds",
-               .file = path,
-               .kind = Error::Kind::kIncomplete};
+Result<Imported> ReadAs(const std::string& kind, const std::string& path) {
+  Progress progress("importing " + (path == "-" ? std::string("standard input") : path),
+                    FileSize(path));
+  return ImportFile(path, FindImportFormat(kind), progress.done());
+}
+
+Result<void> WriteTraceFile(const Trace& trace, const std::string& path) {
+  const Progress progress("writing " + (path == "-" ? std::string("standard output") : path));
+  Result<void> written = WriteTrace(trace, path);
+  if (written) SayWritten(path);
+  return written;
 }
 
 int WarnIncomplete(const Trace& trace, const std::string& path) {

@@ -17,25 +17,31 @@ namespace graphkit {
 Result<Trace> ReadInput(const std::string& path);
 // The same, of a file that is open.
 Result<Trace> ReadInput(std::unique_ptr<ByteSource> source, const std::string& path);
-// The same with what its format says besides.
+// The same, of graphs whose memory can be planned and replayed; an error of kind kIncomplete says
+// why it can't.
+Result<Trace> ReadWithMemory(const std::string& path);
+Result<Trace> ReadWithMemory(std::unique_ptr<ByteSource> source, const std::string& path);
+// The same as ReadInput, with what its format says besides.
 Result<Imported> ReadImported(const std::string& path);
 Result<Imported> ReadImported(std::unique_ptr<ByteSource> source, const std::string& path);
 // The same, and says nothing: for several threads at once.
 Result<Imported> ReadQuietly(const std::string& path);
 
+// Reads a file as this format of ImportFormats(), or as its first bytes tell ("auto").
+Result<Imported> ReadAs(const std::string& kind, const std::string& path);
+
+// Writes a trace, with a message when it takes long, and says so to a person at a terminal.
+Result<void> WriteTraceFile(const Trace& trace, const std::string& path);
+
 // Bytes of a file; 0: unknown, as of stdin.
 size_t FileSize(const std::string& path);
 
-// The parts that an incomplete trace lacks, on one line; empty for a complete one.
+// What an incomplete trace lacks, on one line; empty for a complete one.
 std::string WhatIsMissing(const Trace& trace);
 
 // One warning on stderr for a trace that is incomplete; gives the exit code that goes with it.
 int WarnIncomplete(const Trace& trace, const std::string& path);
 int WarnMissing(const std::string& what, const std::string& path);
-
-// Success if the graphs' memory can be planned and replayed; an error of kind kIncomplete has the
-// reason why not.
-Result<void> HoldsMemory(const Trace& trace, const std::string& path);
 
 // Notes on sources that were joined into one trace.
 

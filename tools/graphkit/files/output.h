@@ -23,6 +23,19 @@ void LogWritten(const std::string& path);
 // Shows a file that was written, with the program that BROWSER names or else xdg-open.
 Result<void> ShowFile(const std::string& path);
 
+enum class Format { kText, kJson };
+
+// Where a view goes to and its form: the options that most subcommands share.
+struct View {
+  std::string output = "-";  // as of -o; "-" is stdout
+  Format format = Format::kText;
+  size_t top = TextStyle{}.top;  // entries of each list in the text; 0: all
+};
+
+// Writes the view's JSON or its text, as WriteOutput does.
+Result<void> WriteView(const View& view, const std::function<void(std::ostream&)>& json,
+                       const std::function<void(const TextStyle&, std::ostream&)>& text);
+
 // How text views look where they go to.
 
 // `output` as of -o; "-" is stdout. On a terminal as wide as it is and in colour; in a pipe and in

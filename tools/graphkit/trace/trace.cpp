@@ -320,30 +320,32 @@ void AddTraceCommand(CLI::App& app, int& exit_code) {
   CLI::App* sub = app.add_subcommand(
       "trace", "Run a program and record its captures, allocations and stream dependencies");
   const auto options = std::make_shared<TraceOptions>();
-  AddOutput(*sub, options->output, "where the trace goes (trace.json)");
+  AddOutput(*sub, options->output, "Write the trace to FILE (trace.json)");
   AddChoice<Device>(
       *sub, "--device", options->device,
       {{"auto", Device::kAuto}, {"cuda", Device::kCuda}, {"soft", Device::kSoft}},
-      "the GPU, or the software device; auto (the default): the GPU where there is one");
+      "Run on the GPU or the software device; auto (the default): the GPU where there is one");
   AddChoice<Scope>(
       *sub, "--scope", options->scope, {{"graphs", Scope::kGraphs}, {"all", Scope::kAll}},
-      "graphs, memory, what orders them, and work outside of captures that is submitted while one "
-      "is open or uses graphs' memory (the default); or all work");
-  sub->add_flag("--stacks{32}", options->stacks,
-                "call stacks of nodes, work, memory, execs and failures, with source lines of what "
-                "was compiled with -g: --stacks, or --stacks=FRAMES; without it only of calls that "
-                "fail in captures; --stacks=0: of none")
+      "Record graphs, memory, their order, and the work outside of captures that concerns them "
+      "(the default); or all work");
+  sub->add_flag(
+         "--stacks{32}", options->stacks,
+         "Record call stacks of nodes, work, memory, execs and failures, of 32 or FRAMES frames, "
+         "with source lines of code compiled with -g; by default only of calls that fail in "
+         "captures; --stacks=0: none")
       ->check(CLI::Range(0, 256));
   options->stacks = kOnlyFailures;  // a flag begins at 0
   sub->add_flag("--measure-execs", options->measure_execs,
-                "read free device memory before and after each instantiation, upload and first "
-                "launch: what executables take");
+                "Measure the memory of executables: read free device memory before and after each "
+                "instantiation, upload and first launch");
   AddSize(*sub, "--buffer", options->buffer,
-          "how much of the trace may wait for the disk: the program waits when it is more; without "
-          "this it never waits");
-  sub->add_flag("--no-torch", options->no_torch,
-                "leave PyTorch's memory history alone; without this it is recorded, with stacks, "
-                "and joined into the trace");
+          "Let the program wait when more of the trace than this waits for the disk; by default it "
+          "never waits");
+  sub->add_flag(
+      "--no-torch", options->no_torch,
+      "Don't record PyTorch's memory history; by default it is recorded, with stacks, and "
+      "joined into the trace");
   sub->prefix_command();
   SetExamples(*sub, {"graphkit trace ./app --its-option      # writes trace.json",
                      "graphkit trace -o step.json python train.py",

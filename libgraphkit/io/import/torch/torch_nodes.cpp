@@ -73,7 +73,7 @@ class NodesReader {
     Imported imported = make_.Finish(
         CountOf(origins_.size(), "node") +
         " of graphs with a launch stack or an annotation; merge them with a trace of the program "
-        "(graphkit import merge)");
+        "(graphkit merge)");
     imported.origins = std::move(origins_);
     return imported;
   }

@@ -1,0 +1,116 @@
+// `graphkit borrow`: the pools' memory that is free between launches, and the memory of a plan that
+// is free at a node.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/alloc/plan/plan_borrow.h"
+#include "libgraphkit/alloc/plan/plan_trace.h"
+#include "libgraphkit/analysis/memory/borrow.h"
+#include "libgraphkit/render/plan/plan.h"
+#include "libgraphkit/replay/replay_trace.h"
+#include "libgraphkit/replay/validate_borrow.h"
+#include "tools/graphkit/cli/options.h"
+#include "tools/graphkit/cli/progress.h"
+#include "tools/graphkit/cli/talk.h"
+#include "tools/graphkit/commands.h"
+#include "tools/graphkit/files/input.h"
+
+namespace graphkit {
+
+namespace {
+
+struct BorrowArguments {
+  std::string file;
+  std::string plan;  // empty: none
+  MarkerRule rule = MarkerRule::kLastUse;
+  std::optional<uint32_t> node;
+  View view;
+};
+
+struct Borrowed {
+  std::vector<PoolBorrow> pools;
+  std::optional<PlannedMemory> plan;
+};
+
+// The plan only where it is needed.
+Result<Borrowed> FindBorrowed(const Trace& trace, const BorrowArguments& arguments) {
+  const Progress progress("planning " + arguments.file);
+  const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
+  Borrowed found{.pools = FindBorrow(facts, arguments.rule)};
+  std::vector<WrongBorrow> wrong = ValidateBorrow(facts, found.pools);
+  const auto add = [&wrong](const std::vector<WrongBorrow>& more) {
+    wrong.insert(wrong.end(), more.begin(), more.end());
+  };
+  if (!arguments.plan.empty() || arguments.node) {
+    found.plan = PlanTrace(facts, arguments.rule);
+    found.plan->borrow = PlanBorrow(facts, *found.plan, arguments.rule);
+    add(ValidatePlanBorrow(facts, *found.plan));
+    if (!VerifyPlan(facts, *found.plan, arguments.rule).empty()) wrong.push_back({});
+  }
+  if (arguments.node) {
+    const NodeId at(*arguments.node);
+    found.plan->borrow_at = BorrowAtNode(facts, *found.plan, arguments.rule, at);
+    add(ValidateBorrowAt(facts, *found.plan, at, found.plan->borrow_at));
+  }
+  if (wrong.empty()) return found;
+  return Error{.message = "block " + std::to_string(wrong[0].block.value) +
+                          " needs lent memory at " + std::to_string(wrong[0].at),
+               .hint = "nothing was written; this is an error of graphkit",
+               .file = arguments.file};
+}
+
+Result<void> Write(const Borrowed& found, const Trace& trace, const BorrowArguments& arguments) {
+  if (!arguments.plan.empty()) {
+    const Result<void> written =
+        WriteOutput(arguments.plan, [&](std::ostream& out) { RenderPlanJson(*found.plan, out); });
+    if (!written || arguments.plan == "-") return written;
+  }
+  BorrowView view{.pools = found.pools, .graph_memory = FindGraphMemory(trace)};
+  if (found.plan) {
+    view.plan = &*found.plan;
+    view.at_node = found.plan->borrow_at;
+  }
+  if (arguments.node) view.at = NodeId(*arguments.node);
+  return WriteView(
+      arguments.view, [&](std::ostream& out) { RenderBorrowJson(view, trace, out); },
+      [&](const TextStyle& style, std::ostream& out) {
+        RenderBorrowText(view, trace, style, out);
+      });
+}
+
+int RunBorrow(const BorrowArguments& arguments) {
+  const Result<Trace> trace = ReadWithMemory(arguments.file);
+  if (!trace) return PrintError(trace.error());
+  if (arguments.node && *arguments.node >= trace->nodes.size()) {
+    return PrintError(Error{.message = "there is no node " + std::to_string(*arguments.node),
+                            .hint = "graphkit dot trace.json shows the nodes",
+                            .file = arguments.file});
+  }
+  const Result<Borrowed> found = FindBorrowed(*trace, arguments);
+  if (!found) return PrintError(found.error());
+  const Result<void> written = Write(*found, *trace, arguments);
+  return written ? WarnIncomplete(*trace, arguments.file) : PrintError(written.error());
+}
+
+}  // namespace
+
+void AddBorrowCommand(CLI::App& app, int& exit_code) {
+  const auto [sub, arguments] = AddCommand<BorrowArguments>(
+      app, exit_code, RunBorrow, "borrow",
+      "Find memory of graphs that other work may use between two launches",
+      {"graphkit borrow trace.json", "graphkit borrow trace.json --node 12",
+       "graphkit borrow trace.json --plan plan.json"});
+  AddTrace(*sub, arguments->file);
+  sub->add_option("--node", arguments->node,
+                  "Also list the plan's memory that is free while this node runs, and until when")
+      ->option_text("NODE")
+      ->check(CheckNotNegative);
+  sub->add_option("--plan", arguments->plan, "Also write a plan with these ranges to FILE, as JSON")
+      ->option_text("FILE");
+  AddAssume(*sub, arguments->rule);
+  AddView(*sub, arguments->view);
+  AddTop(*sub, arguments->view.top);
+}
+
+}  // namespace graphkit

@@ -1,0 +1,151 @@
+// `graphkit predict`: models of allocators against the recorded one, in a snapshot's history or in
+// the captures of a trace.
+#include <algorithm>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "libgraphkit/alloc/recorded/recorded_replay.h"
+#include "libgraphkit/render/replay/replay.h"
+#include "libgraphkit/replay/recorded_placements.h"
+#include "libgraphkit/replay/replay_trace.h"
+#include "tools/graphkit/cli/options.h"
+#include "tools/graphkit/cli/talk.h"
+#include "tools/graphkit/commands.h"
+#include "tools/graphkit/commands/snapshot_history.h"
+#include "tools/graphkit/files/input.h"
+
+namespace graphkit {
+
+namespace {
+
+struct PredictArguments {
+  std::string file;
+  std::vector<std::string> allocators;
+  View view;
+};
+
+Result<DevicePrediction> PredictDevice(const TorchSnapshot& snapshot, size_t device) {
+  Result<PredictionScore> score = PredictRecorded(snapshot, device);
+  if (!score) return score.error();
+  return DevicePrediction{device, *std::move(score)};
+}
+
+int ExitOf(PredictionOutcome outcome, const std::string& path) {
+  switch (outcome) {
+    case PredictionOutcome::kPredicted:
+      return kExitOk;
+    case PredictionOutcome::kMissed:
+      return kExitFailed;
+    case PredictionOutcome::kPartlyJudged:
+      PrintWarning(path + ": part of the history can't be judged, see \"not judged\"");
+      return kExitIncomplete;
+    default:
+      PrintWarning(path + ": nothing to judge: no allocation in a segment that is known");
+      return kExitIncomplete;
+  }
+}
+
+int PredictSnapshot(const PredictArguments& arguments, ByteSource& source) {
+  const auto devices = ReplayHistory<DevicePrediction>(source, arguments.file, PredictDevice);
+  if (!devices) return PrintError(devices.error());
+  const Result<void> written = WriteView(
+      arguments.view, [&](std::ostream& out) { RenderPredictionJson(*devices, out); },
+      [&](const TextStyle&, std::ostream& out) { RenderPredictionText(*devices, out); });
+  if (!written) return PrintError(written.error());
+  return ExitOf(OutcomeOf(*devices), arguments.file);
+}
+
+// The policies that PyTorch may have had; those that place blocks by the segment rules.
+Result<std::vector<PolicyKind>> PoliciesFor(const PredictArguments& arguments) {
+  const std::vector<std::string> words =
+      arguments.allocators.empty() ? std::vector<std::string>{"defer", "pytorch-v1", "pytorch"}
+                                   : arguments.allocators;
+  std::vector<PolicyKind> kinds;
+  for (const std::string& word : words) {
+    const auto policy = std::ranges::find(Policies(), word, &PolicyInfo::name);
+    if (policy == Policies().end() || policy->offline) {
+      return Error{.message = "predict: '" + word + "' is no online policy",
+                   .hint = "use --allocator defer,pytorch, or omit it"};
+    }
+    kinds.push_back(policy->kind);
+  }
+  return kinds;
+}
+
+std::vector<PolicyPlacements> PlaceCaptures(const Trace& trace,
+                                            const std::vector<PolicyKind>& kinds) {
+  const Facts facts = FindFacts(trace, {.scope = FactScope::kReplay});
+  std::vector<PolicyPlacements> placements;
+  for (const PolicyReplay& replay : ReplayTrace(
+           facts, kinds, {.config = {}, .missed = false, .bound = false, .continued = true})) {
+    placements.push_back({replay.policy, CompareWithRecorded(facts, replay)});
+  }
+  return placements;
+}
+
+int PredictCaptures(const PredictArguments& arguments, std::unique_ptr<ByteSource> source) {
+  const Result<std::vector<PolicyKind>> kinds = PoliciesFor(arguments);
+  if (!kinds) return PrintError(kinds.error());
+  const Result<Trace> trace = ReadWithMemory(std::move(source), arguments.file);
+  if (!trace) return PrintError(trace.error());
+  const std::vector<PolicyPlacements> placements = PlaceCaptures(*trace, *kinds);
+  const Result<void> written = WriteView(
+      arguments.view, [&](std::ostream& out) { RenderPlacementsJson(placements, out); },
+      [&](const TextStyle& style, std::ostream& out) {
+        RenderPlacementsText(placements, *trace, style, out);
+      });
+  if (!written) return PrintError(written.error());
+  if (placements.front().found.compared == 0) {
+    PrintWarning(arguments.file +
+                 ": nothing to compare: no captured block lies in a pool of its own");
+    return kExitIncomplete;
+  }
+  const bool one_fits = std::ranges::any_of(placements, [](const PolicyPlacements& policy) {
+    return policy.found.same == policy.found.compared;
+  });
+  return one_fits ? WarnIncomplete(*trace, arguments.file) : kExitFailed;
+}
+
+// A snapshot as PyTorch writes it: a pickle.
+constexpr std::string_view kPickle = "\x80";
+
+int RunPredict(const PredictArguments& arguments) {
+  const auto failed = [&](Error error) {
+    error.file = arguments.file;
+    return PrintError(error);
+  };
+  Result<std::unique_ptr<ByteSource>> source = OpenFile(arguments.file);
+  if (!source) return failed(source.error());
+  const Result<std::string> first = Peek(*source, kPickle.size());
+  if (!first) return failed(first.error());
+  if (*first != kPickle) return PredictCaptures(arguments, std::move(*source));
+  const bool pytorch = std::ranges::all_of(
+      arguments.allocators, [](const std::string& word) { return word == "pytorch"; });
+  if (pytorch) return PredictSnapshot(arguments, **source);
+  return PrintError(Error{.message = "predict: a snapshot has the history of PyTorch's allocator",
+                          .hint = "omit --allocator"});
+}
+
+}  // namespace
+
+void AddPredictCommand(CLI::App& app, int& exit_code) {
+  const auto [sub, arguments] = AddCommand<PredictArguments>(
+      app, exit_code, RunPredict, "predict",
+      "Compare the addresses of an allocator's model with the recorded ones",
+      {"graphkit predict snapshot.pickle",
+       "graphkit predict trace.json --allocator defer,pytorch"});
+  sub->add_option("file", arguments->file,
+                  "Memory snapshot, or a trace with captures, or - for stdin; exit code 1 when an "
+                  "address differs")
+      ->required();
+  sub->add_option("--allocator", arguments->allocators,
+                  "Policies to compare with the captures of a trace (default: "
+                  "defer,pytorch-v1,pytorch)")
+      ->option_text("POLICY,…")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  AddView(*sub, arguments->view);
+}
+
+}  // namespace graphkit
