@@ -228,7 +228,7 @@ void CompareTrace(const GateSubject& subject, uint32_t trace, const BaselineMatc
         .trace = trace,
         .value = Figure(subject.peak_outside_graphs_bytes),
         .limit = Grown(*base.peak_outside_graphs_bytes, increase)},
-       "reserved outside of graphs", GateReason::Kind::kBaseline, verdict);
+       "reserved", GateReason::Kind::kBaseline, verdict);
 }
 
 struct Quantity {

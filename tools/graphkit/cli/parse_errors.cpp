@@ -53,7 +53,7 @@ const CLI::App& Innermost(const CLI::App& app) {
 
 bool IsFile(const std::string& word) {
   std::error_code ignored;
-  return std::filesystem::exists(word, ignored);
+  return word == "-" || std::filesystem::exists(word, ignored);
 }
 
 // "--json" where "--format json" is one of the choices.
