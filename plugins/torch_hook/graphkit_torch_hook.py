@@ -118,6 +118,7 @@ class Recorder:
         self.missing = False  # the program looked for torch, and there is none
         self.users_history = False  # the program records a history of its own
         self.ended = False  # and has ended it
+        self.profiled = False  # the program was warned of a profile without GPU events
         self._forget()
         os.register_at_fork(after_in_child=self._forget)
 
@@ -149,6 +150,7 @@ class Recorder:
             if hasattr(torch, "autograd"):
                 variable = torch.autograd.Variable
                 variable._execution_engine = self.backwards.watch(variable._execution_engine)
+                self._watch_profiles(getattr(torch.autograd, "profiler", None))
             torch.cuda._lazy_call(self._begin)
         except Exception as error:
             self._fail("torch %s isn't as known" % getattr(torch, "__version__", ""), error)
@@ -172,6 +174,23 @@ class Recorder:
 
         memory._record_memory_history = record
         self.record = original
+
+    def _watch_profiles(self, profiler):
+        """The tracer holds CUPTI. A profile of the GPU has no GPU events then, and PyTorch reports no error."""
+        profile = getattr(profiler, "profile", None)
+        prepare = getattr(profile, "_prepare_trace", None)
+        if prepare is None:
+            return
+
+        @functools.wraps(prepare)
+        def prepare_trace(profiling, *args, **kwargs):
+            activities = getattr(profiling, "kineto_activities", None) or ()
+            if not self.profiled and any(getattr(one, "name", "") == "CUDA" for one in activities):
+                self.profiled = True
+                say("warning: torch.profiler gets no GPU events in a run that graphkit traces; profile in a run of its own")
+            return prepare(profiling, *args, **kwargs)
+
+        profile._prepare_trace = prepare_trace
 
     def _watch_captures(self, graph):
         begin, end = graph.capture_begin, graph.capture_end

@@ -182,6 +182,16 @@ def snapshots_that_take_long_are_rare():
     assert len(snapshot["segments"]) == 3, "the last one, at the end, has all"
 
 
+def a_profile_without_gpu_events_is_warned_of_once():
+    run = Run("import enum, torch\nclass Activity(enum.Enum):\n  CPU = 0\n  CUDA = 1\n"
+              "profile = torch.autograd.profiler.profile\nprofile(Activity.CPU)._prepare_trace()\nprint('cpu', flush=True)\n"
+              "for i in range(2): profile(Activity.CPU, Activity.CUDA)._prepare_trace()\n")
+    assert run.out == "['CPU']\ncpu\n['CPU', 'CUDA']\n['CPU', 'CUDA']\n", run.out
+    assert run.err.count("torch.profiler gets no GPU events") == 1, run.err
+    run = Run("import torch\ntorch.autograd.profiler.profile()._prepare_trace()\n")
+    assert "torch.profiler" not in run.err, run.err
+
+
 def what_a_backward_allocates_has_the_line_that_called_it():
     run = Run("import torch\n"
               "def work():\n  torch.kept = torch.empty(4096)\n"
