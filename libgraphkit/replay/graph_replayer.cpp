@@ -39,7 +39,7 @@ class GraphReplayer {
         slice_(task.slice),
         frontiers_(facts_.trace, slice_),
         views_(views),
-        view_{facts_.trace, facts_.in_edges, order_, frontiers_, task.streams, slice_, nullptr},
+        view_{facts_.trace, facts_.in_edges, order_, task.walks, frontiers_, task.streams, slice_},
         options_(options),
         planned_(task.planned),
         history_(task.history),
@@ -60,8 +60,6 @@ class GraphReplayer {
     const auto start = std::chrono::steady_clock::now();
     if (planned_ == nullptr && info_.offline) MakePlan();
     for (const MemoryEvent& event : views_.events) {
-      if (lost()) return {};
-      if (info_.by_frontiers) frontiers_.AdvanceTo(event.seq);
       ++out_.figures.operations;
       if (event.free) {
         Free(event.block);
@@ -86,7 +84,6 @@ class GraphReplayer {
     if (options_.verify) Verify();
     return {std::move(out_), std::move(rises_)};
   }
-  bool lost() const { return policy_->lost(); }
 
  private:
   size_t Number(BlockId block) const { return slice_.blocks.NumberOf(block.index()); }
@@ -96,16 +93,16 @@ class GraphReplayer {
   void MakeMemory() {
     const bool compares = options_.missed && info_.misses;
     const MallocViews* proved = compares ? views_.proved() : nullptr;
-    view_.views = views_.Of(info_);
+    const MallocViews* views = views_.Of(info_);
     const bool plain = views_.plain[static_cast<size_t>(info_.rule)];
-    if (!options_.scan && view_.views != nullptr && (!compares || proved != nullptr) &&
-        info_.can_index(facts_.trace, views_.blocks, plain)) {
-      memory_ = IndexedMemory(facts_, info_, slice_, *view_.views, proved, pools_.size(),
-                              options_.config);
+    if (!options_.scan && views != nullptr && (!compares || proved != nullptr) &&
+        (!info_.by_order || plain)) {
+      memory_ =
+          IndexedMemory(facts_, info_, slice_, *views, proved, pools_.size(), options_.config);
     }
     out_.scanned = memory_ == nullptr;
-    if (memory_ && info_.own_then_all) frontiers_.ReportMoves(view_.moved = &moved_);
-    policy_ = info_.make(view_, memory_ ? PolicySearch::kIndex : PolicySearch::kScan);
+    if (memory_) view_.views = views;
+    policy_ = info_.make(view_);
     if (!memory_) {
       memory_ =
           ScanningMemory(facts_, slice_, *policy_, pools_.size(), options_.config, options_.missed);
@@ -206,7 +203,6 @@ class GraphReplayer {
   const GraphSlice& slice_;
   FrontierReplay frontiers_;
   const GraphViews& views_;
-  std::vector<size_t> moved_;
   PolicyView view_;
   std::unique_ptr<ReusePolicy> policy_;
   const ReplayOptions& options_;
@@ -260,12 +256,7 @@ GraphViews FindGraphViews(const GraphTask& task, std::span<const PolicyKind> pol
 
 ReplayedGraph ReplayGraph(const GraphTask& task, const GraphViews& views, const PolicyInfo& info,
                           const ReplayOptions& options) {
-  GraphReplayer replayer(task, views, info, options);
-  ReplayedGraph replayed = replayer.Run();
-  if (!replayer.lost()) return replayed;
-  ReplayOptions scanning = options;
-  scanning.scan = true;
-  return GraphReplayer(task, views, info, scanning).Run();
+  return GraphReplayer(task, views, info, options).Run();
 }
 
 }  // namespace graphkit

@@ -24,6 +24,7 @@ inline constexpr Bytes kPlanSegment = Bytes{2} << 20;
 struct GraphTask {
   const Facts& facts;
   const GraphSlice& slice;
+  const Order& walks;                                 // PolicyView's
   const std::vector<std::vector<StreamId>>& streams;  // OtherStreams
   const std::vector<Bytes>* planned = nullptr;  // by block: in place of a policy's; null: none
   std::vector<PoolBlocks> pools = {};

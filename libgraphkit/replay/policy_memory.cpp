@@ -123,13 +123,9 @@ class Indexed final : public PolicyMemory {
     const BlockId number = Number(offer.block);
     const uint32_t pool = pool_of_[number.index()];
     if (pool == kNoPool) return;
-    for (IndexedMap* map : {&pools_[pool].arena, &pools_[pool].segments}) {
-      if (offer.like.valid()) {
-        map->Show(number, views_.Of(offer.like));
-      } else {
-        map->ShowToAll(number);
-      }
-    }
+    const uint32_t view = views_.Of(offer.like);
+    pools_[pool].arena.Show(number, view);
+    pools_[pool].segments.Show(number, view);
   }
 
   void Freed(BlockId block) override {
@@ -202,8 +198,7 @@ std::unique_ptr<PolicyMemory> IndexedMemory(const Facts& facts, const PolicyInfo
   };
   if (policy.any_stream && too_many(views)) return nullptr;
   if (proved != nullptr && too_many(*proved)) return nullptr;
-  return std::make_unique<Indexed>(facts, slice, views, proved,
-                                   policy.any_stream || policy.own_then_all, pools, config);
+  return std::make_unique<Indexed>(facts, slice, views, proved, policy.any_stream, pools, config);
 }
 
 }  // namespace graphkit

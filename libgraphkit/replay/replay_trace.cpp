@@ -132,6 +132,9 @@ std::vector<PolicyReplay> ReplayGraphs(const Facts& facts, std::span<const Polic
   const std::vector<Bytes> planned =
       plan != nullptr ? OffsetsOf(facts, *plan) : std::vector<Bytes>();
   const std::set<GraphId> held = plan != nullptr ? GraphsOf(*plan) : std::set<GraphId>();
+  const bool all_full = facts.order.rule() == EdgeRule::kAllFull ||
+                        std::ranges::all_of(facts.in_edges.edges, &InEdge::full);
+  const Order walks = all_full ? Order() : BuildOrder(facts.trace, EdgeRule::kAllFull);
   std::vector<std::vector<std::optional<ReplayedGraph>>> replayed(policies.size());
   for (auto& graphs : replayed) graphs.resize(facts.blocks.size());
   const auto count = [&](size_t more) {
@@ -143,6 +146,7 @@ std::vector<PolicyReplay> ReplayGraphs(const Facts& facts, std::span<const Polic
       const GraphTask task = TaskOf(facts, policies, options,
                                     {.facts = facts,
                                      .slice = slices.Of(graph),
+                                     .walks = all_full ? facts.order : walks,
                                      .streams = streams,
                                      .planned = plan != nullptr ? &planned : nullptr,
                                      .pools = std::move(pools),

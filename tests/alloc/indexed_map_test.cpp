@@ -162,52 +162,5 @@ TEST_CASE("memory that stays with its stream goes where a look at every piece pu
   CHECK(reused > 10000);
 }
 
-// A block is shown to its own stream or to all of them, some to one after the other.
-TEST_CASE("memory that stays with its stream or goes to all is found by a look at every piece") {
-  constexpr uint32_t kStreams = 70;
-  size_t reused = 0;
-  for (unsigned seed = 1; seed <= 60; ++seed) {
-    for (const bool segments : {false, true}) {
-      CAPTURE(seed);
-      const auto config = segments ? std::optional<CachingConfig>(CachingConfig{}) : std::nullopt;
-      IndexedMap map({.config = config, .views = kStreams, .shared = true}, 3000);
-      PieceMap slow{config};
-      std::mt19937_64 random(seed);
-      std::vector<uint32_t> view_of;
-      std::vector<bool> own;
-      std::vector<bool> all;
-      for (int step = 0; step < 3000; ++step) {
-        if (!view_of.empty() && random() % 5 < 3) {
-          const size_t at = view_of.size() - 1 - random() % std::min<size_t>(view_of.size(), 60);
-          const BlockId block(at);
-          if (random() % 3 == 0) {
-            map.ShowToAll(block);
-            all[at] = true;
-          } else {
-            map.Show(block, view_of[at]);
-            own[at] = true;
-          }
-          continue;
-        }
-        const auto view = static_cast<uint32_t>(random() % (seed % 3 == 0 ? 3 : kStreams));
-        const auto may_take = [&](BlockId last, StreamId) {
-          if (!last.valid() || all[last.index()]) return true;
-          return own[last.index()] && view_of[last.index()] == view;
-        };
-        const BlockId block(view_of.size());
-        const Bytes size = (1 + random() % 20) * (segments ? 400 : 1) * kUnit;
-        view_of.push_back(view);
-        own.push_back(false);
-        all.push_back(false);
-        REQUIRE(map.Fits(size, view) == slow.Fits(size, may_take));
-        REQUIRE(map.Place(block, size, view) == slow.Place(block, size, StreamId(view), may_take));
-        REQUIRE(map.reserved() == slow.reserved());
-        reused += map.added() == 0 ? 1 : 0;
-      }
-    }
-  }
-  CHECK(reused > 20000);
-}
-
 }  // namespace
 }  // namespace graphkit

@@ -42,9 +42,9 @@ TEST_CASE("the index finds what scanning finds, on synthetic captures") {
   }
 }
 
-constexpr PolicyKind kIndexed[] = {PolicyKind::kDefer, PolicyKind::kPyTorchV1, PolicyKind::kPyTorch,
-                                   PolicyKind::kGraph, PolicyKind::kXStream,   PolicyKind::kLastUse,
-                                   PolicyKind::kReuse};
+constexpr PolicyKind kIndexed[] = {PolicyKind::kDefer,   PolicyKind::kPyTorchV1,
+                                   PolicyKind::kPyTorch, PolicyKind::kXStream,
+                                   PolicyKind::kLastUse, PolicyKind::kReuse};
 
 // Many blocks wait, and many pieces are known to some streams only.
 TEST_CASE("the index finds what scanning finds where streams seldom join") {
@@ -101,8 +101,6 @@ TEST_CASE("no malloc of a thousand branches looks at every piece of memory") {
 }
 
 TEST_CASE("the index finds what scanning finds, on random traces") {
-  size_t by_index = 0;  // of `graph`, which gives up where streams go back
-  size_t scanned = 0;
   for (uint64_t seed = 1; seed <= 1500; ++seed) {
     const Trace trace = RandomTrace(
         seed, {.max_steps = 80, .rewinds = seed % 4 == 0, .nested = seed % 5 == 0, .memory = true});
@@ -113,12 +111,7 @@ TEST_CASE("the index finds what scanning finds, on random traces") {
       CAPTURE(policy.name);
       REQUIRE(Untimed(facts, policy.kind, false) == Untimed(facts, policy.kind, true));
     }
-    for (const GraphReplay& graph : ReplayTrace(facts, PolicyKind::kGraph).graphs) {
-      ++(graph.scanned ? scanned : by_index);
-    }
   }
-  CHECK(by_index > 200);
-  CHECK(scanned > 100);
 }
 
 }  // namespace

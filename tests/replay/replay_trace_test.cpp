@@ -151,20 +151,16 @@ TEST_CASE("after a join before the free pytorch-v1 waits for another one, and a 
   CHECK(run(PolicyKind::kPyTorch, false) == kOne);
 }
 
-// graph waits for every stream; xstream for the one that allocates.
-TEST_CASE("graph gives a block back once all streams are behind it, to any of them") {
-  const auto run = [](PolicyKind policy, bool both_ways) {
+TEST_CASE("xstream gives a block to another stream that comes after its markers, pytorch doesn't") {
+  const auto run = [](PolicyKind policy) {
     Capture c;
     c.t.Kernel(c.a, "more", {Reads(c.x)});
     c.t.Free(c.x);
     c.t.Order(c.a, c.b);
-    if (both_ways) c.t.Order(c.b, c.a);
     return c.Finish(policy, c.b).peak_extent;
   };
-  CHECK(run(PolicyKind::kGraph, true) == kOne);
-  CHECK(run(PolicyKind::kGraph, false) == kTwo);
-  CHECK(run(PolicyKind::kXStream, false) == kOne);
-  CHECK(run(PolicyKind::kPyTorch, true) == kTwo);
+  CHECK(run(PolicyKind::kXStream) == kOne);
+  CHECK(run(PolicyKind::kPyTorch) == kTwo);
 }
 
 TEST_CASE("without a join nobody takes the block back") {
@@ -420,7 +416,7 @@ TEST_CASE(
     const size_t operations =
         trace.nodes.size() + trace.stream_ops.size() + 2 * trace.captures.size();
     for (const PolicyKind policy :
-         {PolicyKind::kPyTorchV1, PolicyKind::kPyTorch, PolicyKind::kXStream, PolicyKind::kReuse}) {
+         {PolicyKind::kPyTorch, PolicyKind::kXStream, PolicyKind::kReuse}) {
       CAPTURE(InfoOf(policy).name);
       size_t steps = 0;
       for (const GraphReplay& graph : ReplayTrace(facts, policy).graphs) steps += graph.steps;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "libgraphkit/analysis/order/order.h"
@@ -40,16 +41,6 @@ class ChainWaits {
       if (heaps_[i].waiting.empty()) ++empty;
     }
     if (heaps_.size() > kFew && empty > heaps_.size() / 2) DropEmpty();
-  }
-
-  // Calls `taken` for each item; none of them waits any more.
-  template <typename Taken>
-  void TakeAll(const Taken& taken) {
-    for (const Heap& heap : heaps_) {
-      for (const Waiting& waiting : heap.waiting) taken(waiting.item);
-    }
-    heaps_.clear();
-    numbers_.clear();
   }
 
  private:
@@ -96,6 +87,26 @@ class ChainWaits {
 
   std::vector<Heap> heaps_;
   std::unordered_map<uint32_t, size_t> numbers_;  // of heaps, by chain
+};
+
+// Someone who only moves on, and a list of things that wait for nodes until they are found there.
+struct OrderedView {
+  OrderPoint point = {};             // where it stands
+  size_t seen = 0;                   // of the list
+  ChainWaits waits = {};             // those that it has seen and isn't behind
+  std::vector<uint32_t> again = {};  // the same, where no single node says when it will be
+
+  // Looks at those that it may be behind by now, and at those behind the ones seen, up to `size`.
+  // `look` finds the thing, or lets it wait again.
+  template <typename Look>
+  void MoveTo(const Order& order, const OrderPoint& to, size_t size, const Look& look) {
+    if (!(point == to)) {
+      const OrderPoint before = std::exchange(point, to);
+      waits.Advance(order, before, to, look);
+      for (const uint32_t item : std::exchange(again, {})) look(item);
+    }
+    while (seen < size) look(static_cast<uint32_t>(seen++));
+  }
 };
 
 }  // namespace graphkit

@@ -10,16 +10,9 @@ uint32_t UnitsOf(Bytes size) { return static_cast<uint32_t>(size / kBlockGranula
 }  // namespace
 
 template <typename Do>
-void IndexedMap::ForEachOpen(uint32_t piece, ViewMask views, const Do& with) const {
-  if (many_) {
-    if (views == 0) return;
-    with(static_cast<uint32_t>(views - 1));
-    if (!one_or_all_ || views != all_views_) return;
-    const auto views_of = [&](uint32_t at) { return at == kNone ? 0 : pieces_[at].views; };
-    const ViewMask before = views_of(pieces_[piece].prev);
-    const ViewMask after = views_of(pieces_[piece].next);
-    if (before != 0) with(static_cast<uint32_t>(before - 1));
-    if (after != 0 && after != before) with(static_cast<uint32_t>(after - 1));
+void IndexedMap::ForEachOpen(ViewMask views, const Do& with) const {
+  if (!options_.shared) {
+    if (views != 0) with(static_cast<uint32_t>(views - 1));
     return;
   }
   for (views &= open_; views != 0; views &= views - 1) {
@@ -30,10 +23,8 @@ void IndexedMap::ForEachOpen(uint32_t piece, ViewMask views, const Do& with) con
 IndexedMap::IndexedMap(const Options& options, size_t blocks)
     : options_(options), piece_of_(blocks, kNone) {
   if (options_.own_first) options_.views *= 2;
-  many_ = options_.views > kMaxViews;
-  one_or_all_ = many_ && options_.shared;
-  all_views_ = options_.views == kMaxViews ? ~ViewMask{0} : Bit(options_.views) - (many_ ? 0 : 1);
-  if (!many_) runs_.resize(2 * size_t{options_.views});
+  all_views_ = options_.views < kMaxViews ? (ViewMask{1} << options_.views) - 1 : ~ViewMask{0};
+  runs_.resize(2 * size_t{options_.views});
 }
 
 void IndexedMap::AddHole(Bytes offset, Bytes size, bool small, uint32_t view) {
@@ -64,29 +55,9 @@ void IndexedMap::ShowTo(BlockId block, ViewMask views) {
   const uint32_t piece = piece_of_[block.index()];
   if (piece == kNone) return;
   const ViewMask known = pieces_[piece].views;
-  if (many_ ? known == views || (one_or_all_ && known != 0 && views != all_views_)
-            : (views & ~known) == 0) {
-    return;
-  }
-  if (one_or_all_) {
-    JoinInAll(piece, views);
-    return;
-  }
+  if (options_.shared ? (views & ~known) == 0 : known == views) return;
   ShowPiece(piece, views);
   JoinAlike(piece);
-}
-
-// Shows it; beside a piece that is in all, too, as one with that.
-void IndexedMap::JoinInAll(uint32_t piece, ViewMask views) {
-  LeaveViews(piece);
-  for (const bool after : {true, false}) {
-    const uint32_t other = after ? pieces_[piece].next : pieces_[piece].prev;
-    if (views != all_views_ || !InAll(other)) continue;
-    LeaveViews(other);
-    Absorb(after ? piece : other, after ? other : piece);
-    if (!after) piece = other;
-  }
-  ShowPiece(piece, views);
 }
 
 Run IndexedMap::FindRun(Bytes size, uint32_t view) {
@@ -98,25 +69,7 @@ Run IndexedMap::FindRun(Bytes size, uint32_t view) {
 
 Run IndexedMap::FindRunIn(Bytes size, uint32_t view) {
   Open(view);
-  const bool small = SmallRequest(size);
-  if (!many_) return Runs(small, view).Find(UnitsOf(size));
-  const Run in_all = one_or_all_ ? FindInAll(size, small, view) : Run{};
-  const auto at = many_runs_.LowerBound({view, small, {UnitsOf(size), kNone, 0}});
-  if (at == many_runs_.end()) return in_all;
-  const ViewRun& found = many_runs_[at];
-  if (found.view != view || found.small != small) return in_all;
-  return in_all.first == kNone || found.run < in_all ? found.run : in_all;
-}
-
-// Of the pieces that are in all views: those beside one of the view are in a longer run of it.
-Run IndexedMap::FindInAll(Bytes size, bool small, uint32_t view) const {
-  auto at = many_runs_.LowerBound({options_.views, small, {UnitsOf(size), kNone, 0}});
-  for (; at != many_runs_.end() && many_runs_[at].small == small; at = many_runs_.next(at)) {
-    const Run& run = many_runs_[at].run;
-    const Piece& piece = pieces_[run.first];
-    if (!InOne(piece.prev, view) && !InOne(piece.next, view)) return run;
-  }
-  return {};
+  return Runs(SmallRequest(size), view).Find(UnitsOf(size));
 }
 
 // Who may take a segment that `view` grew by.
@@ -175,7 +128,7 @@ uint32_t IndexedMap::NewPiece(Bytes offset, Bytes size, bool small, uint32_t aft
   uint32_t piece = static_cast<uint32_t>(pieces_.size());
   if (spare_.empty()) {
     pieces_.emplace_back();
-    other_end_.resize(pieces_.size() * Ends());
+    other_end_.resize(pieces_.size() * (options_.shared ? options_.views : 1));
   } else {
     piece = spare_.back();
     spare_.pop_back();
@@ -207,11 +160,8 @@ void IndexedMap::Forget(uint32_t piece) {
   last = {};
 }
 
-// Cuts it in two; the upper one is what is left of the last occupant. Both stay in its views; with
-// one_or_all_ the upper one does.
+// Cuts it in two, which both stay in its views; the upper one is what is left of the last occupant.
 uint32_t IndexedMap::SplitAt(uint32_t piece, Bytes offset) {
-  const ViewMask views = pieces_[piece].views;
-  if (one_or_all_) LeaveViews(piece);
   const Bytes size = pieces_[piece].offset + pieces_[piece].size - offset;
   const uint32_t made = NewPiece(offset, size, pieces_[piece].small, piece);
   Piece& lower = pieces_[piece];
@@ -223,13 +173,9 @@ uint32_t IndexedMap::SplitAt(uint32_t piece, Bytes offset) {
   if (upper.last.valid() && piece_of_[upper.last.index()] == piece) {
     piece_of_[upper.last.index()] = made;
   }
-  if (one_or_all_) {
-    ShowPiece(made, views);
-    return made;
-  }
-  ForEachOpen(made, upper.views, [&](uint32_t view) {
+  ForEachOpen(upper.views, [&](uint32_t view) {
     if (In(upper.next, view)) return;
-    SetEnds(In(lower.prev, view) ? FirstOf(piece, view) : piece, made, view);
+    SetEnds(In(lower.prev, view) ? OtherEnd(piece, view) : piece, made, view);
   });
   return made;
 }
@@ -260,8 +206,8 @@ void IndexedMap::JoinAlike(uint32_t piece) {
 void IndexedMap::Absorb(uint32_t piece, uint32_t next) {
   Forget(piece);
   Forget(next);
-  ForEachOpen(piece, pieces_[piece].views, [&](uint32_t view) {
-    if (!In(pieces_[next].next, view)) SetEnds(FirstOf(next, view), piece, view);
+  ForEachOpen(pieces_[piece].views, [&](uint32_t view) {
+    if (!In(pieces_[next].next, view)) SetEnds(OtherEnd(next, view), piece, view);
   });
   pieces_[piece].size += pieces_[next].size;
   DropPiece(next);
@@ -274,7 +220,7 @@ Run IndexedMap::RunOf(uint32_t first, uint32_t last) const {
 
 // Before runs of the view are asked for.
 void IndexedMap::Open(uint32_t view) {
-  if (many_ || (open_ >> view & 1) != 0) return;
+  if (!options_.shared || (open_ >> view & 1) != 0) return;
   open_ |= ViewMask{1} << view;
   for (uint32_t first = 0; first < pieces_.size(); ++first) {
     if (!In(first, view) || In(pieces_[first].prev, view)) continue;
@@ -284,53 +230,20 @@ void IndexedMap::Open(uint32_t view) {
   }
 }
 
-uint32_t IndexedMap::LastOf(uint32_t first, uint32_t view) const {
-  if (!one_or_all_) return other_end_[first * Ends() + (Ends() == 1 ? 0 : view)];
-  const bool alone = InAll(first) && !InOne(pieces_[first].next, view);
-  return alone ? first : other_end_[first * Ends()];
-}
-
-uint32_t IndexedMap::FirstOf(uint32_t last, uint32_t view) const {
-  if (!one_or_all_) return LastOf(last, view);
-  const bool alone = InAll(last) && !InOne(pieces_[last].prev, view);
-  return alone ? last : other_end_[last * Ends() + 1];
-}
-
-void IndexedMap::SetEnds(uint32_t first, uint32_t last, uint32_t view) {
-  if (one_or_all_ && view == options_.views) return;
-  const size_t slot = Ends() == 1 || one_or_all_ ? 0 : view;
-  other_end_[first * Ends() + slot] = last;
-  other_end_[last * Ends() + (one_or_all_ ? 1 : slot)] = first;
-}
-
-// None where it is a piece that is in all views, and of this view there is nothing beside it.
 void IndexedMap::AddRun(uint32_t first, uint32_t last, uint32_t view) {
-  if (!IsRun(first, last, view)) return;
   SetEnds(first, last, view);
-  const bool small = pieces_[first].small;
-  if (many_) {
-    many_runs_.Insert({view, small, RunOf(first, last)});
-  } else {
-    Runs(small, view).Insert(RunOf(first, last));
-  }
+  Runs(pieces_[first].small, view).Insert(RunOf(first, last));
 }
 
 void IndexedMap::EraseRun(uint32_t first, uint32_t last, uint32_t view) {
-  if (!IsRun(first, last, view)) return;
-  const bool small = pieces_[first].small;
-  const Run run = RunOf(first, last);
-  if (many_) {
-    many_runs_.Erase({view, small, run});
-  } else {
-    Runs(small, view).Erase(run);
-  }
+  Runs(pieces_[first].small, view).Erase(RunOf(first, last));
 }
 
 void IndexedMap::ShowPiece(uint32_t piece, ViewMask views) {
   ViewMask& known = pieces_[piece].views;
-  const ViewMask fresh = many_ ? views : views & ~known;
-  known = many_ ? views : known | views;
-  ForEachOpen(piece, fresh, [&](uint32_t view) { ShowIn(piece, view); });
+  const ViewMask fresh = options_.shared ? views & ~known : views;
+  known = options_.shared ? known | views : views;
+  ForEachOpen(fresh, [&](uint32_t view) { ShowIn(piece, view); });
 }
 
 void IndexedMap::ShowIn(uint32_t piece, uint32_t view) {
@@ -338,18 +251,18 @@ void IndexedMap::ShowIn(uint32_t piece, uint32_t view) {
   uint32_t first = piece;
   uint32_t last = piece;
   if (In(p.prev, view)) {
-    first = FirstOf(p.prev, view);
+    first = OtherEnd(p.prev, view);
     EraseRun(first, p.prev, view);
   }
   if (In(p.next, view)) {
-    last = LastOf(p.next, view);
+    last = OtherEnd(p.next, view);
     EraseRun(p.next, last, view);
   }
   AddRun(first, last, view);
 }
 
 void IndexedMap::LeaveViews(uint32_t piece) {
-  ForEachOpen(piece, pieces_[piece].views, [&](uint32_t view) { LeaveView(piece, view); });
+  ForEachOpen(pieces_[piece].views, [&](uint32_t view) { LeaveView(piece, view); });
   pieces_[piece].views = 0;
 }
 
@@ -358,7 +271,7 @@ void IndexedMap::LeaveView(uint32_t piece, uint32_t view) {
   const Piece& p = pieces_[piece];
   uint32_t first = piece;
   while (In(pieces_[first].prev, view)) first = pieces_[first].prev;
-  const uint32_t last = LastOf(first, view);
+  const uint32_t last = OtherEnd(first, view);
   EraseRun(first, last, view);
   if (first != piece) AddRun(first, p.prev, view);
   if (last != piece) AddRun(p.next, last, view);

@@ -14,14 +14,6 @@
 // that holds it, the lowest of equals. Pieces that are in every view that they will ever be in
 // become one piece with such a neighbour. However many pieces there are, a run is found in a few
 // steps; a piece that comes or goes is brought up to date in each of its views that was asked for.
-//
-// Of more than 64 views a piece is in one of them only, or in all. One that is in all is a run of
-// its own, and belongs to the runs of no other views than those that its neighbours are in:
-//
-//     pieces     | a | all | b | c (held) | all |
-//     runs       [  a all  ]                         view a; of a request of another view
-//                    [ all b ]                       view b    they are only what is in all
-//                    [ all ]              [ all ]    all
 #pragma once
 
 #include <cstdint>
@@ -45,8 +37,8 @@ class IndexedMap {
     // grows at its top.
     std::optional<CachingConfig> config;
     uint32_t views = 1;
-    // A piece may be in any number of views, of more than kMaxViews in one or all; otherwise in
-    // one.
+    // A piece may be in any number of views, of which there are at most kMaxViews; otherwise in
+    // one of any number.
     bool shared = false;
     bool by_address = false;  // PlaceAt is used: keeps pieces by address as well
     // Shared: a request takes what is its view's own before what others show it. With it there may
@@ -67,7 +59,8 @@ class IndexedMap {
   Bytes Place(BlockId block, Bytes size, uint32_t view);
   // Without segments: where the caller says. The block that lay there is let go.
   void PlaceAt(BlockId block, Bytes offset, Bytes size);
-  // What is left of the block's memory may be taken by the view, by all views, from here on.
+  // What is left of the block's memory may be taken by the view (shared: by all of them) from here
+  // on.
   void Show(BlockId block, uint32_t view) { ShowTo(block, Bit(view)); }
   void ShowOwn(BlockId block, uint32_t view) { ShowTo(block, Bit(view) | Bit(Own(view))); }
   void ShowToAll(BlockId block) { ShowTo(block, all_views_); }
@@ -83,7 +76,7 @@ class IndexedMap {
 
  private:
   static constexpr uint32_t kNone = RunSet::kNone;
-  // A bit a view; of many views its number and 1, and all of them are the one after the last.
+  // Shared: a bit for each view; otherwise 1 + the number of the one view.
   using ViewMask = uint64_t;
 
   struct Piece {
@@ -108,52 +101,34 @@ class IndexedMap {
   uint32_t SplitAt(uint32_t piece, Bytes offset);
   uint32_t PieceFrom(Bytes offset);
 
-  // A run of one of many views.
-  struct ViewRun {
-    uint32_t view = 0;
-    bool small = false;
-    Run run;
-    bool operator<(const ViewRun& o) const {
-      if (view != o.view) return view < o.view;
-      return small != o.small ? small < o.small : run < o.run;
-    }
-  };
-
-  ViewMask Bit(uint32_t view) const { return many_ ? ViewMask{view} + 1 : ViewMask{1} << view; }
-  // Those of the piece's views that were asked for: of many, all that it is in a run of.
+  ViewMask Bit(uint32_t view) const {
+    return options_.shared ? ViewMask{1} << view : ViewMask{view} + 1;
+  }
+  // Shared: those of the views that were asked for.
   template <typename Do>
-  void ForEachOpen(uint32_t piece, ViewMask views, const Do& with) const;
+  void ForEachOpen(ViewMask views, const Do& with) const;
   // With own_first: what belongs to a view alone is a view, too.
   uint32_t Own(uint32_t view) const { return options_.views / 2 + view; }
   ViewMask ViewsOfFresh(uint32_t view) const;
   void ShowTo(BlockId block, ViewMask views);
   bool Alike(uint32_t piece, uint32_t next) const;
   void JoinAlike(uint32_t piece);
-  void JoinInAll(uint32_t piece, ViewMask views);
   void Absorb(uint32_t piece, uint32_t next);
 
   bool In(uint32_t piece, uint32_t view) const {
     if (piece == kNone) return false;
     const ViewMask views = pieces_[piece].views;
-    if (!many_) return (views >> view & 1) != 0;
-    return views == Bit(view) || (one_or_all_ && views == all_views_);
-  }
-  bool InAll(uint32_t piece) const { return piece != kNone && pieces_[piece].views == all_views_; }
-  // With one_or_all_: whether the piece is in this view only.
-  bool InOne(uint32_t piece, uint32_t view) const {
-    return piece != kNone && pieces_[piece].views == Bit(view);
+    return options_.shared ? (views >> view & 1) != 0 : views == Bit(view);
   }
   RunSet& Runs(bool small, uint32_t view) { return runs_[2 * size_t{view} + (small ? 1 : 0)]; }
   Run RunOf(uint32_t first, uint32_t last) const;
-  // What there is of other_end_ for each piece: one for each view that a run may end there of.
-  size_t Ends() const { return one_or_all_ ? 2 : options_.shared ? options_.views : 1; }
   // The other end of the run that begins, or ends, with the piece.
-  uint32_t LastOf(uint32_t first, uint32_t view) const;
-  uint32_t FirstOf(uint32_t last, uint32_t view) const;
-  void SetEnds(uint32_t first, uint32_t last, uint32_t view);
-  // Whether these neighbours are a run of the view: with one_or_all_ not a piece that is in all.
-  bool IsRun(uint32_t first, uint32_t last, uint32_t view) const {
-    return !one_or_all_ || first != last || InOne(first, view);
+  uint32_t& OtherEnd(uint32_t piece, uint32_t view) {
+    return options_.shared ? other_end_[size_t{piece} * options_.views + view] : other_end_[piece];
+  }
+  void SetEnds(uint32_t first, uint32_t last, uint32_t view) {
+    OtherEnd(first, view) = last;
+    OtherEnd(last, view) = first;
   }
   void Open(uint32_t view);
   void AddRun(uint32_t first, uint32_t last, uint32_t view);
@@ -165,23 +140,18 @@ class IndexedMap {
 
   Run FindRun(Bytes size, uint32_t view);
   Run FindRunIn(Bytes size, uint32_t view);
-  Run FindInAll(Bytes size, bool small, uint32_t view) const;
   Run Grow(Bytes size, uint32_t view);
   bool KeepsRest(bool small, Bytes rest) const;
   void Take(uint32_t first, BlockId block, Bytes end);
 
   Options options_;
-  bool many_ = false;        // more views than bits
-  bool one_or_all_ = false;  // and shared
   ViewMask all_views_;
   std::vector<Piece> pieces_;
   std::vector<uint32_t> spare_;
   std::vector<uint32_t> piece_of_;   // by block: what is left of where it lay
-  ViewMask open_ = 0;                // views that were asked for: their runs are known
-  std::vector<uint32_t> other_end_;  // by piece, and where there may be several by view; with
-                                     // one_or_all_ of the run that it is first of, and last of
+  ViewMask open_ = 0;                // shared: views that were asked for: their runs are known
+  std::vector<uint32_t> other_end_;  // by piece; shared: and by view
   std::vector<RunSet> runs_;         // by view, large and small
-  SortedChunks<ViewRun> many_runs_;  // of many views, instead
   SortedChunks<AddressKey> by_address_;
   uint32_t top_ = kNone;  // the highest piece; without segments
   Bytes reserved_ = 0;

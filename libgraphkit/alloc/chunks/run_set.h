@@ -28,8 +28,12 @@ class RunSet {
  public:
   void Insert(const Run& run) {
     const uint32_t number = BinOf(run.size);
-    Bin& bin = bins_[number];
-    used_[number / 64] |= uint64_t{1} << (number % 64);
+    if (!Has(made_, number)) {
+      bins_.emplace(bins_.begin() + static_cast<ptrdiff_t>(PlaceOf(number)));
+      Flip(&made_, number);
+    }
+    Bin& bin = bins_[PlaceOf(number)];
+    if (!Has(used_, number)) Flip(&used_, number);
     if (bin.many) {
       bin.many->Insert(run);
     } else {
@@ -41,7 +45,7 @@ class RunSet {
   // The run must be there.
   void Erase(const Run& run) {
     const uint32_t number = BinOf(run.size);
-    Bin& bin = bins_[number];
+    Bin& bin = bins_[PlaceOf(number)];
     if (bin.many) {
       bin.many->Erase(run);
       if (bin.many->size() <= kFew) Unsort(&bin);
@@ -51,23 +55,17 @@ class RunSet {
       bin.few[at] = bin.few.back();
       bin.few.pop_back();
     }
-    if (!bin.many && bin.few.empty()) used_[number / 64] &= ~(uint64_t{1} << (number % 64));
+    if (!bin.many && bin.few.empty()) Flip(&used_, number);
   }
 
   static constexpr uint32_t kNone = 0xffffffffu;
   // The smallest run of `size` units or more; its first piece is kNone: there is none.
   Run Find(uint32_t size) const {
-    return FindBetter(size, {}, [](const Run&) { return true; });
-  }
-  // Of those that are accepted, if it comes before `best`; otherwise `best`, which may be none.
-  template <typename Accept>
-  Run FindBetter(uint32_t size, const Run& best, const Accept& accept) const {
-    const uint32_t last = best.first == kNone ? kBins - 1 : BinOf(best.size);
-    for (uint32_t number = NextUsed(BinOf(size)); number <= last; number = NextUsed(number + 1)) {
-      const Run found = FindIn(bins_[number], size, best, accept);
-      if (found.first != best.first) return found;
+    for (uint32_t number = NextUsed(BinOf(size)); number < kBins; number = NextUsed(number + 1)) {
+      const Run found = FindIn(bins_[PlaceOf(number)], size);
+      if (found.first != kNone) return found;
     }
-    return best;
+    return {};
   }
 
  private:
@@ -79,6 +77,20 @@ class RunSet {
     std::unique_ptr<SortedChunks<Run>> many;  // in place of `few`
   };
 
+  using Bins = std::array<uint64_t, kBins / 64>;  // a bit for each
+
+  static bool Has(const Bins& bins, uint32_t number) {
+    return (bins[number / 64] >> (number % 64) & 1) != 0;
+  }
+  static void Flip(Bins* bins, uint32_t number) {
+    (*bins)[number / 64] ^= uint64_t{1} << (number % 64);
+  }
+  // Those made below it come before.
+  size_t PlaceOf(uint32_t number) const {
+    const uint64_t below = made_[number / 64] & ((uint64_t{1} << (number % 64)) - 1);
+    const int words = number < 64 ? 0 : std::popcount(made_[0]);
+    return static_cast<size_t>(words + std::popcount(below));
+  }
   static uint32_t BinOf(uint32_t size) {
     const auto log = static_cast<uint32_t>(std::bit_width(size)) - 1;
     const uint32_t quarter = log >= 2 ? size >> (log - 2) & 3 : size << (2 - log) & 3;
@@ -92,20 +104,14 @@ class RunSet {
     }
     return kBins;
   }
-  template <typename Accept>
-  static Run FindIn(const Bin& bin, uint32_t size, Run best, const Accept& accept) {
+  static Run FindIn(const Bin& bin, uint32_t size) {
     if (bin.many) {
-      for (auto at = bin.many->LowerBound({size, kNone, 0}); at != bin.many->end();
-           at = bin.many->next(at)) {
-        const Run& run = (*bin.many)[at];
-        if (best.first != kNone && !(run < best)) return best;
-        if (accept(run)) return run;
-      }
-      return best;
+      const auto at = bin.many->LowerBound({size, kNone, 0});
+      return at == bin.many->end() ? Run{} : (*bin.many)[at];
     }
+    Run best;
     for (const Run& run : bin.few) {
-      const bool smaller = best.first == kNone || run < best;
-      if (run.size >= size && smaller && accept(run)) best = run;
+      if (run.size >= size && (best.first == kNone || run < best)) best = run;
     }
     return best;
   }
@@ -121,8 +127,9 @@ class RunSet {
     bin->many.reset();
   }
 
-  std::array<Bin, kBins> bins_;
-  std::array<uint64_t, kBins / 64> used_{};
+  std::vector<Bin> bins_;  // that were ever used
+  Bins made_{};
+  Bins used_{};
 };
 
 }  // namespace graphkit

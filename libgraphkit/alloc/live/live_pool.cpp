@@ -142,26 +142,22 @@ LivePool::View& LivePool::Offer(const LiveAsker& asker) {
   const Order& order = asker.order->order();
   // A stream that was set back would have to prove all again: it gets no more offers. So does one
   // after a programmatic launch: that its kernel has ended doesn't prove that the one before has.
-  if (view.point.graph.valid() && !order.Covers(*asker.point, view.point)) {
+  if (view.frees.point.graph.valid() && !order.Covers(*asker.point, view.frees.point)) {
     view.number = kNoOffers;
     return view;
   }
-  if (!(view.point == *asker.point)) {
-    const OrderPoint before = std::exchange(view.point, *asker.point);
-    view.waits.Advance(order, before, view.point,
-                       [&](uint32_t block) { Look(BlockId(block), order, &view); });
-  }
-  for (; view.seen < capture.freed.size(); ++view.seen) {
-    Look(capture.freed[view.seen], order, &view);
-  }
+  view.frees.MoveTo(order, *asker.point, capture.freed.size(),
+                    [&](uint32_t freed) { Look(capture, freed, &view); });
   return view;
 }
 
 // The view may take the block if it is after all its markers; otherwise it waits for one.
-void LivePool::Look(BlockId block, const Order& order, View* view) {
+void LivePool::Look(const Capture& capture, uint32_t number, View* view) {
+  const BlockId block = capture.freed[number];
+  const Order& order = capture.order->order();
   for (const NodeId marker : blocks_[block.index()].markers) {
-    if (order.Before(marker, view->point)) continue;
-    return view->waits.Wait(order.PlaceOf(marker), block.value);
+    if (order.Before(marker, view->frees.point)) continue;
+    return view->frees.waits.Wait(order.PlaceOf(marker), number);
   }
   if (!blocks_[block.index()].completed) ++figures_.found;
   Complete(block);

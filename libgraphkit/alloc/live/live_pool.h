@@ -117,9 +117,7 @@ class LivePool {
   struct View {
     uint64_t stream = 0;
     uint32_t number = 0;
-    size_t seen = 0;  // of the capture's frees
-    OrderPoint point = {};
-    ChainWaits waits = {};
+    OrderedView frees = {};  // of the capture
   };
   struct Capture {
     uint64_t id = 0;
@@ -138,7 +136,7 @@ class LivePool {
   Capture& CaptureOf(const LiveAsker& asker);
   View& ViewOf(Capture* capture, uint64_t stream);
   View& Offer(const LiveAsker& asker);
-  void Look(BlockId block, const Order& order, View* view);
+  void Look(const Capture& capture, uint32_t freed, View* view);
   void Complete(BlockId block);
   void MakeFree(BlockId block);
   bool MayFollow(const Block& last, const LiveAsker& asker, bool trusted) const;

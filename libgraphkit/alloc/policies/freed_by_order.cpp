@@ -29,23 +29,18 @@ bool FreedByOrder::ImpliesAlloc(std::span<const NodeId> markers, BlockId block) 
 }
 
 void FreedByOrder::BeforeMalloc(BlockId block, std::vector<BlockId>* found) {
-  const OrderPoint& point = views_.PointOf(block);
-  View& view = states_[views_.Of(block)];
+  OrderedView& view = states_[views_.Of(block)];
   const std::vector<Freed>& list = lists_[shared_ ? 0 : views_.Of(block)];
-  const auto look = [&](uint32_t freed) {
+  const OrderPoint& point = views_.PointOf(block);
+  const bool stays = view.point == point || order_.order().Covers(view.point, point);
+  view.MoveTo(order_.order(), stays ? view.point : point, list.size(), [&](uint32_t freed) {
     if (Found(list[freed], freed, &view)) found->push_back(list[freed].block);
-  };
-  if (!(view.point == point) && !order_.order().Covers(view.point, point)) {
-    const OrderPoint before = std::exchange(view.point, point);
-    view.waits.Advance(order_.order(), before, point, look);
-    for (const uint32_t freed : std::exchange(view.again, {})) look(freed);
-  }
-  for (; view.seen < list.size(); ++view.seen) look(static_cast<uint32_t>(view.seen));
+  });
 }
 
 // Whether the view is after the block; otherwise it waits, for the marker that was captured last of
 // those that are missing.
-bool FreedByOrder::Found(const Freed& freed, uint32_t number, View* view) const {
+bool FreedByOrder::Found(const Freed& freed, uint32_t number, OrderedView* view) const {
   const Order& order = order_.order();
   const auto reached = [&](const ChainPlace& place) {
     if (order.CountAt(view->point, place.chain) > place.seq) return true;

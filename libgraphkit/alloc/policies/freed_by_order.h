@@ -35,20 +35,13 @@ class FreedByOrder {
     BlockId block;
     bool alloc = false;  // its allocation beside its markers
   };
-  struct View {
-    OrderPoint point;  // what its mallocs so far are after
-    size_t seen = 0;   // of the freed blocks
-    ChainWaits waits;
-    std::vector<uint32_t> again;  // what waits for no single marker
-  };
-
   bool ImpliesAlloc(std::span<const NodeId> markers, BlockId block) const;
-  bool Found(const Freed& freed, uint32_t number, View* view) const;
+  bool Found(const Freed& freed, uint32_t number, OrderedView* view) const;
 
   const BlockOrder& order_;
   const MallocViews& views_;
   bool shared_;
-  std::vector<View> states_;               // by view
+  std::vector<OrderedView> states_;        // by view: what its mallocs so far are after
   std::vector<std::vector<Freed>> lists_;  // the same; shared: [0] is for all
 };
 

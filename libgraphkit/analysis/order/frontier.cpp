@@ -42,11 +42,15 @@ void FrontierReplay::AdvanceTo(Seq seq) {
 void FrontierReplay::Apply(const Node& node, NodeId id) {
   const size_t number = slice_.streams.NumberOf(node.stream.index());
   if (number >= streams_.size()) return;
+  if (streams_[number].graph != node.graph) Join(number, node.graph);
+  Launch(number, id);
+}
+
+void FrontierReplay::Launch(size_t number, NodeId node) {
   StreamFrontier& stream = streams_[number];
-  if (stream.graph != node.graph) Join(number, node.graph);
   wide_.Forget(number, stream.entries);
   stream.entries.resize(1);
-  stream.entries[0] = {.node = id};
+  stream.entries[0] = {.node = node};
   Moved(number);
 }
 

@@ -35,10 +35,12 @@ class FrontierReplay {
  public:
   FrontierReplay(const Trace& trace, GraphSlice slice);
 
-  // From here on adds the number of each stream that moves to `moved`, which must outlive it.
-  void ReportMoves(std::vector<size_t>* moved) { moved_ = moved; }
   // Takes in every record before `seq`.
   void AdvanceTo(Seq seq);
+  // As if the stream had launched the node.
+  void Launch(StreamId stream, NodeId node) {
+    Launch(slice_.streams.NumberOf(stream.index()), node);
+  }
 
   const StreamFrontier& Of(StreamId stream) const {
     return At(streams_, slice_.streams.NumberOf(stream.index()));
@@ -61,14 +63,12 @@ class FrontierReplay {
     return number < frontiers.size() ? frontiers[number] : none_;
   }
   void Apply(const Node& node, NodeId id);
+  void Launch(size_t stream, NodeId node);
   void Apply(const StreamOp& op);
   void Apply(const Boundary& boundary);
   void Wait(size_t stream, const StreamFrontier& event);
   void Join(size_t stream, GraphId graph);
-  void Moved(size_t stream) {
-    ++streams_[stream].version;
-    if (moved_ != nullptr) moved_->push_back(stream);
-  }
+  void Moved(size_t stream) { ++streams_[stream].version; }
   void Leave(size_t stream);
   std::span<const FrontierEntry> Entries(const StreamOp& op) const;
 
@@ -84,7 +84,6 @@ class FrontierReplay {
   std::vector<StreamFrontier> events_;
   WideFrontiers wide_;
   StreamFrontier none_;
-  std::vector<size_t>* moved_ = nullptr;
 };
 
 }  // namespace graphkit

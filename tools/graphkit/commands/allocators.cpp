@@ -33,7 +33,10 @@ bool IsPlan(const std::string& word) {
 }
 
 std::string CheckAllocator(const std::string& word) {
-  return IsLibrary(word) || IsPlan(word) ? std::string() : CheckWord(word, AllocatorWords());
+  if (IsLibrary(word) || IsPlan(word)) return "";
+  const std::string_view instead = ReplacementFor(word);
+  if (instead.empty()) return CheckWord(word, AllocatorWords());
+  return "there is no policy '" + word + "' any more; use " + std::string(instead);
 }
 
 Result<PolicyReplay> ReplayPlanFile(const Facts& facts, const std::string& path,
