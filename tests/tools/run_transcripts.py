@@ -6,7 +6,7 @@ A transcript is one text file:
     $ graphkit dot trace.json
     --- file trace.json          an input file, in the empty folder where the command runs
     …
-    --- copy trace.json traces/fork_join.json    the same, from testdata/
+    --- copy trace.json traces/fork_join.json    the same, from testdata/ (files of transcripts alone: testdata/transcripts/)
     --- filter /\\d+ s$/N s/      a substitution (Python's), on all output before it is compared
     --- stdin
     …
