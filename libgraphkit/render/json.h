@@ -42,6 +42,14 @@ inline std::string Dump(const Json& json, int indent = -1) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
+// A view's document: its schema, version 1, and these members.
+inline void WriteDocument(const char* schema, const Json& members, std::ostream& out,
+                          int indent = 2) {
+  Json document{{"schema", schema}, {"version", 1}};
+  document.update(members);
+  out << Dump(document, indent) << "\n";
+}
+
 }  // namespace graphkit
 
 // What isn't known is null.

@@ -16,9 +16,7 @@ constexpr size_t kMostOfCell = 100;  // columns; names of templates come in ten 
 constexpr size_t kLeastOfCell = 16;  // what a text is left with
 constexpr size_t kBetween = 2;       // columns of a table
 
-using Rows = std::vector<std::vector<std::string>>;
-
-std::vector<size_t> WidthsOf(const Rows& rows, size_t columns) {
+std::vector<size_t> WidthsOf(const TextRows& rows, size_t columns) {
   std::vector<size_t> widths(columns, 0);
   for (const auto& row : rows) {
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], DisplayWidth(row[i]));
@@ -27,13 +25,13 @@ std::vector<size_t> WidthsOf(const Rows& rows, size_t columns) {
 }
 
 // Cuts the widest texts, so that the columns fit into `room` if that is enough.
-void Shorten(const std::vector<bool>& right, size_t room, Rows& rows, std::vector<size_t>& widths) {
+void Shorten(std::string_view align, size_t room, TextRows& rows, std::vector<size_t>& widths) {
   size_t together = kBetween * (widths.size() - 1);
   for (const size_t width : widths) together += width;
   while (together > room) {
     size_t widest = widths.size();
     for (size_t i = 0; i < widths.size(); ++i) {
-      const bool can = !right[i] && widths[i] > kLeastOfCell;
+      const bool can = align[i] == 'l' && widths[i] > kLeastOfCell;
       if (can && (widest == widths.size() || widths[i] > widths[widest])) widest = i;
     }
     if (widest == widths.size()) break;
@@ -55,7 +53,7 @@ size_t EndOfPart(const std::vector<size_t>& widths, size_t begin, size_t room) {
   return end;
 }
 
-std::string TablePart(const Rows& rows, const std::vector<bool>& right,
+std::string TablePart(const TextRows& rows, std::string_view align,
                       const std::vector<size_t>& widths, const std::vector<size_t>& columns,
                       std::string_view indent) {
   std::string out;
@@ -64,7 +62,7 @@ std::string TablePart(const Rows& rows, const std::vector<bool>& right,
     for (const size_t i : columns) {
       if (i >= row.size()) continue;
       if (i != columns.front()) line += std::string(kBetween, ' ');
-      line += Padded(row[i], widths[i], right[i]);
+      line += Padded(row[i], widths[i], align[i] == 'r');
     }
     out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   }
@@ -129,22 +127,22 @@ std::string Bar(uint64_t value, uint64_t most, uint64_t columns) {
   return bar;
 }
 
-std::string Table(std::vector<std::vector<std::string>> rows, const std::vector<bool>& right,
-                  std::string_view indent, const TextStyle& style) {
+std::string Table(TextRows rows, std::string_view align, std::string_view indent,
+                  const TextStyle& style) {
   for (auto& row : rows) {
     for (std::string& cell : row) cell = Ellipsize(cell, kMostOfCell);
   }
-  std::vector<size_t> widths = WidthsOf(rows, right.size());
+  std::vector<size_t> widths = WidthsOf(rows, align.size());
   const size_t room = style.table > indent.size() ? style.table - indent.size() : 0;
-  if (style.table > 0) Shorten(right, room, rows, widths);
+  if (style.table > 0) Shorten(align, room, rows, widths);
   std::string out;
-  for (size_t begin = 0; begin < right.size();) {
-    const size_t end = style.table > 0 ? EndOfPart(widths, begin, room) : right.size();
+  for (size_t begin = 0; begin < align.size();) {
+    const size_t end = style.table > 0 ? EndOfPart(widths, begin, room) : align.size();
     std::vector<size_t> columns;
     if (begin > 0) columns.push_back(0);
     for (size_t i = begin; i < end; ++i) columns.push_back(i);
     if (begin > 0) out += "\n";
-    out += TablePart(rows, right, widths, columns, indent);
+    out += TablePart(rows, align, widths, columns, indent);
     begin = end;
   }
   return out;

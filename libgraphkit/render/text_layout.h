@@ -5,6 +5,7 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "libgraphkit/model/finding.h"
@@ -39,12 +40,14 @@ std::string Ascii(std::string_view text);
 // A bar of full blocks, `columns` long for `most`.
 std::string Bar(uint64_t value, uint64_t most, uint64_t columns);
 
-// Rows of cells, each column as wide as its widest cell; the columns flagged in `right` are
-// aligned right. Two spaces between columns, none at the end of a line. Where that is wider than
-// `style.table`, texts are shortened, and then the columns that are too many stand below, in
-// tables that begin with the first column as well.
-std::string Table(std::vector<std::vector<std::string>> rows, const std::vector<bool>& right,
-                  std::string_view indent, const TextStyle& style = {});
+// TextRows of cells, each column as wide as its widest cell, and aligned left or right by its
+// letter in `align`: "lrr". Two spaces between columns, none at the end of a line. Where that is
+// wider than `style.table`, texts are shortened, and then the columns that are too many stand
+// below, in tables that begin with the first column as well.
+using TextRow = std::vector<std::string>;
+using TextRows = std::vector<TextRow>;
+std::string Table(TextRows rows, std::string_view align, std::string_view indent,
+                  const TextStyle& style = {});
 
 // The text in at least so many columns, the spaces behind it, or in front of it.
 std::string Padded(std::string text, size_t columns, bool right);
@@ -54,6 +57,15 @@ size_t Shown(size_t count, const TextStyle& style);
 
 // What stands below those: "and 3 more; --top 0 shows all"; empty when all are shown.
 std::string More(size_t count, std::string_view indent, const TextStyle& style);
+
+// A table of the entries that are shown, below its head.
+template <typename Entries, typename ToRow>
+std::string TopTable(TextRow head, std::string_view align, std::string_view indent,
+                     const TextStyle& style, const Entries& entries, ToRow to_row) {
+  TextRows rows = {std::move(head)};
+  for (size_t i = 0; i < Shown(entries.size(), style); ++i) rows.push_back(to_row(entries[i]));
+  return Table(std::move(rows), align, indent, style) + More(entries.size(), indent, style);
+}
 
 // The entries that are shown, and what stands below them.
 template <typename Entries, typename Render>

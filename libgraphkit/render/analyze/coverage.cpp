@@ -33,36 +33,32 @@ void RenderShare(const CoverageShare& share, const TextStyle& style, std::ostrea
                  Percent(ShareOf(graphs.copies, eager.copies))},
                 {"bytes copied", FormatBytes(graphs.copied_bytes), FormatBytes(eager.copied_bytes),
                  Percent(ShareOf(graphs.copied_bytes, eager.copied_bytes))}},
-               {false, true, true, true}, "  ", style);
+               "lrrr", "  ", style);
 }
 
 void RenderRows(const std::string& title, const std::vector<CoverageRow>& rows,
                 const TextStyle& style, std::ostream& out) {
   if (rows.empty()) return;
-  std::vector<std::vector<std::string>> cells = {{title, "in graphs", "eager", "share"}};
-  for (size_t i = 0; i < Shown(rows.size(), style); ++i) {
-    const CoverageShare& share = rows[i].share;
-    cells.push_back({Ellipsize(Printable(rows[i].name), kCoverageColumns),
-                     FormatCount(share.in_graphs.kernels), FormatCount(share.eager.kernels),
-                     Percent(share.kernels())});
-  }
-  out << "\n"
-      << Table(cells, {false, true, true, true}, "  ", style) << More(rows.size(), "  ", style);
+  const auto row = [](const CoverageRow& of) {
+    const CoverageShare& share = of.share;
+    return TextRow{Ellipsize(Printable(of.name), kCoverageColumns),
+                   FormatCount(share.in_graphs.kernels), FormatCount(share.eager.kernels),
+                   Percent(share.kernels())};
+  };
+  out << "\n" << TopTable({title, "in graphs", "eager", "share"}, "lrrr", "  ", style, rows, row);
 }
 
 void RenderKernels(const Coverage& coverage, const Trace& trace, const TextStyle& style,
                    std::ostream& out) {
   if (coverage.kernels.empty()) return;
-  std::vector<std::vector<std::string>> cells = {{"launches", "kernel", "why it is eager"}};
-  for (size_t i = 0; i < Shown(coverage.kernels.size(), style); ++i) {
-    const EagerKernel& kernel = coverage.kernels[i];
-    cells.push_back({FormatCount(kernel.launches),
-                     ShortName(Demangle(trace[trace[kernel.kernel].name]), kCoverageColumns),
-                     kBecause[static_cast<size_t>(kernel.because)]});
-  }
+  const auto row = [&trace](const EagerKernel& kernel) {
+    return TextRow{FormatCount(kernel.launches),
+                   ShortName(Demangle(trace[trace[kernel.kernel].name]), kCoverageColumns),
+                   kBecause[static_cast<size_t>(kernel.because)]};
+  };
   out << "\n"
-      << Table(cells, {true, false, false}, "  ", style)
-      << More(coverage.kernels.size(), "  ", style);
+      << TopTable({"launches", "kernel", "why it is eager"}, "rll", "  ", style, coverage.kernels,
+                  row);
 }
 
 Json CountsJson(const WorkCounts& counts) {
@@ -129,9 +125,7 @@ void RenderCoverageText(const Coverage& coverage, const Trace& trace, const Text
 }
 
 void RenderCoverageJson(const Coverage& coverage, const Trace& trace, std::ostream& out) {
-  Json json{{"schema", "graphkit-coverage"},
-            {"version", 1},
-            {"unknown", coverage.unknown.empty() ? Json(nullptr) : Json(coverage.unknown)}};
+  Json json{{"unknown", coverage.unknown.empty() ? Json(nullptr) : Json(coverage.unknown)}};
   json.update(ShareJson(coverage.share));
   if (!coverage.unknown.empty()) json["kernel_share"] = nullptr;
   json["before_first_launch"] = CountsJson(coverage.before);
@@ -143,7 +137,7 @@ void RenderCoverageJson(const Coverage& coverage, const Trace& trace, std::ostre
                 {"launches", kernel.launches},
                 {"because", kBecauseWords[static_cast<size_t>(kernel.because)]}};
   });
-  out << Dump(json, 2) << "\n";
+  WriteDocument("graphkit-coverage", json, out);
 }
 
 }  // namespace graphkit

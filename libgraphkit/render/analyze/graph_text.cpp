@@ -198,16 +198,14 @@ std::vector<Figure> MemoryFigures(const LikeGraphs& graphs) {
 void RenderPools(const GraphSummary& graph, const Trace& trace, const TextStyle& style,
                  std::ostream& out) {
   if (graph.pools.size() < 2) return;
-  std::vector<std::vector<std::string>> rows = {
-      {"pool", "blocks", "in all", "peak live", "lower bound"}};
+  TextRows rows = {{"pool", "blocks", "in all", "peak live", "lower bound"}};
   for (const PoolShare& share : graph.pools) {
     rows.push_back(
         {PoolTitle(trace, share.pool), FormatCount(share.blocks), FormatBytes(share.total_bytes),
          FormatBytes(share.peak_live_bytes),
          (share.lower_bound_exact ? "" : "at least ") + FormatBytes(share.lower_bound_bytes)});
   }
-  out << "  pools\n"
-      << Table(rows, {false, true, true, true, true}, std::string(kLabelColumns + 4, ' '), style);
+  out << "  pools\n" << Table(rows, "lrrrr", std::string(kLabelColumns + 4, ' '), style);
 }
 
 void RenderMemory(const LikeGraphs& graphs, const TextStyle& style, std::ostream& out) {
@@ -224,14 +222,12 @@ void RenderMemory(const LikeGraphs& graphs, const TextStyle& style, std::ostream
   const bool bars = style.colour && style.width >= kBarColumns + 60;
   Bytes most = 0;
   for (const Figure& figure : figures) most = std::max(most, figure.bytes);
-  std::vector<std::vector<std::string>> rows;
+  TextRows rows;
   for (const Figure& figure : figures) {
     rows.push_back({figure.name, FormatBytes(figure.bytes), figure.remark});
     if (bars) rows.back().push_back(Bar(figure.bytes, most, kBarColumns));
   }
-  std::vector<bool> right = {false, true, false};
-  if (bars) right.push_back(false);
-  out << Table(rows, right, std::string(kLabelColumns + 4, ' '), style);
+  out << Table(rows, bars ? "lrll" : "lrl", std::string(kLabelColumns + 4, ' '), style);
 }
 
 void RenderExecs(const GraphSummary& graph, const Trace& trace, const TextStyle& style,
@@ -332,9 +328,8 @@ void RenderEntry(const LikeGraphs& graphs, const Trace& trace, const TextStyle& 
 }
 
 void RenderTable(std::span<const LikeGraphs> entries, const TextStyle& style, std::ostream& out) {
-  std::vector<std::vector<std::string>> rows = {{"graph", "alike", "name", "nodes", "edges",
-                                                 "streams", "blocks", "peak live", "deferred",
-                                                 "lower bound", "reuse"}};
+  TextRows rows = {{"graph", "alike", "name", "nodes", "edges", "streams", "blocks", "peak live",
+                    "deferred", "lower bound", "reuse"}};
   for (const auto& [first, widest, others] : entries) {
     const GraphSummary& graph = *first;
     rows.push_back({std::to_string(graph.graph.value),
@@ -344,17 +339,16 @@ void RenderTable(std::span<const LikeGraphs> entries, const TextStyle& style, st
                     FormatBytes(graph.peak_live_bytes), FormatBytes(graph.deferred_bytes),
                     FormatBytes(graph.lower_bound_bytes), FormatBytes(graph.reuse_bytes)});
   }
-  std::vector<bool> right(rows.front().size(), true);
-  right[2] = false;
+  std::string align = "rrlrrrrrrrr";
   for (const size_t column : {2u, 1u}) {  // those without an entry
     if (std::ranges::any_of(rows.begin() + 1, rows.end(),
                             [&](const auto& row) { return !row[column].empty(); })) {
       continue;
     }
     for (auto& row : rows) row.erase(row.begin() + static_cast<ptrdiff_t>(column));
-    right.erase(right.begin() + static_cast<ptrdiff_t>(column));
+    align.erase(column, 1);
   }
-  out << "\n" << Table(rows, right, "", style);
+  out << "\n" << Table(rows, align, "", style);
 }
 
 }  // namespace

@@ -95,16 +95,13 @@ void RenderBills(const Trace& trace, const std::vector<MemoryBill>& bills, BillB
         << Inked("Memory of " + GraphTitle(trace, bill.graph) + " by " + BillByName(by), Ink::kBold,
                  style)
         << "\n";
-    std::vector<std::vector<std::string>> rows = {
-        {"bytes", "blocks", "never freed", "reuse", BillByName(by)}};
-    for (size_t i = 0; i < Shown(bill.lines.size(), style); ++i) {
-      const BillLine& line = bill.lines[i];
-      rows.push_back({FormatBytes(line.bytes), FormatCount(line.blocks),
-                      FormatBytes(line.never_freed_bytes), FormatBytes(line.reuse_bytes),
-                      Ellipsize(line.name, kBillColumns)});
-    }
-    out << Table(rows, {true, true, true, true, false}, "  ", style)
-        << More(bill.lines.size(), "  ", style);
+    const auto row = [](const BillLine& line) {
+      return TextRow{FormatBytes(line.bytes), FormatCount(line.blocks),
+                     FormatBytes(line.never_freed_bytes), FormatBytes(line.reuse_bytes),
+                     Ellipsize(line.name, kBillColumns)};
+    };
+    out << TopTable({"bytes", "blocks", "never freed", "reuse", BillByName(by)}, "rrrrl", "  ",
+                    style, bill.lines, row);
   }
 }
 
@@ -146,22 +143,17 @@ void RenderHeld(const std::vector<HeldLine>& lines, BillBy by, const HeldAt& at,
   if (lines.empty()) return;
   out << "\n"
       << Inked("Memory held " + at.text + " by " + BillByName(by), Ink::kBold, style) << "\n";
-  std::vector<std::vector<std::string>> rows = {{"in blocks", "blocks", BillByName(by)}};
-  std::vector<bool> right = {true, true, false};
-  const auto before = [&](std::vector<std::string> columns) {
-    rows.back().insert(rows.back().begin(), columns.begin(), columns.end());
+  const bool segments = HaveSegments(by);
+  const auto row = [segments](const HeldLine& line) {
+    TextRow row = {FormatBytes(line.block_bytes), FormatCount(line.blocks),
+                   Ellipsize(line.name, kBillColumns)};
+    const TextRow before = {FormatBytes(line.segment_bytes), FormatCount(line.segments)};
+    if (segments) row.insert(row.begin(), before.begin(), before.end());
+    return row;
   };
-  if (HaveSegments(by)) {
-    before({"in segments", "segments"});
-    right.insert(right.begin(), 2, true);
-  }
-  for (size_t i = 0; i < Shown(lines.size(), style); ++i) {
-    const HeldLine& line = lines[i];
-    rows.push_back({FormatBytes(line.block_bytes), FormatCount(line.blocks),
-                    Ellipsize(line.name, kBillColumns)});
-    if (HaveSegments(by)) before({FormatBytes(line.segment_bytes), FormatCount(line.segments)});
-  }
-  out << Table(rows, right, "  ", style) << More(lines.size(), "  ", style);
+  TextRow head = {"in blocks", "blocks", BillByName(by)};
+  if (segments) head.insert(head.begin(), {"in segments", "segments"});
+  out << TopTable(head, segments ? "rrrrl" : "rrl", "  ", style, lines, row);
 }
 
 }  // namespace graphkit

@@ -60,18 +60,19 @@ Json JudgedFindingJson(const GateRun& run, const JudgedFinding& judged) {
 
 void RenderCheckJson(const GateRun& run, std::ostream& out) {
   const GateVerdict& verdict = run.verdict;
-  const Json root = {
-      {"schema", "graphkit-check"},
-      {"version", 1},
-      {"passed", verdict.passed()},
-      {"exit_code", verdict.exit_code},
-      {"reasons", ListJson(verdict.reasons, [&](const auto& r) { return ReasonJson(run, r); })},
-      {"traces", ListJson(run.subjects, SubjectJson)},
-      {"measures", ListJson(verdict.measures, [&](const auto& m) { return MeasureJson(run, m); })},
-      {"findings",
-       ListJson(verdict.findings, [&](const auto& f) { return JudgedFindingJson(run, f); })},
-      {"notes", verdict.notes}};
-  out << Dump(root, 2) << "\n";
+  WriteDocument(
+      "graphkit-check",
+      Json{
+          {"passed", verdict.passed()},
+          {"exit_code", verdict.exit_code},
+          {"reasons", ListJson(verdict.reasons, [&](const auto& r) { return ReasonJson(run, r); })},
+          {"traces", ListJson(run.subjects, SubjectJson)},
+          {"measures",
+           ListJson(verdict.measures, [&](const auto& m) { return MeasureJson(run, m); })},
+          {"findings",
+           ListJson(verdict.findings, [&](const auto& f) { return JudgedFindingJson(run, f); })},
+          {"notes", verdict.notes}},
+      out);
 }
 
 }  // namespace graphkit

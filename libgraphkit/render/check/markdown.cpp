@@ -83,12 +83,12 @@ void WriteMemory(const GraphSummary& graph, std::ostream& out) {
   if (most == 0) return;
   out << "graph " << graph.graph.value << (graph.name.empty() ? "" : " ") << Printable(graph.name)
       << "\n";
-  std::vector<std::vector<std::string>> rows;
+  TextRows rows;
   for (const MemoryLine& line : lines) {
     if (!line.bytes) continue;
     rows.push_back({line.name, FormatBytes(*line.bytes), Bar(*line.bytes, most, 40)});
   }
-  out << Table(rows, {false, true, false}, "  ");
+  out << Table(rows, "lrl", "  ");
 }
 
 void WriteGraphs(const GateSubject& subject, const TextStyle& style, std::ostream& out) {

@@ -82,19 +82,16 @@ void RenderMeasures(const GateRun& run, const TextStyle& style, std::ostream& ou
   for (const GateMeasure& measure : run.verdict.measures) measures.push_back(&measure);
   if (measures.empty()) return;
   std::ranges::stable_sort(measures, std::ranges::greater(), Nearness);
-  std::vector<std::vector<std::string>> rows;
+  TextRows rows;
   for (size_t i = 0; i < Shown(measures.size(), style); ++i) {
     const GateMeasure& measure = *measures[i];
+    const std::string subject = measure.subject.empty() ? "" : " " + measure.subject;
     rows.push_back({OutcomeText(measure), measure.rule + ":",
                     MeasureText(measure.value, measure.unit) + ",", "limit",
                     MeasureText(measure.limit, measure.unit),
-                    Ellipsize(Printable(run.subjects[measure.trace].trace +
-                                        (measure.subject.empty() ? "" : " " + measure.subject)),
-                              48)});
+                    Ellipsize(Printable(run.subjects[measure.trace].trace + subject), 48)});
   }
-  out << "\nLimits\n"
-      << Table(rows, {false, false, true, false, true, false}, "  ", style)
-      << More(measures.size(), "  ", style);
+  out << "\nLimits\n" << Table(rows, "llrlrl", "  ", style) << More(measures.size(), "  ", style);
 }
 
 void RenderFinding(const GateRun& run, const JudgedFinding& judged, const TextStyle& style,

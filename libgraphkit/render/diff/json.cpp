@@ -98,17 +98,16 @@ void RenderDiffJson(const TraceDiff& diff, const DiffSide& before, const DiffSid
     return GraphDiffJson(before.trace, after.trace, of);
   };
   const auto memory = [&](const MemoryDiff& of) { return MemoryDiffJson(of, before, after); };
-  const Json root = {{"schema", "graphkit-diff"},
-                     {"version", 1},
-                     {"equal", diff.any() ? Json(diff.equal()) : Json(nullptr)},
+  WriteDocument("graphkit-diff",
+                Json{{"equal", diff.any() ? Json(diff.equal()) : Json(nullptr)},
                      {"before", SideJson(before)},
                      {"after", SideJson(after)},
                      {"memory", ListJson(diff.memory, memory)},
                      {"graphs", ListJson(diff.graphs, graph)},
                      {"removed_graphs", AllJson(before.trace, diff.removed_graphs)},
                      {"added_graphs", AllJson(after.trace, diff.added_graphs)},
-                     {"findings", diff.findings}};
-  out << Dump(root, 2) << "\n";
+                     {"findings", diff.findings}},
+                out);
 }
 
 }  // namespace graphkit

@@ -151,12 +151,12 @@ class GraphText {
   void Figures(const GraphDiff& diff) {
     std::vector<FigureChange> figures = diff.figures;
     std::stable_partition(figures.begin(), figures.end(), IsBytes);
-    std::vector<std::vector<std::string>> rows;
+    TextRows rows;
     for (const FigureChange& change : figures) {
       rows.push_back({FigureWords(change.figure), FigureText(change.figure, change.before), "→",
                       FigureText(change.figure, change.after)});
     }
-    out_ << Table(rows, {false, true, false, true}, "  ", style_);
+    out_ << Table(rows, "lrlr", "  ", style_);
   }
 
   const Trace& before_;

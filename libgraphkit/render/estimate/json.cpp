@@ -27,21 +27,20 @@ Json SizeJson(const EstimatedSize& size) {
 }  // namespace
 
 void RenderEstimateJson(const MemoryEstimate& estimate, std::ostream& out) {
-  const Json root{{"schema", "graphkit-estimate"},
-                  {"version", 1},
-                  {"device", NameOf(estimate.device)},
-                  {"alloc_conf", estimate.alloc_conf},
-                  {"sizes_from", NameOf(estimate.sizes_from)},
-                  {"kinds", ListJson(estimate.kinds, KindJson)},
-                  {"sizes", ListJson(estimate.sizes, SizeJson)},
-                  {"shared_pool", estimate.shared_pool},
-                  {"own_pools", estimate.own_pools},
-                  {"execs", estimate.execs},
-                  {"exec_source", NameOf(estimate.exec_source)},
-                  {"total", Json{{"shared_pool", Sum(estimate.shared_pool, estimate.execs)},
-                                 {"own_pools", Sum(estimate.own_pools, estimate.execs)}}},
-                  {"notes", estimate.notes}};
-  out << Dump(root, 2) << "\n";
+  WriteDocument("graphkit-estimate",
+                Json{{"device", NameOf(estimate.device)},
+                     {"alloc_conf", estimate.alloc_conf},
+                     {"sizes_from", NameOf(estimate.sizes_from)},
+                     {"kinds", ListJson(estimate.kinds, KindJson)},
+                     {"sizes", ListJson(estimate.sizes, SizeJson)},
+                     {"shared_pool", estimate.shared_pool},
+                     {"own_pools", estimate.own_pools},
+                     {"execs", estimate.execs},
+                     {"exec_source", NameOf(estimate.exec_source)},
+                     {"total", Json{{"shared_pool", Sum(estimate.shared_pool, estimate.execs)},
+                                    {"own_pools", Sum(estimate.own_pools, estimate.execs)}}},
+                     {"notes", estimate.notes}},
+                out);
 }
 
 }  // namespace graphkit

@@ -34,24 +34,26 @@ void RenderEstimate(const MemoryEstimate& estimate, const TextStyle& style, std:
   if (soft) out << "recorded on the software device (simulated)\n";
   if (!estimate.alloc_conf.empty())
     out << Wrapped("", "PyTorch's allocator with " + Printable(estimate.alloc_conf), style);
-  std::vector<std::vector<std::string>> rows = {
-      {"size", "graphs", "like", "pools of their own", "one pool grows by", "executables"}};
-  for (size_t i = 0; i < Shown(estimate.sizes.size(), style); ++i) {
-    const EstimatedSize& size = estimate.sizes[i];
-    rows.push_back({std::to_string(size.size), FormatCount(size.graphs),
-                    size.captured ? "captured" : std::to_string(size.like),
-                    RangeText(size.own_pools), RangeText(size.pool_growth), RangeText(size.execs)});
-  }
-  out << "\n" << Table(rows, {true, true, true, false, false, false}, "", style);
-  out << More(estimate.sizes.size(), "", style);
-  out << "\n";
-  const std::vector<std::vector<std::string>> sums = {
+  const auto row = [](const EstimatedSize& size) {
+    return TextRow{std::to_string(size.size),
+                   FormatCount(size.graphs),
+                   size.captured ? "captured" : std::to_string(size.like),
+                   RangeText(size.own_pools),
+                   RangeText(size.pool_growth),
+                   RangeText(size.execs)};
+  };
+  out << "\n"
+      << TopTable(
+             {"size", "graphs", "like", "pools of their own", "one pool grows by", "executables"},
+             "rrrlll", "", style, estimate.sizes, row)
+      << "\n";
+  const TextRows sums = {
       {"one pool, the largest first", RangeText(estimate.shared_pool)},
       {"a pool for each graph", RangeText(estimate.own_pools)},
       {"executables, " + std::string(NameOf(estimate.exec_source)), RangeText(estimate.execs)},
       {"in all, with one pool", RangeText(Sum(estimate.shared_pool, estimate.execs))},
       {"in all, with a pool for each", RangeText(Sum(estimate.own_pools, estimate.execs))}};
-  out << Table(sums, {false, false}, "", style);
+  out << Table(sums, "ll", "", style);
   for (const std::string& note : estimate.notes) out << Wrapped("- ", note, style);
 }
 

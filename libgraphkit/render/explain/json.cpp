@@ -86,18 +86,17 @@ Json MemoryJson(const std::vector<MemoryAccount>& memory) {
 
 void RenderExplanationJson(const Explanation& explanation, std::ostream& out) {
   const std::string& unknown = explanation.unknown_memory;
-  const Json document{{"schema", "graphkit-explain"},
-                      {"version", 1},
-                      {"file", explanation.file},
-                      {"kind", explanation.about.kind},
-                      {"what", explanation.about.what},
-                      {"facts", explanation.about.facts},
-                      {"unknown_memory", unknown.empty() ? Json(nullptr) : Json(unknown)},
-                      {"devices", ListJson(explanation.memory, DeviceJson)},
-                      {"findings", ListJson(explanation.findings, GroupJson)},
-                      {"graphs", ListJson(explanation.graphs, GraphJson)},
-                      {"next", explanation.about.next}};
-  out << Dump(document, 2) << "\n";
+  WriteDocument("graphkit-explain",
+                Json{{"file", explanation.file},
+                     {"kind", explanation.about.kind},
+                     {"what", explanation.about.what},
+                     {"facts", explanation.about.facts},
+                     {"unknown_memory", unknown.empty() ? Json(nullptr) : Json(unknown)},
+                     {"devices", ListJson(explanation.memory, DeviceJson)},
+                     {"findings", ListJson(explanation.findings, GroupJson)},
+                     {"graphs", ListJson(explanation.graphs, GraphJson)},
+                     {"next", explanation.about.next}},
+                out);
 }
 
 }  // namespace graphkit

@@ -21,12 +21,12 @@ void RenderLevels(const std::vector<Level>& levels, const TextStyle& style, std:
   const size_t columns = style.width >= 100 ? 40 : style.width >= 80 ? 24 : 12;
   Bytes most = 0;
   for (const Level& level : levels) most = std::max(most, level.bytes);
-  std::vector<std::vector<std::string>> rows;
+  TextRows rows;
   for (const Level& level : levels) {
     rows.push_back(
         {level.label, FormatBytes(level.bytes), Bar(level.bytes, most, columns), level.remark});
   }
-  out << Table(rows, {false, true, false, false}, "  ", style);
+  out << Table(rows, "lrll", "  ", style);
 }
 
 std::string SegmentsText(const MemoryAt& at) {

@@ -68,7 +68,7 @@ void RenderGraphs(const Explanation& explanation, const TextStyle& style, std::o
   }
   if (graphs.empty() || !explanation.unknown_memory.empty()) return;
   std::ranges::stable_sort(graphs, std::ranges::greater(), &GraphSummary::peak_live_bytes);
-  std::vector<std::vector<std::string>> rows = {
+  TextRows rows = {
       {"graph", "nodes", "launches", "peak live", "deferred", "never freed", "lower bound"}};
   const size_t shown = std::min(graphs.size(), kMostGraphs);
   for (size_t i = 0; i < shown; ++i) {
@@ -79,7 +79,7 @@ void RenderGraphs(const Explanation& explanation, const TextStyle& style, std::o
                     FormatBytes(graph.lower_bound_bytes)});
   }
   out << "\n  " << Inked("WHAT THE GRAPHS KEEP", Ink::kBold, style) << "\n"
-      << Table(rows, {false, true, true, true, true, true, true}, "    ", style);
+      << Table(rows, "lrrrrrr", "    ", style);
   if (shown < graphs.size()) {
     out << "    … " << Counted(graphs.size() - shown, "more graph") << " (graphkit analyze)\n";
   }

@@ -64,19 +64,15 @@ Json FindingJson(const Finding& finding) {
 
 void RenderPipelineJson(const PipelineView& view, std::ostream& out) {
   const auto rank = [&view](const RankPipeline& of) { return RankPipelineJson(of, view); };
-  const Json root = {{"schema", "graphkit-pipeline"},
-                     {"version", 1},
-                     {"title", view.title},
-                     {"ranks", ListJson(view.ranks, rank)}};
-  out << Dump(root, 2) << "\n";
+  WriteDocument("graphkit-pipeline",
+                Json{{"title", view.title}, {"ranks", ListJson(view.ranks, rank)}}, out);
 }
 
 void RenderReplaysJson(const PoolReplayView& view, std::ostream& out) {
-  const Json root = {{"schema", "graphkit-replays"},
-                     {"version", 1},
-                     {"pools", ListJson(view.pools, PoolJson)},
-                     {"findings", ListJson(view.findings, FindingJson)}};
-  out << Dump(root, 2) << "\n";
+  WriteDocument("graphkit-replays",
+                Json{{"pools", ListJson(view.pools, PoolJson)},
+                     {"findings", ListJson(view.findings, FindingJson)}},
+                out);
 }
 
 }  // namespace graphkit

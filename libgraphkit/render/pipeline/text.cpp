@@ -10,8 +10,6 @@ namespace graphkit {
 
 namespace {
 
-using Row = std::vector<std::string>;
-
 constexpr std::array<const char*, kBufferRoles> kRoleNames = {"input", "output", "output gradient",
                                                               "input gradient"};
 
@@ -43,29 +41,29 @@ std::string InputsText(const RankPipeline& rank) {
 }
 
 void RenderRanks(const PipelineView& view, const TextStyle& style, std::ostream& out) {
-  Row head = {"rank", "warm-up", "held", "input buffers"};
+  TextRow head = {"rank", "warm-up", "held", "input buffers"};
   if (view.sizes_known && !view.ranks.empty()) {
     for (const PipelineMemory& memory : view.ranks[0].memory) head.push_back(NameOf(memory.rule));
   }
-  std::vector<Row> rows = {head};
+  TextRows rows = {head};
   for (const RankPipeline& rank : view.ranks) {
-    Row row = {std::to_string(rank.rank), std::to_string(rank.warmup),
-               std::to_string(MostHeld(rank.order)), InputsText(rank)};
+    TextRow row = {std::to_string(rank.rank), std::to_string(rank.warmup),
+                   std::to_string(MostHeld(rank.order)), InputsText(rank)};
     for (const PipelineMemory& memory : rank.memory) {
       if (view.sizes_known) row.push_back(FormatBytes(memory.bytes));
     }
     rows.push_back(row);
   }
-  out << Table(rows, std::vector<bool>(head.size(), true), "", style);
+  out << Table(rows, std::string(head.size(), 'r'), "", style);
 }
 
 void RenderRules(const PipelineView& view, const RankPipeline& rank, const TextStyle& style,
                  std::ostream& out) {
-  Row head = {"rule", "inputs", "outputs", "output gradients", "input gradients"};
+  TextRow head = {"rule", "inputs", "outputs", "output gradients", "input gradients"};
   if (view.sizes_known) head.insert(head.begin() + 1, {"memory", "bound", "most at once"});
-  std::vector<Row> rows = {head};
+  TextRows rows = {head};
   for (const PipelineMemory& memory : rank.memory) {
-    Row row = {NameOf(memory.rule)};
+    TextRow row = {NameOf(memory.rule)};
     if (view.sizes_known) {
       for (const Bytes bytes : {memory.bytes, memory.lower_bound, memory.live_peak()}) {
         row.push_back(FormatBytes(bytes));
@@ -74,9 +72,7 @@ void RenderRules(const PipelineView& view, const RankPipeline& rank, const TextS
     for (const RoleMemory& role : memory.roles) row.push_back(FormatCount(role.buffers));
     rows.push_back(row);
   }
-  std::vector<bool> right(head.size(), true);
-  right[0] = false;
-  out << "\n" << Table(rows, right, "", style);
+  out << "\n" << Table(rows, "l" + std::string(head.size() - 1, 'r'), "", style);
 }
 
 // The buffers that lie at each address, in the order of their use: who takes over from whom.

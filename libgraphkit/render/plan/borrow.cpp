@@ -106,7 +106,7 @@ void RenderPool(const PoolBorrow& pool, const Trace& trace, const TextStyle& sty
                 {"may be borrowed", FormatBytes(pool.free_bytes()) + " in " +
                                         Counted(pool.free.size(), "range") + ", the largest " +
                                         FormatBytes(pool.largest())}},
-               {false, false}, "  ");
+               "ll", "  ");
   RenderBarred(pool, trace, style, out);
   if (pool.windows.empty()) {
     out << (pool.launches == 0 ? "  window: not launched in this trace\n"
@@ -129,14 +129,14 @@ void RenderAt(const BorrowView& view, const Trace& trace, const TextStyle& style
   out << "At " << BorrowNodeText(trace, view.at) << " of "
       << GraphTitle(trace, trace[view.at].graph) << ", in the arenas of the plan:\n";
   if (view.at_node.empty()) out << "  nothing is free\n";
-  std::vector<std::vector<std::string>> rows = {{"pool", "offset", "size", "free"}};
+  TextRows rows = {{"pool", "offset", "size", "free"}};
   for (const BorrowAt& one : view.at_node) {
     const PoolId pool = view.plan->arenas[one.range.arena].pool;
     rows.push_back({pool.valid() ? PoolTitle(trace, pool) : "no pool",
                     FormatCount(one.range.offset), FormatBytes(one.range.size),
                     UntilText(one, trace)});
   }
-  if (rows.size() > 1) out << Table(rows, {false, true, true, false}, "  ", style);
+  if (rows.size() > 1) out << Table(rows, "lrrl", "  ", style);
 }
 
 void RenderPlanned(const PlannedMemory& plan, std::ostream& out) {
@@ -236,15 +236,13 @@ void RenderBorrowText(const BorrowView& view, const Trace& trace, const TextStyl
 void RenderBorrowJson(const BorrowView& view, const Trace& trace, std::ostream& out) {
   const auto pool = [&trace](const PoolBorrow& of) { return PoolJson(of, trace); };
   Json json{
-      {"schema", "graphkit-borrow"},
-      {"version", 1},
       {"work_outside_recorded", trace.process.all_work},
       {"pools", ListJson(view.pools, pool)},
       {"graph_memory", {{"blocks", view.graph_memory.blocks}, {"bytes", view.graph_memory.bytes}}}};
   if (view.at.valid()) {
     json["at"] = Json{{"node", view.at}, {"ranges", ListJson(view.at_node, AtJson)}};
   }
-  out << Dump(json, 2) << "\n";
+  WriteDocument("graphkit-borrow", json, out);
 }
 
 }  // namespace graphkit

@@ -12,7 +12,7 @@ std::string RatioText(Bytes bytes, Bytes bound) {
 }
 
 void RenderPlanText(const PlannedMemory& plan, std::ostream& out) {
-  std::vector<std::vector<std::string>> rows = {
+  TextRows rows = {
       {"blocks", FormatCount(plan.placements.size())},
       {"peak", FormatBytes(plan.peak) + " (" + FormatCount(plan.peak) + " B)"},
       {"lower bound", FormatBytes(plan.lower_bound) + " (" + FormatCount(plan.lower_bound) + " B)"},
@@ -37,7 +37,7 @@ void RenderPlanText(const PlannedMemory& plan, std::ostream& out) {
                                                   FormatBytes(plan.peak - *plan.capacity)});
     if (plan.lower_bound > *plan.capacity) rows.back()[1] += "; no plan fits";
   }
-  out << Table(rows, {false, false}, "");
+  out << Table(rows, "ll", "");
 }
 
 }  // namespace graphkit

@@ -63,13 +63,12 @@ void RenderGraph(const Trade& trade, const Trace& trace, const TextStyle& style,
         << "; no change that was tried makes it smaller\n";
     return;
   }
-  std::vector<std::vector<std::string>> rows = {
-      {"changes", "peak", "lower bound", "critical path"}};
+  TextRows rows = {{"changes", "peak", "lower bound", "critical path"}};
   for (const TradeRow& row : trade.rows) {
     rows.push_back({row.changes == 0 ? "none" : std::to_string(row.changes), FormatBytes(row.peak),
                     FormatBytes(row.lower_bound), PathText(row)});
   }
-  out << Table(rows, {true, true, true, false}, "  ");
+  out << Table(rows, "rrrl", "  ");
   for (size_t i = 0; i < trade.rows.back().changes; ++i) {
     out << Wrapped("  " + std::to_string(i + 1) + ". ", ChangeText(trace, trade.changes[i]), style);
   }
@@ -92,7 +91,7 @@ void RenderTradeJson(std::span<const Trade> trades, std::ostream& out) {
                 {"changes", ListJson(trade.changes, ChangeJson)},
                 {"rows", ListJson(trade.rows, RowJson)}};
   });
-  out << Json{{"schema", "graphkit-trade"}, {"version", 1}, {"graphs", graphs}}.dump(2) << "\n";
+  WriteDocument("graphkit-trade", Json{{"graphs", graphs}}, out);
 }
 
 }  // namespace graphkit

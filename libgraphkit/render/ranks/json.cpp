@@ -76,16 +76,15 @@ void RenderRanksJson(const RankReport& report, std::ostream& out) {
   Json spread;
   AddFigures(kRankFigures, report.spread, spread);
   const bool complete = std::ranges::all_of(report.ranks, &RankSummary::complete);
-  const Json json{{"schema", "graphkit-ranks"},
-                  {"version", 1},
-                  {"complete", complete},
-                  {"worst", report.worst()},
-                  {"folder", report.folder},
-                  {"traces", ListJson(report.ranks, RankJson)},
-                  {"spread", std::move(spread)},
-                  {"groups", ListJson(report.groups, GroupJson)},
-                  {"findings", ListJson(report.findings, SharedJson)}};
-  out << Dump(json, 1) << "\n";
+  WriteDocument("graphkit-ranks",
+                Json{{"complete", complete},
+                     {"worst", report.worst()},
+                     {"folder", report.folder},
+                     {"traces", ListJson(report.ranks, RankJson)},
+                     {"spread", std::move(spread)},
+                     {"groups", ListJson(report.groups, GroupJson)},
+                     {"findings", ListJson(report.findings, SharedJson)}},
+                out, 1);
 }
 
 }  // namespace graphkit

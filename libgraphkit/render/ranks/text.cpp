@@ -89,11 +89,11 @@ void RenderTable(const RankReport& report, const TextStyle& style, std::ostream&
   const std::vector<size_t> figures = TableFigures(report, style);
   if (figures.empty()) return;
   const bool bars = style.colour && style.width >= 100;
-  std::vector<std::vector<std::string>> rows = {{"trace"}};
-  std::vector<bool> right = {false};
+  TextRows rows = {{"trace"}};
+  std::string align = "l";
   for (const size_t figure : figures) {
     rows[0].push_back(FigureTitle(kRankFigures[figure]));
-    right.push_back(true);
+    align += 'r';
   }
   const size_t shown = Shown(report.by_memory.size(), style);
   for (size_t i = 0; i < shown; ++i) {
@@ -109,14 +109,14 @@ void RenderTable(const RankReport& report, const TextStyle& style, std::ostream&
   }
   if (bars) {
     rows[0].push_back("");
-    right.push_back(false);
+    align += 'l';
   }
-  out << "\n" << Table(rows, right, "", style);
+  out << "\n" << Table(rows, align, "", style);
   out << More(report.by_memory.size(), "", style);
 }
 
 void RenderSpread(const RankReport& report, const TextStyle& style, std::ostream& out) {
-  std::vector<std::vector<std::string>> rows = {{"figure", "least", "", "median", "most", ""}};
+  TextRows rows = {{"figure", "least", "", "median", "most", ""}};
   std::vector<std::string> same;
   for (size_t i = 0; i < kRankFigureCount; ++i) {
     if (!report.spread[i]) continue;
@@ -132,9 +132,7 @@ void RenderSpread(const RankReport& report, const TextStyle& style, std::ostream
                     FigureText(name, spread.most), NameOf(report, spread.most_rank)});
   }
   if (rows.size() > 1) {
-    out << "\n"
-        << Inked("Spread", Ink::kBold, style) << "\n"
-        << Table(rows, {false, true, false, true, true, false}, "  ", style);
+    out << "\n" << Inked("Spread", Ink::kBold, style) << "\n" << Table(rows, "lrlrrl", "  ", style);
   }
   if (!same.empty()) out << "\n" << Wrapped("The same in all: ", Listed(same), style);
 }

@@ -72,9 +72,8 @@ PredictionOutcome OutcomeOf(std::span<const DevicePrediction> devices) {
 void RenderPredictionText(std::span<const DevicePrediction> devices, std::ostream& out) {
   for (const DevicePrediction& device : devices) {
     const PredictionScore& score = device.score;
-    std::vector<std::vector<std::string>> rows = {
-        {"addresses", Share(score.addresses_hit, score.addresses)},
-        {"segments", Share(score.segments_hit, score.segments)}};
+    TextRows rows = {{"addresses", Share(score.addresses_hit, score.addresses)},
+                     {"segments", Share(score.segments_hit, score.segments)}};
     if (score.not_judged.restored > 0) {
       rows.push_back({"restored", FormatCount(score.not_judged.restored) +
                                       " placed by a checkpoint of their pool (cudagraph trees)"});
@@ -86,7 +85,7 @@ void RenderPredictionText(std::span<const DevicePrediction> devices, std::ostrea
       rows.push_back({"misses", FormatCount(score.misses.size())});
       rows.push_back({"first miss", MissText(score.misses.front())});
     }
-    out << "device " << device.device << "\n" << Table(rows, {false, false}, "  ");
+    out << "device " << device.device << "\n" << Table(rows, "ll", "  ");
   }
 }
 
@@ -103,17 +102,16 @@ void RenderPredictionJson(std::span<const DevicePrediction> devices, std::ostrea
                         {"not_judged", score.not_judged},
                         {"first_miss", MissJson(score)}});
   }
-  const Json document{{"schema", "graphkit-prediction"},
-                      {"version", 1},
-                      {"allocator", "pytorch"},
-                      {"predicted", OutcomeOf(devices) == PredictionOutcome::kPredicted},
-                      {"devices", list}};
-  out << document.dump(2) << "\n";
+  WriteDocument("graphkit-prediction",
+                Json{{"allocator", "pytorch"},
+                     {"predicted", OutcomeOf(devices) == PredictionOutcome::kPredicted},
+                     {"devices", list}},
+                out);
 }
 
 void RenderPlacementsText(std::span<const PolicyPlacements> policies, const Trace& trace,
                           const TextStyle& style, std::ostream& out) {
-  std::vector<std::vector<std::string>> rows;
+  TextRows rows;
   uint64_t left = 0;
   for (const PolicyPlacements& policy : policies) {
     const RecordedPlacements& found = policy.found;
@@ -124,7 +122,7 @@ void RenderPlacementsText(std::span<const PolicyPlacements> policies, const Trac
     rows.push_back({std::string(InfoOf(policy.policy).name), std::move(text)});
     left = std::max(left, found.not_compared);
   }
-  out << "Placed as recorded\n" << Table(rows, {false, false}, "  ");
+  out << "Placed as recorded\n" << Table(rows, "ll", "  ");
   if (left == 0) return;
   out << Wrapped("",
                  "Not compared: " + Counted(left, "block") +
@@ -142,8 +140,7 @@ void RenderPlacementsJson(std::span<const PolicyPlacements> policies, std::ostre
                         {"not_compared", found.not_compared},
                         {"first_elsewhere", found.first}});
   }
-  const Json document{{"schema", "graphkit-placements"}, {"version", 1}, {"policies", list}};
-  out << document.dump(2) << "\n";
+  WriteDocument("graphkit-placements", Json{{"policies", list}}, out);
 }
 
 }  // namespace graphkit

@@ -39,17 +39,11 @@ Json FiguresJson(const PolicyFigures& figures) {
               {"lower_bound_bytes", figures.lower_bound}};
 }
 
-// What one malloc or free took, both placements and their index together.
-std::string TimePerOperation(const PolicyFigures& figures) {
-  if (figures.operations == 0) return "-";
-  return Formatted("%.0f ns", 1e9 * figures.seconds / static_cast<double>(figures.operations));
-}
-
 // How long frees waited for the malloc that found them complete.
 void RenderWaits(std::span<const PolicyReplay> replays, const TextStyle& style, std::ostream& out) {
   const auto waits = [](const PolicyReplay& replay) { return replay.figures.reclaimed > 0; };
   if (std::ranges::none_of(replays, waits)) return;
-  std::vector<std::vector<std::string>> rows = {
+  TextRows rows = {
       {"policy", "frees that waited", "operations waited, on average", "byte-operations deferred"}};
   for (const PolicyReplay& replay : replays) {
     const PolicyFigures& figures = replay.figures;
@@ -59,7 +53,7 @@ void RenderWaits(std::span<const PolicyReplay> replays, const TextStyle& style, 
     rows.push_back({ReplayName(replay), FormatCount(figures.reclaimed), Formatted("%.1f", mean),
                     FormatCount(figures.deferred_byte_operations)});
   }
-  out << "\n" << Table(rows, {false, true, true, true}, "", style);
+  out << "\n" << Table(rows, "lrrr", "", style);
 }
 
 Json OutOfMemoryJson(const OutOfMemory* out_of_memory) {
@@ -167,15 +161,9 @@ const OutOfMemory* RanOut(const PolicyReplay& replay) {
 
 void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& view,
                       const Trace& trace, const TextStyle& style, std::ostream& out) {
-  std::vector<std::vector<std::string>> rows = {{"policy", "reserved", "extent", "lower bound",
-                                                 "ratio", "active", "allocated", "fragmentation",
-                                                 "never reclaimed", "missed"}};
-  std::vector<bool> right(rows[0].size(), true);
-  right[0] = false;
-  if (view.time) rows[0].push_back("time per operation");
-  if (view.time) right.push_back(true);
+  TextRows rows = {{"policy", "reserved", "extent", "lower bound", "ratio", "active", "allocated",
+                    "fragmentation", "never reclaimed", "missed"}};
   if (view.verify) rows[0].push_back("verified");
-  if (view.verify) right.push_back(false);
   for (const PolicyReplay& replay : replays) {
     const PolicyFigures& figures = replay.figures;
     rows.push_back({ReplayName(replay), FormatBytes(figures.peak_reserved),
@@ -184,13 +172,12 @@ void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& v
                     FormatBytes(figures.peak_active), FormatBytes(figures.peak_allocated),
                     FormatPercent(FragmentationOf(figures)), FormatBytes(figures.never_reclaimed),
                     FormatBytes(figures.missed)});
-    if (view.time) rows.back().push_back(TimePerOperation(figures));
     if (view.verify) rows.back().push_back(replay.verified ? "yes" : "no");
   }
   if (trace.process.device == DeviceKind::kSoft) {
     out << "recorded on the software device (simulated)\n\n";
   }
-  out << Table(rows, right, "", style);
+  out << Table(rows, view.verify ? "lrrrrrrrrrl" : "lrrrrrrrrr", "", style);
   if (view.collateral.blocks > 0) {
     out << "\nwhile captures were under way PyTorch would have held back "
         << Counted(view.collateral.blocks, "block")
@@ -204,16 +191,15 @@ void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& v
 void RenderReplayJson(std::span<const PolicyReplay> replays, const ReplayView& view,
                       const Trace& trace, std::ostream& out) {
   const auto policy = [&view](const PolicyReplay& replay) { return PolicyJson(replay, view); };
-  const Json document{{"schema", "graphkit-replay"},
-                      {"version", 1},
-                      {"device", NameOf(trace.process.device)},
-                      {"complete", IsComplete(trace)},
-                      {"capacity_bytes", view.capacity},
-                      {"collateral", Json{{"blocks", view.collateral.blocks},
-                                          {"bytes", view.collateral.bytes},
-                                          {"peak_bytes", view.collateral.peak}}},
-                      {"policies", ListJson(replays, policy)}};
-  out << document.dump(2) << "\n";
+  WriteDocument("graphkit-replay",
+                Json{{"device", NameOf(trace.process.device)},
+                     {"complete", IsComplete(trace)},
+                     {"capacity_bytes", view.capacity},
+                     {"collateral", Json{{"blocks", view.collateral.blocks},
+                                         {"bytes", view.collateral.bytes},
+                                         {"peak_bytes", view.collateral.peak}}},
+                     {"policies", ListJson(replays, policy)}},
+                out);
 }
 
 // One point a line: there may be millions of them.

@@ -18,7 +18,6 @@ namespace graphkit {
 
 struct ReplayView {
   bool verify = false;                 // the placements were looked at
-  bool time = false;                   // show how long an operation took: differs from run to run
   std::optional<Bytes> capacity = {};  // what there was to be had
   Collateral collateral = {};          // held back outside of graphs by defer and pytorch
 };

@@ -28,16 +28,15 @@ std::vector<std::string> RowOf(std::string title, const AllocatorOutcome& outcom
 void RenderDevice(const WhatIf& device, const TextStyle& style, std::ostream& out) {
   out << "device " << device.device << ": PyTorch's allocator, recorded and by the model\n";
   const Bytes base = device.rows.front().outcome.peak_reserved;
-  std::vector<std::vector<std::string>> rows = {
-      {"settings", "peak reserved", "", "at the end", "failed"},
-      RowOf("recorded", device.recorded, "")};
+  TextRows rows = {{"settings", "peak reserved", "", "at the end", "failed"},
+                   RowOf("recorded", device.recorded, "")};
   for (const WhatIfRow& row : device.rows) {
     const bool recorded = row.settings.empty();
     rows.push_back(
         RowOf(recorded ? "model, settings as recorded" : "model, " + Printable(row.settings),
               row.outcome, recorded ? "" : DifferenceText(row.outcome.peak_reserved, base)));
   }
-  out << Table(rows, {false, true, false, true, true}, "  ", style);
+  out << Table(rows, "lrlrr", "  ", style);
   if (device.capacity) {
     out << Wrapped("  ", "with " + FormatBytes(*device.capacity) + " of device memory", style);
   }
@@ -66,9 +65,7 @@ void RenderWhatIfJson(std::span<const WhatIf> devices, std::ostream& out) {
         {"recorded", device.recorded},       {"model", ListJson(device.rows, row_json)},
         {"capacity_bytes", device.capacity}, {"left_out_events", device.left_out}};
   };
-  const Json document{
-      {"schema", "graphkit-what-if"}, {"version", 1}, {"devices", ListJson(devices, device_json)}};
-  out << Dump(document, 2) << "\n";
+  WriteDocument("graphkit-what-if", Json{{"devices", ListJson(devices, device_json)}}, out);
 }
 
 }  // namespace graphkit

@@ -57,11 +57,11 @@ void PrintTopic(const std::string& text) {
 }
 
 void PrintChecks() {
-  std::vector<std::vector<std::string>> rows;
+  TextRows rows;
   for (const Check& check : AllChecks()) {
     rows.push_back({std::string(check.id), SeverityName(check.severity), std::string(check.what)});
   }
-  std::cout << "graphkit help ID explains a check.\n\n" << Table(rows, {false, false, false}, "  ");
+  std::cout << "graphkit help ID explains a check.\n\n" << Table(rows, "lll", "  ");
 }
 
 // A word's row of the glossary, "| word, other | what it means |": false: there is none.

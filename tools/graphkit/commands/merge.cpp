@@ -35,12 +35,11 @@ Result<Merged> ReadAndMerge(const std::vector<std::string>& files) {
 }
 
 void WriteReport(const Merged& merged, std::ostream& out) {
-  const Json report = {{"schema", "graphkit-merge"},
-                       {"version", 1},
-                       {"joined", merged.joined},
-                       {"not_joined", merged.not_joined},
-                       {"warnings", merged.warnings}};
-  out << report.dump(1) << "\n";
+  WriteDocument("graphkit-merge",
+                Json{{"joined", merged.joined},
+                     {"not_joined", merged.not_joined},
+                     {"warnings", merged.warnings}},
+                out, 1);
 }
 
 int RunMerge(const MergeArguments& arguments) {

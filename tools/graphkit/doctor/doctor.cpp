@@ -57,11 +57,7 @@ void RenderJson(const Inventory& inventory, std::ostream& out) {
                 {"found", item.found},
                 {"advice", item.advice}};
   });
-  const Json root = {{"schema", "graphkit-doctor"},
-                     {"version", 1},
-                     {"device", inventory.device},
-                     {"items", items}};
-  out << Dump(root, 2) << "\n";
+  WriteDocument("graphkit-doctor", Json{{"device", inventory.device}, {"items", items}}, out);
 }
 
 struct DoctorArguments {

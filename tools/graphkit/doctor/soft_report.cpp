@@ -50,16 +50,14 @@ std::string UnseenText(const std::vector<SoftLibrary>& libraries) {
 
 void RenderList(const SoftLibrary& library, SoftList list, const TextStyle& style,
                 std::ostream& out) {
-  std::vector<std::vector<std::string>> rows;
+  TextRows rows;
   for (const SoftFunction& function : library.functions) {
     if (!IsListed(function, list)) continue;
     const std::string test = function.test.empty() ? "" : "checked by " + function.test;
     rows.push_back({function.name, StateName(function.state()), function.family, test});
   }
   if (rows.empty()) return;
-  out << "\n"
-      << Inked(library.name, Ink::kBold, style) << "\n"
-      << Table(rows, {false, false, false, false}, "  ", style);
+  out << "\n" << Inked(library.name, Ink::kBold, style) << "\n" << Table(rows, "llll", "  ", style);
 }
 
 Json FunctionsJson(const SoftLibrary& library, SoftList list) {
@@ -76,14 +74,13 @@ Json FunctionsJson(const SoftLibrary& library, SoftList list) {
 
 void RenderSoftText(const std::vector<SoftLibrary>& libraries, std::optional<SoftList> list,
                     const TextStyle& style, std::ostream& out) {
-  std::vector<std::vector<std::string>> rows = {
-      {"", "functions", "modelled", "", "unchecked", "missing"}};
+  TextRows rows = {{"", "functions", "modelled", "", "unchecked", "missing"}};
   for (const SoftLibrary& library : libraries) {
     rows.push_back(CountRow(library.name, Count(library.functions)));
     if (HasCore(library)) rows.push_back(CountRow(kCoreName, Count(Core(library.functions))));
   }
   out << Inked("The software device", Ink::kBold, style) << " (simulated)\n\n"
-      << Table(rows, {false, true, true, true, true, true}, "", style) << "\n"
+      << Table(rows, "lrrrrr", "", style) << "\n"
       << Wrapped("", kMeaning, style) << Wrapped("", UnseenText(libraries), style);
   if (!list) return;
   for (const SoftLibrary& library : libraries) RenderList(library, *list, style, out);
@@ -98,8 +95,7 @@ void RenderSoftJson(const std::vector<SoftLibrary>& libraries, std::optional<Sof
     if (list) row["list"] = FunctionsJson(library, *list);
     rows.push_back(std::move(row));
   }
-  const Json root = {{"schema", "graphkit-doctor-soft"}, {"version", 1}, {"libraries", rows}};
-  out << Dump(root, 2) << "\n";
+  WriteDocument("graphkit-doctor-soft", Json{{"libraries", rows}}, out);
 }
 
 }  // namespace graphkit
