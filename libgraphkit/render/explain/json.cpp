@@ -76,13 +76,7 @@ Json PlacedHolderJson(const HeldGroup& group) {
   return json;
 }
 
-Json MemoryJson(const std::vector<MemoryAccount>& memory) {
-  return ListJson(memory, [](const MemoryAccount& account) {
-    Json json = DeviceJson(account);
-    json["holders"] = ListJson(account.holders, PlacedHolderJson);
-    return json;
-  });
-}
+Json MemoryJson(const std::vector<MemoryAccount>& memory) { return ListJson(memory, DeviceJson); }
 
 void RenderExplanationJson(const Explanation& explanation, std::ostream& out) {
   const std::string& unknown = explanation.unknown_memory;

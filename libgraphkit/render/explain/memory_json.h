@@ -11,7 +11,7 @@ namespace graphkit {
 // As of "holders" of the explanation's JSON, with the short place and the function as well.
 Json PlacedHolderJson(const HeldGroup& group);
 
-// As "devices" of the explanation's JSON; holders as above.
+// As "devices" of the explanation's JSON.
 Json MemoryJson(const std::vector<MemoryAccount>& memory);
 
 }  // namespace graphkit

@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "libgraphkit/analysis/explain/held.h"
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/render/analyze/analyze.h"
@@ -50,26 +51,21 @@ struct NodeTexts {
 NodeTexts NameNodes(const Trace& trace) {
   NodeTexts texts;
   TextList full;
-  std::vector<uint32_t> of_kernel(trace.kernels.size(), ~0u);
-  std::vector<uint32_t> of_kind(256, ~0u);
-  const auto add = [&](NodeId id) {
-    const Node& node = trace[id];
-    const bool kernel = node.kind == NodeKind::kKernel && node.kernel;
-    std::string name = kernel ? Demangle(trace[trace[node.kernel].name]) : "";
-    if (name.empty()) name = NodeKindName(node.kind);
-    const uint32_t number = full.Add(Ellipsize(name, kFullNameColumns));
-    if (number == texts.names.size()) {
-      texts.names.push_back(full.texts().back());
-      texts.short_names.push_back(NodeTitle(trace, id, kShortNameColumns));
-    }
-    return number;
-  };
+  std::vector<uint32_t> known(trace.kernels.size() + 256, ~0u);  // by kernel; of others by kind
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
     const Node& node = trace.nodes[i];
     const bool kernel = node.kind == NodeKind::kKernel && node.kernel;
-    uint32_t& number =
-        kernel ? of_kernel[node.kernel.index()] : of_kind[static_cast<size_t>(node.kind)];
-    if (number == ~0u) number = add(NodeId(i));
+    const size_t kind = trace.kernels.size() + static_cast<size_t>(node.kind);
+    uint32_t& number = known[kernel ? node.kernel.index() : kind];
+    if (number == ~0u) {
+      std::string name = kernel ? Demangle(trace[trace[node.kernel].name]) : "";
+      if (name.empty()) name = NodeKindName(node.kind);
+      number = full.Add(Ellipsize(name, kFullNameColumns));
+      if (number == texts.names.size()) {
+        texts.names.push_back(full.texts().back());
+        texts.short_names.push_back(NodeTitle(trace, NodeId(i), kShortNameColumns));
+      }
+    }
     texts.name.push_back(number);
     texts.detail.push_back(texts.details.Add(NodeDetail(trace, NodeId(i))));
   }
@@ -92,6 +88,17 @@ Json StacksJson(const Trace& trace) {
   return stacks;
 }
 
+// Of each stack its line, as one more than the place among its frames or 0, its operator and the
+// role of its memory.
+Json StackNamesJson(const Trace& trace) {
+  Json names = Json::array();
+  for (const StackName& name : NamesOfStacks(trace)) {
+    const uint32_t first = trace.stacks[names.size()].frames.first;
+    names.push_back({name.frame ? *name.frame - first + 1 : 0, name.operation, name.role});
+  }
+  return names;
+}
+
 // Ids that may be none: one more than the id, or 0.
 template <typename Tag>
 uint64_t Maybe(Id<Tag> id) {
@@ -110,16 +117,14 @@ void AddNodes(const Trace& trace, const NodeTexts& texts, PackedColumns& columns
   columns.AddAll("node.duration", trace.nodes,
                  [](const Node& n) { return uint64_t{n.duration_ns}; });
   columns.AddAll("node.accesses", trace.nodes, [](const Node& n) { return n.accesses.count; });
-  columns.Begin("access.block");
-  std::vector<uint64_t> modes;
+  std::vector<Access> accesses;
   for (const Node& node : trace.nodes) {
-    for (uint32_t i = 0; i < node.accesses.count; ++i) {
-      const Access& access = trace.accesses[node.accesses.first + i];
-      columns.Add(Maybe(access.block));
-      modes.push_back(static_cast<uint64_t>(access.mode));
-    }
+    const uint32_t first = node.accesses.first;
+    for (uint32_t i = 0; i < node.accesses.count; ++i)
+      accesses.push_back(trace.accesses[first + i]);
   }
-  columns.AddAll("access.mode", modes, [](uint64_t mode) { return mode; });
+  columns.AddAll("access.block", accesses, [](const Access& a) { return Maybe(a.block); });
+  columns.AddAll("access.mode", accesses, [](const Access& a) { return uint64_t(a.mode); });
 }
 
 // Full edges are 0, programmatic ones 1, launch completion 2.
@@ -142,6 +147,7 @@ void AddEdges(const Trace& trace, PackedColumns& columns) {
 void AddBlocks(const Trace& trace, PackedColumns& columns) {
   const auto add = [&](const char* name, auto get) { columns.AddAll(name, trace.blocks, get); };
   add("block.size", [](const Block& b) { return b.size; });
+  add("block.slack", [](const Block& b) { return b.slack; });
   add("block.address", [](const Block& b) { return b.address; });
   add("block.pool", [](const Block& b) { return Maybe(b.pool); });
   add("block.segment", [](const Block& b) { return Maybe(b.segment); });
@@ -187,6 +193,8 @@ void AddViews(std::vector<ReportView>& views, PackedColumns& columns) {
   add("view.launch", &ReportView::launches, [](const LaunchPlace& p) { return p.launch.value; });
   add("view.launch.x", &ReportView::launches, [](const LaunchPlace& p) { return p.x; });
   add("view.launch.lane", &ReportView::launches, [](const LaunchPlace& p) { return p.lane; });
+  count("views.events", &ReportView::events);
+  add("view.event.x", &ReportView::events, [](uint32_t x) { return x; });
   count("views.path", &ReportView::path);
   add("view.path", &ReportView::path, [](NodeId id) { return id.value; });
   count("views.bands", &ReportView::bands);
@@ -201,16 +209,15 @@ void AddViews(std::vector<ReportView>& views, PackedColumns& columns) {
 void AddReuse(const Report& report, PackedColumns& columns) {
   columns.AddAll("graphs.reuse", report.graphs,
                  [](const GraphSummary& graph) { return graph.reuse.size(); });
-  const auto add = [&](const char* name, auto get) {
-    columns.Begin(name);
-    for (const GraphSummary& graph : report.graphs) {
-      for (const ReusePair& pair : graph.reuse) columns.Add(get(pair));
-    }
-  };
-  add("reuse.earlier", [](const ReusePair& pair) { return pair.earlier.value; });
-  add("reuse.later", [](const ReusePair& pair) { return pair.later.value; });
-  add("reuse.bytes", [](const ReusePair& pair) { return pair.bytes; });
-  add("reuse.assumes", [](const ReusePair& pair) { return static_cast<uint64_t>(pair.assumes); });
+  std::vector<ReusePair> pairs;
+  for (const GraphSummary& graph : report.graphs) {
+    pairs.insert(pairs.end(), graph.reuse.begin(), graph.reuse.end());
+  }
+  columns.AddAll("reuse.earlier", pairs, [](const ReusePair& pair) { return pair.earlier.value; });
+  columns.AddAll("reuse.later", pairs, [](const ReusePair& pair) { return pair.later.value; });
+  columns.AddAll("reuse.bytes", pairs, [](const ReusePair& pair) { return pair.bytes; });
+  columns.AddAll("reuse.assumes", pairs,
+                 [](const ReusePair& pair) { return uint64_t(pair.assumes); });
 }
 
 void WriteBands(const std::vector<MemoryBand>& bands, JsonPieces& json) {
@@ -260,6 +267,7 @@ Json NamesJson(const Trace& trace, const NodeTexts& texts) {
       {"details", texts.details.texts()},
       {"assumptions", Names<Assumption>::value},
       {"stacks", StacksJson(trace)},
+      {"stack_names", StackNamesJson(trace)},
       {"stack_titles",
        TitlesJson(trace.stacks, [&](size_t i) { return StackTitle(trace, StackId(i)); })},
       {"streams",
@@ -312,7 +320,7 @@ std::string DeflatedReport(const ReportPage& page) {
   const bool known = page.report.unknown_memory.empty();
   json.Add("memory", known ? MemoryJson(AccountForMemory(trace, page.snapshot)) : Json::array());
   {
-    std::vector<ReportView> views = LayOutReport(page.facts, page.policy);
+    std::vector<ReportView> views = LayOutReport(page.facts, page.policy, page.snapshot);
     json.AddTexts("views", views, [&](const ReportView& view, JsonPieces& text_of) {
       WriteView(trace, view, text_of);
     });

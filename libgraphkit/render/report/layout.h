@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/model/snapshot_info.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/replay/replay_trace.h"
 
@@ -78,13 +79,15 @@ struct ReportView {
   std::vector<PolicyPlace> policy = {};  // by block
   std::vector<MemoryBand> policy_bands = {};
   Bytes policy_extent = 0;
-  std::vector<NodeId> path = {};  // the longest one
+  std::vector<NodeId> path = {};      // the longest one
+  std::vector<uint32_t> events = {};  // x of each event of a snapshot, in the whole program
   bool operator==(const ReportView&) const = default;
 };
 
 // A view for each graph that isn't inside another, and last, unless one graph is all there is, the
-// whole program. `policy` may be null.
-std::vector<ReportView> LayOutReport(const Facts& facts, const PolicyReplay* policy);
+// whole program. `policy` and `snapshot` may be null.
+std::vector<ReportView> LayOutReport(const Facts& facts, const PolicyReplay* policy,
+                                     const SnapshotInfo* snapshot = nullptr);
 
 // Addresses without the gaps: where blocks lie when only the memory that they use is drawn.
 struct CompactMemory {

@@ -117,6 +117,7 @@ const check = (text, ground) => {
   if ((a + .05) / (b + .05) < 4.5) tooClose.push(`${text} on ${ground}`);
 };
 for (const text of ["ink", "pale", "accent", "warning", "error", "note", "good"]) for (const ground of ["paper", "ground", "soft"]) check(text, ground);
+for (const ground of ["rest", "nostack", "earlier", ...Array.from({length: GROUP_COLORS}, (_, i) => `group${i}`)]) check("on-node", ground);
 for (const kind of app.trace.texts.kinds) check("on-node", style.getPropertyValue(`--${KIND_COLORS[kind] || kind}`) ? KIND_COLORS[kind] || kind : "unknown");
 return tooClose;
 """
@@ -174,7 +175,7 @@ class Numbers(Page):
                     replayed = {g["id"]: g["peak_extent_bytes"] for g in policy["policies"][0]["graphs"]}
                 self.open(report_of(trace))
                 self.assertEqual(report, self.browser.run("return app.trace.analyze"))
-                self.assertEqual(len(report["findings"]), self.browser.run("return document.querySelectorAll('.finding').length"))
+                self.assertEqual(len(report["findings"]), self.browser.run("return document.querySelectorAll('[data-finding]').length"))
                 bills = {by: bills_of(trace, by) for by in ("stack", "stream", "pool", "block")}
                 roots = self.browser.run("return app.trace.views.map(view => view.root)")
                 for index, root in enumerate(roots):
@@ -402,6 +403,253 @@ class Hands(Page):
         pdf = WORK / "report.pdf"
         self.browser.print_pdf(pdf)
         self.assertGreater(pdf.stat().st_size, 10_000)
+
+
+SNAPSHOTS = "torch-snapshots"
+SHOWN_HOLDERS = """
+return [...document.querySelectorAll("#holders tbody tr")].map((row) => [...row.cells].map((cell) => cell.textContent));
+"""
+CHOSEN = """
+const {groups} = app, entry = document.querySelector("#group-legend [aria-pressed=true]"), row = document.querySelector("#holders .picked");
+return {name: groups.chosen < 0 ? null : groups.names[groups.chosen], legend: entry && entry.textContent, table: row && row.cells[0].textContent,
+  at: app.at, hash: decodeURIComponent(location.hash)};
+"""
+# The middle of a layer of the stacked area at x, from the middle of its drawing.
+LAYER = """
+app.draw();
+const [x, name] = arguments, canvas = document.getElementById("area"), plot = app.parts[4].plot(), state = app.groups.sums.at(x);
+let below = 0;
+for (const slot of STACKING) {
+  if (app.groups.slotName(slot) === name) break;
+  below += state[slot];
+}
+const slot = STACKING.find((s) => app.groups.slotName(s) === name), middle = below + state[slot] / 2;
+return [Math.round(xOf(plot, x + .5) - canvas.clientWidth / 2), Math.round(plot.top + plot.height * (1 - middle / areaTop()) - canvas.clientHeight / 2)];
+"""
+FRAME = """
+app.draw();
+const canvas = document.getElementById("icicle"), box = icicle.boxes.find(({node}) => node.name.includes(arguments[0]));
+return [Math.round(box.x + box.w / 2 - canvas.clientWidth / 2), Math.round(box.y + ICICLE_ROW / 2 - canvas.clientHeight / 2)];
+"""
+
+
+def explain(file: pathlib.Path) -> dict:
+    return json.loads(graphkit(str(file), "--format", "json"))
+
+
+class Memory(Page):
+    """Who holds the memory: the area, the map, the call stacks and the table, with one selection."""
+
+    def setUp(self):
+        self.file = TESTDATA / SNAPSHOTS / "transformer_small.pickle"
+        self.open(report_of(self.file))
+
+    def chosen(self) -> dict:
+        return self.browser.run(CHOSEN)
+
+    def click_at(self, selector: str, place: list[int], times: int = 1) -> None:
+        press = [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
+        self.browser.pointer(selector, {"type": "pointerMove", "x": place[0], "y": place[1]}, *(press * times))
+
+    def test_the_holders_of_the_peak_are_those_of_the_text_output(self):
+        for file in sorted((TESTDATA / SNAPSHOTS).glob("*.pickle")):
+            with self.subTest(file=file.name):
+                self.open(report_of(file))
+                device = explain(file)["devices"][0]
+                self.assertEqual(device["peak_in_use"]["in_use_bytes"], self.browser.run("return app.view.peakBytes"))
+                self.assertEqual(f"event {device['peak_event']:,}", self.browser.run("return momentText(app.view, app.view.peakX)"))
+                wanted = sorted((holder["bytes"], holder["blocks"], f":{holder['line']}" if holder["line"] else "") for holder in device["holders"])
+                shown = self.browser.run("return app.groups.heldAt(app.view.peakX).map(({group, bytes, blocks}) => [bytes, blocks, /:\\d+$/.exec(app.groups.keys[group])?.[0] || ''])")
+                self.assertEqual(wanted, sorted(map(tuple, shown)))
+
+    def test_the_area_is_the_sum_of_the_blocks_at_each_moment(self):
+        for file in [TESTDATA / "traces" / "soft" / "record_stream.json", *sorted((TESTDATA / SNAPSHOTS).glob("*.pickle"))]:
+            self.open(report_of(file))
+            wrong = self.browser.run("""
+              const {view} = app, wrong = [];
+              for (const by of GROUPINGS) for (let k = 0; k <= 40; ++k) {
+                const x = Math.floor((view.width - 1) * k / 40), groups = groupsOf(view, by), state = groups.sums.at(x), expected = new Array(SLOTS).fill(0);
+                view.blocks.forEach((_, i) => {
+                  if (view.begin[i] <= x && x < view.end[i]) expected[x < view.freed[i] ? groups.slot[groups.of[i]] : DEFERRED] += view.size[i];
+                });
+                if (expected.some((bytes, slot) => bytes !== state[slot])) wrong.push([by, x]);
+              }
+              const {most, count} = app.groups.sums.cells(0, view.width, 100);
+              if (Math.max(...most) !== view.peakBytes || count !== 100) wrong.push("cells");
+              return wrong;""")
+            self.assertEqual([], wrong, file.name)
+
+    def test_a_click_on_the_area_chooses_the_line_everywhere_and_the_address_keeps_it(self):
+        line, x = "cs336_basics/model.py:39 einsum", 1400
+        self.click_at("#area", self.browser.run(LAYER, x, line))
+        chosen = self.chosen()
+        self.assertEqual([line] * 3, [chosen["name"], chosen["legend"], chosen["table"]])
+        self.assertLess(abs(chosen["at"] - x), 6)
+        self.assertEqual(f"#at={chosen['at']}&line=cs336_basics/model.py:39", chosen["hash"])
+        held = self.browser.run(SHOWN_HOLDERS)
+        self.browser.run("location.reload()")
+        self.browser.wait_for(READY)
+        self.assertEqual((chosen, held), (self.chosen(), self.browser.run(SHOWN_HOLDERS)))
+        self.browser.press("\ue00c")  # escape
+        self.assertIsNone(self.chosen()["name"])
+        self.check_quiet()
+
+    def test_lines_are_chosen_in_the_table_the_legend_and_the_map(self):
+        self.browser.click("#holders tbody tr:nth-child(2) td")
+        self.assertEqual("cs336_basics/model.py:532 silu", self.chosen()["name"])
+        self.browser.click("#group-legend .entry:first-child")
+        self.assertEqual("cs336_basics/model.py:39 einsum", self.chosen()["table"])
+        before = self.picture("recorded")
+        self.browser.press("\ue00c")
+        self.assertNotEqual(before, self.picture("recorded"))
+        x, y, line = self.browser.run("""
+          app.draw();
+          const {view, groups} = app, plot = app.parts[1].plot(), box = document.getElementById("recorded");
+          const i = [...view.size.keys()].filter((k) => view.begin[k] > recordedFrom(view)).reduce((a, b) => view.size[b] * (view.end[b] - view.begin[b]) > view.size[a] * (view.end[a] - view.begin[a]) ? b : a);
+          app.setBytes(view.offset[i] - view.size[i], view.offset[i] + 2 * view.size[i]);
+          app.draw();
+          const r = rectangleOf(plot, view.begin[i], view.freed[i], view.offset[i], view.size[i]);
+          return [Math.round(r.x + r.w / 2 - box.clientWidth / 2), Math.round(r.y + r.h / 2 - box.clientHeight / 2), groups.names[groups.of[i]]];""")
+        self.click_at("#recorded", [x, y])
+        self.assertEqual(line, self.chosen()["name"])
+        self.assertRegex(self.chosen()["hash"], r"^#block=\d+$")
+        self.assertIn("Allocated at", self.browser.run("return document.getElementById('details-panel').innerText"))
+
+    def test_call_stacks_are_chosen_and_zoomed_by_mouse_and_keyboard(self):
+        whole = self.browser.run("return icicle.root.bytes")
+        self.assertEqual(self.browser.run("return app.view.peakBytes"), whole)
+        self.click_at("#icicle", self.browser.run(FRAME, "einsum"))
+        self.assertEqual("cs336_basics/model.py:39 einsum", self.chosen()["name"])
+        self.assertIn("Called from", self.browser.run("return document.getElementById('details-panel').innerText"))
+        self.click_at("#icicle", self.browser.run(FRAME, "scaled_dot_product"), 2)
+        self.assertIn("scaled_dot_product", self.browser.run("return icicle.zoomed.name"))
+        self.browser.run("unpick(); zoomIcicle(icicle.root); document.getElementById('icicle').focus()")
+        self.browser.press("\ue015", "\ue015", "\ue014", "\ue007")  # down, down, right, enter
+        self.assertEqual(2, self.browser.run("return pathOf(icicle.zoomed).length"))
+        self.browser.press("\ue003")  # backspace
+        self.assertEqual(1, self.browser.run("return pathOf(icicle.zoomed).length"))
+        wrong = self.browser.run("""
+          const wrong = [], visit = (node) => {
+            const below = [...node.children.values()].reduce((sum, child) => sum + child.bytes, 0);
+            if (node.children.size > 0 && below > node.bytes) wrong.push(node.name);
+            for (const child of node.children.values()) visit(child);
+          };
+          visit(icicle.root);
+          return wrong;""")
+        self.assertEqual([], wrong)
+
+    def test_any_moment_shows_who_holds_it(self):
+        self.browser.click("#to-end")
+        self.assertIn("Held at the end (1.28 GiB)", self.browser.run("return document.getElementById('holders').innerText"))
+        self.assertIn("1.28 GiB in use at the end", self.browser.run("return document.getElementById('icicle-title').textContent"))
+        self.browser.press("m")
+        peak = self.browser.run("return app.at")
+        self.assertIn("Held at the peak (13.0 GiB)", self.browser.run("return document.getElementById('holders').innerText"))
+        self.browser.press(".", ".", ",")
+        self.assertLess(peak, self.browser.run("return app.at"))
+
+    def test_the_colours_follow_what_memory_is_grouped_by(self):
+        seen = set()
+        for _ in range(self.browser.run("return document.getElementById('grouping').options.length")):
+            seen.add(self.browser.run("return app.groups.by"))
+            total = self.browser.run("return app.groups.heldAt(app.view.peakX).reduce((sum, {bytes}) => sum + bytes, 0)")
+            self.assertEqual(self.browser.run("return app.view.peakBytes"), total)
+            self.browser.press("g")
+        self.assertLessEqual({"line", "module", "category"}, seen)
+        self.browser.run("groupBlocks('category')")
+        self.assertIn("activations", self.browser.run("return document.getElementById('holders').innerText"))
+        self.browser.run("groupBlocks('module')")
+        self.assertIn("cs336_basics/nn_utils.py", self.browser.run("return document.getElementById('holders').innerText"))
+
+    def test_a_failure_for_lack_of_memory_is_marked(self):
+        file = TESTDATA / "torch-allocator" / "found" / "2.15.0-max-non-split-rounding.pickle.zst"
+        failed = explain(file)["devices"][0]["out_of_memory"]
+        self.open(report_of(file))
+        self.assertEqual("out-of-memory", self.browser.run("return document.querySelector('#findings-panel article .mono').textContent"))
+        self.browser.click("#findings-panel article .message")
+        self.assertIsNone(self.browser.run("return app.view.root"))
+        self.assertEqual(self.browser.run("return [app.view.events[arguments[0]]]", failed["event"]), self.browser.run("return outOfMemoryAt(app.view)"))
+        self.assertEqual(self.browser.run("return outOfMemoryAt(app.view)[0]"), self.browser.run("return app.at"))
+
+
+class Found(Page):
+    """One list of findings and hints."""
+
+    def cards(self) -> list[list]:
+        return self.browser.run("""return listProblems().map(({finding, hint, severity, bytes}) => [finding === undefined ? "hint" : "finding", finding ?? hint, severity, bytes]);""")
+
+    def test_all_are_listed_errors_first_then_the_most_bytes(self):
+        for file in [*traces(), *sorted((TESTDATA / SNAPSHOTS).glob("*.pickle"))]:
+            with self.subTest(file=file.name):
+                self.open(report_of(file))
+                if self.browser.run("return document.getElementById('main').hidden"):
+                    continue
+                hints = sum(len(device["worth_a_look"]) for device in explain(file)["devices"])
+                cards = self.cards()
+                self.assertEqual(len(analyze(file)["findings"]), sum(card[0] == "finding" for card in cards))
+                self.assertEqual(hints, sum(card[0] == "hint" for card in cards))
+                order = [(card[2] != "error", -card[3]) for card in cards]
+                self.assertEqual(sorted(order), order)
+                self.assertEqual(len(cards), self.browser.run("return document.querySelectorAll('#findings-panel article').length"))
+                self.assertEqual(str(len(cards)), self.browser.run("return document.querySelector('[data-panel=findings-panel] small').textContent"))
+
+    def test_a_hint_leads_to_its_line_and_place(self):
+        self.open(report_of(TESTDATA / SNAPSHOTS / "transformer_small.pickle"))
+        self.browser.click('[data-hint="1"] .message')
+        self.assertEqual("cs336_basics/nn_utils.py:6 softmax", self.browser.run(CHOSEN)["name"])
+        self.assertEqual("#hint=1&line=cs336_basics/nn_utils.py:6", self.browser.run(CHOSEN)["hash"])
+        self.browser.click('[data-hint="0"] .message')
+        self.assertEqual(self.browser.run("return app.view.width - 1"), self.browser.run("return app.at"))
+        self.browser.click('[data-hint="3"] .message')
+        kept = explain(TESTDATA / SNAPSHOTS / "transformer_small.pickle")["devices"][0]["worth_a_look"][3]
+        self.assertEqual("forward-kept", kept["kind"])
+        self.assertEqual(kept["bytes"], self.browser.run("return [...app.picked.blocks].reduce((sum, id) => sum + app.view.size[app.view.blockAt.get(id)], 0)"))
+
+    def test_the_keys_n_and_p_step_through_the_list(self):
+        self.open(report_of(TESTDATA / "traces" / "soft" / "record_stream.json"))
+        cards = self.cards()
+        for i in [*range(len(cards)), 0]:
+            self.browser.press("n")
+            picked = self.browser.run("const {dataset} = document.querySelector('#findings-panel .picked'); return [dataset.finding === undefined ? 'hint' : 'finding', Number(dataset.finding ?? dataset.hint)]")
+            self.assertEqual(cards[i][:2], picked)
+        self.browser.press("p")
+        self.assertIn(f"{cards[-1][0]}={cards[-1][1]}", self.browser.run("return location.hash"))
+
+    def test_lines_functions_modules_kernels_and_checks_are_found(self):
+        self.open(report_of(TESTDATA / SNAPSHOTS / "transformer_small.pickle"))
+        for query, hit in [("nn_utils.py:6", "cs336_basics/nn_utils.py:6 softmax"), ("scaled_dot", "scaled_dot_product_attention in cs336_basics/"),
+                           ("model.py", "module that allocates"), ("softmax-blocks", "24 × 96 MiB of softmax")]:
+            self.browser.run("const box = document.getElementById('search'); box.value = ''; box.blur()")
+            self.browser.press("/", *query)
+            self.assertIn(hit, self.browser.run("return document.getElementById('hits').textContent"), query)
+        self.browser.press("\ue00c", "/")
+        self.browser.run("document.getElementById('search').value = ''")
+        self.browser.press(*"nn_utils.py:6", "\ue007")
+        self.assertEqual("cs336_basics/nn_utils.py:6 softmax", self.browser.run(CHOSEN)["name"])
+
+    def test_the_page_fills_the_window(self):
+        self.addCleanup(self.browser.devtools, "Emulation.clearDeviceMetricsOverride")
+        for file in (TESTDATA / SNAPSHOTS / "transformer_small.pickle", TESTDATA / "traces" / "soft" / "record_stream.json"):
+            page = report_of(file)
+            for width in (1400, 420):
+                self.browser.devtools("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+                self.open(page)
+                wide, low, first = self.browser.run("""
+                  const parts = [...document.querySelectorAll("#drawings > section")].filter((part) => part.clientHeight > 0);
+                  return [document.documentElement.scrollWidth, parts.at(-1).getBoundingClientRect().bottom, document.querySelector("#findings-panel article").getBoundingClientRect().bottom];""")
+                self.assertLessEqual(wide, width)
+                self.assertGreater(low, 870)
+                self.assertLess(first, 900)  # a finding is in sight at once
+
+    def test_it_prints_as_two_pages(self):
+        pdf = WORK / "pages.pdf"
+        for file in [*traces(), *sorted((TESTDATA / SNAPSHOTS).glob("*.pickle"))]:
+            self.open(report_of(file))
+            if self.browser.run("return document.getElementById('main').hidden"):
+                continue
+            self.browser.print_pdf(pdf)
+            self.assertEqual(2, len(re.findall(rb"/Type\s*/Page\b(?!s)", pdf.read_bytes())), file.name)
+            self.assertEqual("drawings", self.browser.run("return document.getElementById('main').firstElementChild.id"))
 
 
 class Ranks(Page):

@@ -7,6 +7,10 @@ const app = {
   picked: null,   // {nodes, blocks, edges, label}: sets of ids; null: nothing
   hover: null,    // {node} or {block}
   cursor: null,   // x under the pointer
+  groups: null,   // who holds the blocks of the view, and their colours
+  at: 0,          // the moment whose holders are shown
+  selection: {},  // {node}, {block}, {finding} or {hint}: what the address of the page names
+  following: true,  // the address leads, so that it isn't written
   showPath: false,
   drawings: [],   // functions that draw
   samples: [],    // the same of the legends: drawn when colours or the view change
@@ -35,7 +39,7 @@ const app = {
 
   fit() {
     const view = this.view, margin = view.width * .01 + 1;
-    [this.t0, this.t1] = [-margin, view.width + margin];
+    [this.t0, this.t1] = [recordedFrom(view) - (view.events.length > 0 ? 0 : margin), view.width + margin];
     [this.b0, this.b1] = [0, this.extent() * 1.04];
     this.laneScroll = 0;
     this.redraw();
@@ -56,8 +60,8 @@ const app = {
   setTime(t0, t1) {
     const view = this.view, most = view.width * 1.2 + 16, margin = view.width * .05 + 4;
     const span = clamp(t1 - t0, 6, most);
-    const middle = (t0 + t1) / 2;
-    this.t0 = clamp(middle - span / 2, -margin, Math.max(view.width + margin - span, -margin));
+    const middle = (t0 + t1) / 2, least = recordedFrom(view) - (view.events.length > 0 ? 0 : margin);
+    this.t0 = clamp(middle - span / 2, least, Math.max(view.width + margin - span, least));
     this.t1 = this.t0 + span;
     this.redraw();
   },
@@ -90,8 +94,15 @@ const app = {
     this.view = view;
     view.prepare();
     this.hover = this.picked = null;
+    this.selection = {};
     this.changed = true;
+    this.groups = groupsOf(view, firstGrouping(view));
+    this.groups.choose(-1);
+    makeGroupingChoice(view);
+    makeGroupLegend(view);
+    showMoment(view.peakX);
     this.fit();
+    remember();
   },
 };
 
@@ -105,14 +116,15 @@ function timeAt(plot, x) { return app.t0 + (x - plot.left) / plot.width * (app.t
 
 // Numbers of nodes below a drawing, and thin lines through it.
 function drawTimeAxis(pen, plot, labels) {
-  const {view} = app, first = lowerBound(view.nodeX, app.t0), last = lowerBound(view.nodeX, app.t1);
+  const {view} = app, events = view.nodes.length === 0;  // of memory alone
+  const places = events ? view.events : view.nodeX, first = lowerBound(places, app.t0), last = lowerBound(places, app.t1);
   const step = Math.max(roundStep(Math.max(last - first, 1), plot.width / 110), 1);
   pen.fillStyle = theme.colors.pale;
   pen.textAlign = "center";
   let free = -Infinity;  // from here on
   for (let i = Math.ceil(first / step) * step; i < last; i += step) {
-    const x = xOf(plot, view.nodeX[i] + 2), text = `node ${formatCount(view.nodes[i])}`, half = pen.measureText(text).width / 2;
-    if (x - half < free) continue;
+    const x = xOf(plot, places[i] + (events ? 0 : 2)), text = events ? `event ${formatCount(i)}` : `node ${formatCount(view.nodes[i])}`, half = pen.measureText(text).width / 2;
+    if (x - half < free || x + half > plot.left + plot.width + 8) continue;
     free = x + half + 8;
     pen.strokeStyle = theme.colors.soft;
     line(pen, x, plot.top, x, plot.top + plot.height);

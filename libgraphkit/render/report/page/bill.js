@@ -95,40 +95,36 @@ function bar(name, bytes, most, color, title) {
 
 function makeBill(view) {
   const panel = byId("bill-panel"), graph = graphOf(view), parts = [];
-  parts.push(element("h3", "", "Peak memory reserved from the driver"), ...driverBill());
+  const holders = element("div", "");
+  holders.id = "holders";
+  parts.push(holders, element("h3", "", "Peak memory reserved from the driver"), ...driverBill());
   if (graph && graph.blocks > 0) {
     parts.push(element("h3", "", `Memory of ${view.title}`), ...graphBars(graph, view), ...billTable(view));
   } else if (graph && graph.pinned_bytes > 0) {
     parts.push(element("h3", "", `Memory of ${view.title}`),
       element("p", "small", `Allocates nothing; touches ${counted(graph.pinned_blocks, "block")} from elsewhere, ${formatBytes(graph.pinned_bytes)}, kept as long as it may run.`));
   }
-  if (!graph && app.trace.page.memory.length > 0) parts.push(...heldAtPeak(app.trace.page.memory[0]));
+  if (!graph) parts.push(...billTable(view));
   panel.replaceChildren(...parts);
 }
 
 const HOLDERS = 10;  // shown
 
-// Who held the peak in use of the device that had the most, and what is worth a look.
-function heldAtPeak(memory) {
-  const whole = memory.peak_in_use.in_use_bytes;
-  const kinds = {"no-stack": "no call stack", "before-recording": "allocated before recording began (no stack)"};
-  const named = (holder) => {
-    const pool = holder.pool === null ? "" : app.trace.texts.pools[holder.pool];
-    const name = [holder.place || pool || kinds[holder.kind], holder.operations.slice(0, 4).join(", ") || holder.function];
-    return name.filter(Boolean).join(" ");
+// Who holds memory at the moment that is chosen, the most first, in the colours of the drawings.
+function makeHolders(view) {
+  const {groups} = app, box = byId("holders"), held = groups.heldAt(app.at), whole = held.reduce((sum, {bytes}) => sum + bytes, 0);
+  if (held.length === 0) return box.replaceChildren();
+  const columns = [{title: groups.by, value: ({group}) => groups.names[group]}, bytesColumn("bytes", ({bytes}) => bytes),
+    {title: "share", value: ({bytes}) => whole ? bytes / whole : 0, text: formatPercent, className: "num"}, countColumn("blocks", ({blocks}) => blocks)];
+  const fill = (row, {group}) => {
+    linkRow(row, () => chooseGroup(groups.chosen === group ? -1 : group));
+    row.cells[0].firstChild.prepend(swatch(groups.slot[group]));
+    row.dataset.group = group;
+    row.title = groups.names[group];
   };
-  const columns = [{title: "line", value: named}, bytesColumn("bytes", (holder) => holder.bytes),
-    {title: "share", value: (holder) => whole ? holder.bytes / whole : 0, text: formatPercent, className: "num"},
-    countColumn("blocks", (holder) => holder.blocks)];
-  const fill = (row, holder) => { row.title = holder.file ? `${holder.file}:${holder.line}` : ""; };
-  const parts = [element("h3", "", `Who held the peak (${formatBytes(whole)})`),
-    ...sortableTable(columns, memory.holders, {most: HOLDERS, fill, sorted: 1})];
-  if (memory.worth_a_look.length > 0) parts.push(element("h3", "", "Worth a look"));
-  for (const {text, advice} of memory.worth_a_look) {
-    parts.push(element("p", "look", text));
-    if (advice) parts.push(element("p", "advice", `→ ${advice}`));
-  }
-  return parts;
+  const at = app.at === view.peakX ? "the peak" : app.at >= view.width - 1 ? "the end" : momentText(view, app.at);
+  box.replaceChildren(element("h3", "", `Held at ${at} (${formatBytes(whole)})`), ...sortableTable(columns, held, {most: HOLDERS, fill, sorted: 1}));
+  markHolders();
 }
 
 function driverBill() {
@@ -159,7 +155,7 @@ function graphBars(graph, view) {
 const BILLS = ["stack", "stream", "pool", "block"];
 const BILL_LINES = 100;  // shown of each
 
-// What asked for a view's memory: {columns, rows} of a table.
+// Who requested a view's memory: {columns, rows} of a table.
 function billOf(view, by) {
   const reuse = new Map();
   for (const pair of view.reuse) reuse.set(pair.later, Math.max(pair.bytes, reuse.get(pair.later) || 0));
@@ -210,7 +206,7 @@ function billTable(view) {
   }
   const stacks = app.trace.columns["block.stack"];
   show(view.blocks.some((id) => stacks[id] !== stacks[view.blocks[0]]) ? "stack" : "block");
-  return [element("h3", "", "Who asked for it"), choice, holder];
+  return [element("h3", "", "Requested by"), choice, holder];
 }
 
 const GRAPHS_AT_ONCE = 500;
@@ -232,5 +228,5 @@ function makeGraphs() {
 }
 
 function markGraph(view) {
-  for (const row of document.querySelectorAll("#graphs-panel tr")) row.classList.toggle("picked", row.dataset.graph === String(view.root));
+  for (const row of every("#graphs-panel tr")) row.classList.toggle("picked", row.dataset.graph === String(view.root));
 }

@@ -72,7 +72,7 @@ function firstOf(counts) {
   return first;
 }
 
-const VIEW_LISTS = ["nodes", "blocks", "policy", "launches", "path", "bands"];
+const VIEW_LISTS = ["nodes", "blocks", "policy", "launches", "path", "bands", "events"];
 
 // The trace: what is looked up by id.
 class Trace {
@@ -123,12 +123,20 @@ class Trace {
   summary(graph) { return this.analyze.graphs.find((g) => g.id === graph); }
 }
 
-const GRANULARITY = 512;  // sizes are compared rounded up to it
+const GRANULARITY = 512;  // sizes of graphs are compared rounded up to it; of the whole program what the allocator handed out counts
 
 // One drawing: a graph that is launched, or the whole program.
 class View {
   constructor(trace, page, index) {
-    Object.assign(this, page, {trace, index});
+    this.trace = trace;
+    this.index = index;
+    this.root = page.root;      // the graph; null: the whole program
+    this.title = page.title;
+    this.width = page.width;    // of the axis
+    this.lanes = page.lanes;
+    this.extent = page.extent;  // of the addresses
+    this.policy_bands = page.policy_bands;
+    this.policy_extent = page.policy_extent;
     const part = (list, name) => {
       const first = trace.viewFirst[list];
       return trace.columns[`view.${name}`].subarray(first[index], first[index + 1]);
@@ -147,6 +155,7 @@ class View {
     this.launchX = part("launches", "launch.x");
     this.launchLane = part("launches", "launch.lane");
     this.longestPath = part("path", "path");
+    this.events = part("events", "event.x");
     this.bandColumns = ["pool", "segment", "offset", "size"].map((name) => part("bands", `band.${name}`));
   }
 
@@ -154,8 +163,8 @@ class View {
   prepare() {
     if (this.ready) return;
     this.ready = true;
-    const sizes = this.trace.columns["block.size"];
-    this.size = Float64Array.from(this.blocks, (id) => Math.ceil(sizes[id] / GRANULARITY) * GRANULARITY);
+    const sizes = this.trace.columns["block.size"], slack = this.trace.columns["block.slack"], whole = this.root === null;
+    this.size = Float64Array.from(this.blocks, (id) => Math.ceil(sizes[id] / GRANULARITY) * GRANULARITY + (whole ? slack[id] : 0));
     this.nodeAt = new Places(this.nodes);
     this.blockAt = new Places(this.blocks);
     const byLane = groupBy(this.nodeLane, this.lanes.length);
@@ -174,6 +183,9 @@ class View {
     readEdges(this);
     this.pathPlaces = Array.from(this.longestPath, (id) => this.nodeAt.get(id)).filter((i) => i !== undefined);
     this.levels = byteLevels(this);
+    const peak = findPeak(this);
+    this.peakX = peak.at;
+    this.peakBytes = peak.bytes;
     const [pools, segments, offsets, bandSizes] = this.bandColumns, orNull = (oneMore) => oneMore ? oneMore - 1 : null;
     this.bands = Array.from(offsets, (offset, i) => [orNull(pools[i]), orNull(segments[i]), offset, bandSizes[i]]);
     this.readReuse();
@@ -236,4 +248,39 @@ function coarser({cells, live, held}) {
     next.held[i] = Math.max(held[2 * i], held[2 * i + 1] || 0);
   }
   return next;
+}
+
+// Changes by x: three times the place of the block, and 0 for its begin, 1 for its free, 2 for its end. One list for all
+// groupings of a view.
+function sortedChanges(view) {
+  if (view.changes) return view.changes;
+  const {width, blocks, begin, freed, end} = view, first = new Uint32Array(width + 2);
+  const each = (take) => {
+    for (let i = 0; i < blocks.length; ++i) {
+      if (begin[i] < width) take(begin[i], i * 3);
+      if (freed[i] < width) take(freed[i], i * 3 + 1);
+      if (end[i] < width && end[i] > freed[i]) take(end[i], i * 3 + 2);
+    }
+  };
+  each((x) => { ++first[x + 1]; });
+  for (let x = 0; x <= width; ++x) first[x + 1] += first[x];
+  const next = first.slice(), changes = new Uint32Array(first[width + 1]);
+  each((x, change) => { changes[next[x]++] = change; });
+  view.changes = {first, changes};
+  return view.changes;
+}
+
+// Where most bytes are in use.
+function findPeak(view) {
+  const {first, changes} = sortedChanges(view);
+  let bytes = 0, most = -1, at = 0;
+  for (let x = 0; x < view.width; ++x) {
+    for (let k = first[x]; k < first[x + 1]; ++k) {
+      const i = Math.floor(changes[k] / 3), kind = changes[k] % 3;
+      if (kind === 0) bytes += view.size[i];
+      else if (kind === 2 || view.end[i] <= view.freed[i]) bytes -= view.size[i];
+    }
+    if (bytes > most) [most, at] = [bytes, x];
+  }
+  return {at, bytes: Math.max(most, 0)};
 }

@@ -7,7 +7,8 @@ function showDetails(thing) {
   if (!thing) {
     return panel.replaceChildren(element("p", "nothing", "Click a node, a block or a finding to see all about it."));
   }
-  panel.replaceChildren(...(thing.node !== undefined ? nodeDetails(thing.node) : blockDetails(thing.block)));
+  const parts = thing.frame ? frameDetails(thing.frame) : thing.node !== undefined ? nodeDetails(thing.node) : blockDetails(thing.block);
+  panel.replaceChildren(...parts);
 }
 
 // Picks something, brings it into sight and shows its details.
@@ -15,9 +16,23 @@ function goTo(thing) {
   pick(thing.node !== undefined ? aroundNode(thing.node) : aroundBlock(thing.block), false);
   lookAt(thing.node !== undefined ? {nodes: new Set([thing.node]), blocks: new Set(), edges: new Set()}
     : {nodes: new Set(), blocks: new Set([thing.block]), edges: new Set()});
+  chooseThing(thing);
   showDetails(thing);
   showTab("details-panel");
   app.redraw();
+}
+
+// A frame of the icicle: what was in use below it, and the frames from it outwards.
+function frameDetails(node) {
+  const callers = [];
+  for (let at = node; at?.parent; at = at.parent) callers.push(at);
+  const list = element("ul", "list mono");
+  for (const at of callers) list.append(element("li", "", at.frame ? frameText(at.frame) : at.name));
+  const called = byBytes(node).slice(0, LISTED).map((child) => [child.frame ? frameLabel(child) : child.name, formatBytes(child.bytes)]);
+  return [element("h3", "", node.frame ? node.frame[0] || node.name : node.name),
+    pairs([["where", node.frame ? `${node.frame[1]}${node.frame[2] ? `:${node.frame[2]}` : ""}` : ""], [icicle.root.name, `${formatBytes(node.bytes)}, ${formatPercent(icicle.root.bytes ? node.bytes / icicle.root.bytes : 0)}`],
+      ["blocks", formatCount(node.blocks)]]),
+    ...(called.length > 0 ? [element("h3", "", "Allocated below it"), pairs(called)] : []), element("h3", "", "Called from"), list];
 }
 
 function pairs(entries) {

@@ -35,13 +35,13 @@ function figureTable(figures) {
 
 function holderTable(holders) {
   const bytesOf = (holder) => holder ? holder.bytes : 0;
-  return sortableTable([{title: "who holds it", value: ({title}) => title, className: "mono"},
+  return sortableTable([{title: "held by", value: ({title}) => title, className: "mono"},
     bytesColumn("before", ({before}) => bytesOf(before)), bytesColumn("after", ({after}) => bytesOf(after)),
     {title: "change", value: (holder) => holder.change_bytes, className: "num",
      text: (_, {before, after}) => changeText("_bytes", bytesOf(before), bytesOf(after))}], holders, {most: HOLDERS});
 }
 
-// The figures of a device, who held its memory, and what is worth a look, as far as they differ.
+// The figures of a device, the lines that held its memory, and hints, as far as they differ.
 function memorySection({device, figures, holders, worth_a_look: remarks}, titles, several) {
   const {before: from, after: to} = device, only = from === null ? `device ${to}, only after` : `device ${from}, only before`;
   const both = from === to ? `device ${from}` : `device ${from} → device ${to}`;
@@ -193,7 +193,7 @@ function showDiff({diff, page}) {
   }
   const nothing = "There is nothing to compare: neither file holds a graph or memory history.";
   if (diff.equal === null) main.append(element("p", "notice", nothing));
-  if (diff.equal && diff.memory.length > 0) main.append(section("Equal memory", element("p", "", "What was reserved and in use, and who held it, is equal.")));
+  if (diff.equal && diff.memory.length > 0) main.append(section("Equal memory", element("p", "", "What was reserved and in use, and by which lines, is equal.")));
   if (diff.equal && diff.graphs.length > 0) main.append(section("Equal", element("p", "", `The ${counted(diff.graphs.length, "graph")} of both traces are equal: nodes, edges, parameters, streams, memory and findings.`)));
   diff.memory.forEach((memory, i) => { if (!memory.equal) main.append(memorySection(memory, page.holders[i], diff.memory.length > 1)); });
   if (diff.findings.length > 0) main.append(section("Findings", ...findingTable(diff.findings)));
@@ -222,4 +222,4 @@ async function start() {
   showDiff(JSON.parse(new TextDecoder().decode(bytes)));
 }
 
-start().catch((error) => byId("diff").append(element("p", "notice", `This page can't be shown: ${error.message}. graphkit diff says the same as text.`)));
+start().catch((error) => byId("diff").append(element("p", "notice", `This page can't be shown: ${error.message}. graphkit diff prints the same as text.`)));

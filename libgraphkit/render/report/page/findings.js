@@ -1,41 +1,146 @@
-// The findings, each with its evidence; a click shows what it talks about.
-const FINDINGS_AT_ONCE = 100;
+// One list: findings of graphs and hints about memory, errors first, then what costs the most bytes. Each has its line
+// and leads to its place in the drawings.
+const FINDINGS_AT_ONCE = 100, FINDINGS_NARROW = 3;
+
+// {finding} or {hint}: the place among those of the trace; severity, check, bytes, message, advice, line.
+function listProblems() {
+  const {analyze, page} = app.trace;
+  if (app.trace.problems) return app.trace.problems;
+  const findings = analyze.findings.map((finding, i) => ({finding: i, severity: finding.severity, check: finding.check, bytes: finding.bytes,
+    message: finding.message, advice: finding.advice, line: lineOfFinding(finding)}));
+  const hints = listHints().map(({remark, device}, i) => ({hint: i, severity: remark.kind === "out-of-memory" ? "error" : "hint", check: remark.kind, bytes: remark.bytes,
+    message: page.memory.length > 1 ? `device ${device}: ${remark.text}` : remark.text, advice: remark.advice, line: lineOfHint(remark)}));
+  const grave = ({severity}) => severity === "error" ? 1 : 0;
+  app.trace.problems = [...findings, ...hints].sort((a, b) => grave(b) - grave(a) || b.bytes - a.bytes);
+  return app.trace.problems;
+}
+
+function listHints() {
+  return app.trace.page.memory.flatMap(({device, worth_a_look: remarks}) => remarks.map((remark) => ({remark, device})));
+}
+
+// The line of the first evidence that has a call stack.
+function lineOfFinding(finding) {
+  const frames = finding.evidence.find(({stack}) => stack.length > 0)?.stack.map((f) => [f.function, f.file, f.line, f.library]);
+  return frames ? frameText(ownFrame(frames)) : "";
+}
+
+// The place that a hint ends with: "(train.py:65)".
+function lineOfHint({text, advice}) { return /\(([^()\s]+:\d+)[^()]*\)/.exec(`${text} ${advice}`)?.[1] || ""; }
 
 function nothingFound() {
-  if (app.trace.analyze.graphs.length > 0) return "No findings.";
-  const look = app.trace.page.memory.some((memory) => memory.worth_a_look.length > 0);
-  return look ? "No graphs to check; see Worth a look, under the memory." : "No graphs to check.";
+  return app.trace.analyze.graphs.length > 0 ? "No findings." : "No graphs to check, and no hints about the memory.";
 }
 
 function makeFindings() {
-  const panel = byId("findings-panel"), {findings} = app.trace.analyze;
+  const panel = byId("findings-panel"), problems = listProblems();
   panel.replaceChildren();
-  if (findings.length === 0) panel.append(element("p", "nothing", nothingFound()));
-  const more = element("button", "", "");
+  if (problems.length === 0) panel.append(element("p", "nothing", nothingFound()));
+  const more = element("button", "more", "");
   let shown = 0;
-  const add = () => {
-    const upTo = Math.min(shown + FINDINGS_AT_ONCE, findings.length);
-    for (; shown < upTo; ++shown) panel.insertBefore(findingCard(findings[shown], shown), more);
-    more.textContent = `${formatCount(findings.length - shown)} more`;
-    more.hidden = shown === findings.length;
+  const add = (count) => {
+    const upTo = Math.min(shown + count, problems.length);
+    for (; shown < upTo; ++shown) panel.insertBefore(problemCard(problems[shown]), more);
+    more.textContent = `${formatCount(problems.length - shown)} more`;
+    more.hidden = shown === problems.length;
   };
-  more.addEventListener("click", add);
+  more.addEventListener("click", () => add(FINDINGS_AT_ONCE));
   panel.append(more);
-  add();
+  add(innerWidth <= 1000 ? FINDINGS_NARROW : FINDINGS_AT_ONCE);
 }
 
-function findingCard(finding, index) {
-  const leads = namesAnything(thingsOf(finding)) || finding.graph !== null;
-  const card = element("article", `finding ${finding.severity}${leads ? " leads" : ""}`);
-  card.dataset.finding = index;
-  const top = element("div", "top"), message = element(leads ? "button" : "p", "message", finding.message);
-  top.append(element("b", "", finding.severity), checkName(finding.check));
-  if (finding.bytes > 0) top.append(element("span", "bytes", formatBytes(finding.bytes)));
-  card.append(top, message, evidenceList(finding));
-  if (finding.advice) card.append(element("p", "advice", `→ ${finding.advice}`));
-  if (finding.assumes !== "order") card.append(element("p", "small", ASSUMES[finding.assumes]));
-  if (leads) card.addEventListener("click", () => pickFinding(index));
+function problemCard(problem) {
+  const finding = problem.finding === undefined ? null : app.trace.analyze.findings[problem.finding];
+  const leads = finding === null || namesAnything(thingsOf(finding)) || finding.graph !== null;
+  const card = element("article", `finding ${problem.severity}${leads ? " leads" : ""}`);
+  card.dataset[finding ? "finding" : "hint"] = finding ? problem.finding : problem.hint;
+  const top = element("div", "top"), message = element(leads ? "button" : "p", "message", problem.message);
+  top.append(element("b", "", problem.severity), checkName(problem.check));
+  if (problem.bytes > 0) top.append(element("span", "bytes", formatBytes(problem.bytes)));
+  card.append(top, message);
+  if (problem.line) card.append(lineButton(problem.line, finding));
+  if (finding) card.append(evidenceList(finding));
+  if (problem.advice) card.append(element("p", "advice", `→ ${problem.advice}`));
+  if (finding && finding.assumes !== "order") card.append(element("p", "small", ASSUMES[finding.assumes]));
+  if (leads) card.addEventListener("click", () => pickProblem(problem));
   return card;
+}
+
+// The line of a problem; a click chooses its memory, where it allocates some.
+function lineButton(text, finding) {
+  const group = groupOfLine(text);
+  if (group === null) return element("p", "where mono", text);
+  const button = element("button", "go where mono", text);
+  button.title = finding ? "choose all memory of this line" : "";
+  button.addEventListener("click", (event) => {
+    event.stopPropagation();
+    const view = app.trace.views.find((v) => v === app.view && groupsOf(v, "line").index.has(group)) || app.trace.views.at(-1);
+    if (view !== app.view) showView(view);
+    if (app.groups.by !== "line") groupBlocks("line");
+    const found = app.groups.index.get(group);
+    if (found !== undefined) chooseGroup(found);
+  });
+  return button;
+}
+
+// The group by line whose place a text begins with: "llama/modeling_llama.py:216".
+function groupOfLine(text) {
+  const [place] = text.split(" "), short = /:\d+$/.test(place) ? shortFile(place) : "", view = app.trace.views.at(-1);
+  view.prepare();
+  return short && groupsOf(view, "line").index.has(short) ? short : null;
+}
+
+function pickProblem(problem) {
+  if (problem.finding !== undefined) pickFinding(problem.finding); else pickHint(problem.hint);
+}
+
+// Where a hint's memory is: {at} a moment, {line} a group, {blocks}.
+function placeOfHint({kind, text, advice}) {
+  const memory = app.trace.page.memory[0], view = app.view, ends = view.width - 1;
+  const blocks = (test) => Array.from(view.blocks.keys()).filter(test).map((i) => view.blocks[i]);
+  if (kind === "out-of-memory") return {at: outOfMemoryAt(view)[0]};
+  if (kind === "idle") return {at: ends};
+  if (kind === "before-recording") return {line: BEFORE};
+  if (kind === "deferred") return {blocks: blocks((i) => view.end[i] > view.freed[i])};
+  if (kind === "forward-kept") return {at: ends, blocks: blocks((i) => isKeptByForward(view, i))};
+  return {at: memory.out_of_memory ? outOfMemoryAt(view)[0] : view.peakX, line: groupOfLine(lineOfHint({text, advice}))};
+}
+
+// As libgraphkit/analysis/explain/memory_account.h has it: made by a forward, never freed, and before the last that a
+// backward allocated.
+function isKeptByForward(view, i) {
+  const {columns} = app.trace, role = (k) => nameOfStack(columns["block.stack"][view.blocks[k]])?.role;
+  if (view.lastBackward === undefined) {
+    view.lastBackward = Infinity;
+    for (let k = view.blocks.length - 1; k >= 0 && view.lastBackward === Infinity; --k) if (role(k) === 3) view.lastBackward = view.begin[k];
+  }
+  const block = view.blocks[i];
+  return !columns["block.freed"][block] && !columns["block.graph"][block] && role(i) === 4 && view.begin[i] < view.lastBackward &&
+    view.begin[i] >= recordedFrom(view) && !isWorkspace(columns["block.stack"][block]);
+}
+
+function pickHint(index) {
+  const hint = listHints()[index];
+  if (!hint) return;
+  const card = document.querySelector(`[data-hint="${index}"]`), whole = app.trace.views.at(-1);
+  showTab("findings-panel");
+  if (app.view !== whole) showView(whole);
+  app.problem = listProblems().findIndex((problem) => problem.hint === index);
+  const place = placeOfHint(hint.remark);
+  app.picked = null;
+  if (place.line && app.groups.by !== "line") groupBlocks("line");
+  showMoment(place.at ?? app.view.peakX);
+  chooseGroup(place.line && app.groups.index.has(place.line) ? app.groups.index.get(place.line) : -1);
+  if (place.blocks?.length > 0) {
+    pick({blocks: place.blocks}, true);
+    if (place.blocks.length === 1) showDetails({block: place.blocks[0]});
+  }
+  app.selection = {hint: index};
+  if (card) {
+    mark(card);
+    card.scrollIntoView({block: "nearest"});
+  }
+  remember();
 }
 
 // Leads to the page of the check, which lies in the report.
@@ -102,7 +207,7 @@ function stackList(frames) {
 }
 
 function mark(thing) {
-  for (const marked of document.querySelectorAll(".picked")) marked.classList.remove("picked");
+  for (const marked of every(".picked")) marked.classList.remove("picked");
   thing.classList.add("picked");
 }
 
@@ -124,23 +229,27 @@ function pickFinding(index) {
   if (!finding) return;
   const card = document.querySelector(`[data-finding="${index}"]`);
   showTab("findings-panel");
-  if (card) {
-    mark(card);
-    card.scrollIntoView({block: "nearest"});
-  }
-  app.finding = index;
+  app.problem = listProblems().findIndex((problem) => problem.finding === index);
   const things = thingsOf(finding);
   if (!namesAnything(things) && finding.graph !== null) {
     const view = app.trace.views.find((v) => v.root === app.trace.texts.roots[finding.graph]);
     if (view && view !== app.view) showView(view);
   }
   pick(things, true);
+  chooseGroup(-1);
+  app.selection = {finding: index};
+  if (card) {
+    mark(card);
+    card.scrollIntoView({block: "nearest"});
+  }
+  remember();
 }
 
-function stepFinding(by) {
-  const count = app.trace.analyze.findings.length;
+function stepProblem(by) {
+  const problems = listProblems(), count = problems.length;
   if (count === 0) return;
-  const at = app.finding === undefined ? (by > 0 ? 0 : count - 1) : (app.finding + by + count) % count;
-  while (!document.querySelector(`[data-finding="${at}"]`)) byId("findings-panel").lastElementChild.click();
-  pickFinding(at);
+  const at = app.problem === undefined ? (by > 0 ? 0 : count - 1) : (app.problem + by + count) % count;
+  const {finding, hint} = problems[at], card = finding === undefined ? `[data-hint="${hint}"]` : `[data-finding="${finding}"]`;
+  while (!document.querySelector(card)) byId("findings-panel").querySelector(".more").click();
+  pickProblem(problems[at]);
 }

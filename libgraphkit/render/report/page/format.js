@@ -35,13 +35,17 @@ function element(tag, className, text) {
   return made;
 }
 
+/** @param {string} id @returns {any} */
 function byId(id) { return document.getElementById(id); }
+
+/** All elements of the page that fit. @param {string} selector @returns {any[]} */
+function every(selector) { return [...document.querySelectorAll(selector)]; }
 
 const compareNames = new Intl.Collator("en", {numeric: true}).compare;
 
 // Unknown values come last, whichever way round.
 function compareValues(a, b, descending) {
-  if (a === null || b === null) return (a === null) - (b === null);
+  if (a === null || b === null) return Number(a === null) - Number(b === null);
   const order = typeof a === "number" ? a - b : compareNames(a, b);
   return descending ? -order : order;
 }
@@ -65,6 +69,7 @@ function firstRows(rows, compare, most) {
 // A table that its heads sort: numbers the largest first, names from A on, and the other way round at the next click.
 // `columns`: {title, value(row), text(value, row), className}; `fill(element, row)` adds to a row what else it has.
 // As it is given until a head is used, the first `most` rows.
+/** @param {any[]} columns @param {ArrayLike<any> & Iterable<any>} rows @param {Partial<{most: number, fill: Function, sorted: number}>} options */
 function sortableTable(columns, rows, {most = Infinity, fill, sorted = -1} = {}) {
   const table = element("table", "rows"), head = element("tr", ""), body = element("tbody", ""), more = element("p", "small", "");
   let by = -1, descending = true;
@@ -91,7 +96,7 @@ function sortableTable(columns, rows, {most = Infinity, fill, sorted = -1} = {})
   head.append(...heads);
   table.createTHead().append(head);
   table.append(body);
-  if (sorted >= 0 && rows.length > 0) sortBy(sorted); else show(rows.slice(0, most));
+  if (sorted >= 0 && rows.length > 0) sortBy(sorted); else show(Array.from(rows).slice(0, most));
   return [table, more];
 }
 

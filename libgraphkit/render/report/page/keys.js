@@ -5,7 +5,10 @@ const KEYS = [
   ["0", "", "show everything"],
   ["a", "", "fit the addresses to what is in sight, in the drawing last pointed at"],
   ["/", "", "find"],
-  ["n", "p", "next and previous finding"],
+  ["n", "p", "next and previous finding or hint"],
+  [",", ".", "the moment before and after, at which memory was allocated or freed"],
+  ["m", "", "the peak"],
+  ["g", "", "colour by line, module, category, stream or pool"],
   ["c", "", "the critical path"],
   ["l", "", "recorded memory and policy side by side, or stacked"],
   ["t", "", "light or dark"],
@@ -15,19 +18,27 @@ const KEYS = [
 const ACTIONS = {
   ArrowLeft: () => app.panTime(-.2), ArrowRight: () => app.panTime(.2),
   "+": () => app.zoomTime(.6), "=": () => app.zoomTime(.6), "-": () => app.zoomTime(1 / .6), "_": () => app.zoomBytes(1 / .6),
-  "*": () => app.zoomBytes(.6), 0: () => app.fit(), a: fitAddresses, "/": () => byId("search").focus(), n: () => stepFinding(1), p: () => stepFinding(-1),
+  "*": () => app.zoomBytes(.6), 0: () => app.fit(), a: fitAddresses, "/": () => byId("search").focus(), n: () => stepProblem(1), p: () => stepProblem(-1),
+  ",": () => stepMoment(-1), ".": () => stepMoment(1), m: () => toMoment(app.view.peakX), g: nextGrouping,
   c: togglePath, l: toggleLayout, t: toggleTheme, "?": showHelp, Escape: unpick,
 };
 
 function makeKeys() {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || byId("help-dialog").open) return;
-    if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+    if (/^(INPUT|SELECT|TEXTAREA)$/.test(/** @type {Element} */ (event.target).tagName)) return;
     const action = event.shiftKey && event.key === "+" ? () => app.zoomBytes(.6) : ACTIONS[event.key];
     if (!action || !app.view) return;
     event.preventDefault();
     action();
   });
+}
+
+function nextGrouping() {
+  const choice = byId("grouping"), options = [...choice.options].map(({value}) => value);
+  if (options.length < 2) return;
+  groupBlocks(options[(options.indexOf(app.groups.by) + 1) % options.length]);
+  remember();
 }
 
 function fitAddresses() {
@@ -65,8 +76,8 @@ function showHelp() {
     table.append(row);
   }
   showDialog(element("h2", "", "How to read this page"),
-    element("p", "", "From left to right goes capture order: the order in which the program made its calls, not the time that anything ran. A rectangle in the memory drawing is a block: as wide as the calls between its allocation and its end, as high as its size, at its address with unused gaps left out."),
-    element("p", "", "Drag to move, turn the wheel to zoom in capture order, hold shift to zoom in addresses, double-click to see everything. Click a block, a node, a finding or a line of evidence to mark what it is about in all drawings."),
+    element("p", "", "From left to right is the order in which the program made its calls, not the time that anything ran. A rectangle in the memory drawing is a block: as wide as the calls between its allocation and its end, as high as its size, at its address with unused gaps left out."),
+    element("p", "", "Drag to move, turn the wheel to zoom in capture order, hold shift to zoom in addresses, double-click to see everything. Click a block, a node, a line, a frame or a finding to mark what it is about in all drawings; click a moment of the memory in use to see who holds it. The address of the page keeps it."),
     table);
 }
 

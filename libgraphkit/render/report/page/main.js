@@ -13,12 +13,12 @@ function legendEntry(text, paint) {
 function makeMemoryLegend(view) {
   const freed = app.trace.columns["block.freed"];
   const fill = (color) => (pen, w, h) => { pen.fillStyle = theme.colors[color]; pen.fillRect(0, 0, w, h); };
-  const entries = [legendEntry("live", fill("live"))];
+  const entries = [];
   if (view.blocks.some((_, i) => view.end[i] > view.freed[i])) {
     entries.push(legendEntry("deferred: freed, but not yet usable again", (pen, w, h) => { pen.fillStyle = hatch(pen); pen.fillRect(0, 0, w, h); }));
   }
   if (view.blocks.some((id) => !freed[id])) {
-    entries.push(legendEntry("never freed", (pen, w, h) => { fill("live")(pen, w, h); pen.fillStyle = theme.colors.kept; pen.fillRect(w - 4, 0, 4, h); }));
+    entries.push(legendEntry(view.nodes.length > 0 ? "never freed" : "still allocated at the end", (pen, w, h) => { fill("rest")(pen, w, h); pen.fillStyle = theme.colors.kept; pen.fillRect(w - 4, 0, 4, h); }));
   }
   if (view.reuse.length > 0) {
     entries.push(legendEntry("could share memory with an earlier block: point at it to see which", (pen, w, h) =>
@@ -72,6 +72,7 @@ function showView(view) {
   makeFigures(view);
   makeBill(view);
   markGraph(view);
+  icicle.zoomed = null;
   sizeLanes(byId("lanes"));
   const {policy} = app.trace.page, drawn = policy !== null && view.policyBlocks.length > 0;
   byId("policy-figure").hidden = !drawn;
@@ -91,7 +92,7 @@ function showView(view) {
 // What stands in place of the memory drawing of a graph that allocates nothing.
 function fillMemoryNote(view) {
   const none = view.blocks.length === 0, graph = graphOf(view), {views} = app.trace;
-  for (const id of ["memories", "memory-legend", "fit", "fit-addresses", "memory-hint"]) byId(id).hidden = none;
+  for (const id of ["memories", "memory-legend", "fit-addresses", "memory-hint"]) byId(id).hidden = none;
   byId("memory-note").hidden = !none;
   if (!none) return;
   const unknown = (graph || app.trace.analyze).unknown_memory;
@@ -116,7 +117,7 @@ function fillHead() {
   document.title = `${program} – graphkit report`;
   byId("program").textContent = `${own.slice(own.lastIndexOf("/") + 1)}${place}`;
   byId("program").title = program;
-  const devices = {soft: "software device: simulated", imported: "imported from another tool", cuda: "recorded on a GPU"};
+  const devices = {soft: "software device: simulated", imported: snapshotKind(), cuda: "recorded on a GPU"};
   byId("device").textContent = devices[analyze.device];
   byId("device").hidden = false;
   byId("device").classList.toggle("warn", analyze.device === "soft");
@@ -138,24 +139,13 @@ function showNothingCaptured() {
     "graphkit trace -o trace.json ./app args…\ngraphkit report trace.json -o report.html\ngraphkit doctor        # when the program should have captured something");
 }
 
-// report.html#node=12, #block=5, #finding=0, #graph=1: what the page opens with; of many traces #trace=2&node=12, too.
-async function followAddress() {
-  const match = /^#(?:trace=(\d+)(?:&|$))?(?:(node|block|finding|graph)=(\d+))?$/.exec(location.hash);
-  if (!match) return;
-  if (match[1] !== undefined) await drawTrace(Number(match[1]));
-  const id = Number(match[3]), {trace} = app;
-  if (match[2] === "node" && id < trace.nodeCount) goTo({node: id});
-  if (match[2] === "block" && id < trace.blockCount) goTo({block: id});
-  if (match[2] === "finding") pickFinding(id);
-  if (match[2] === "graph") showView(trace.views.find((view) => view.root === trace.texts.roots[id]));
-}
-
 function showsNothing(trace) { return trace.views.length === 0 || trace.nodeCount + trace.blockCount === 0; }
 
-// Of memory alone, as PyTorch's snapshots are, who held it says more than findings about graphs.
-function firstPanel() {
-  const {graphs, findings} = app.trace.analyze;
-  return graphs.length + findings.length === 0 ? "bill-panel" : "findings-panel";
+// Findings, where there are any; else who holds the memory.
+function firstPanel() { return listProblems().length > 0 || app.trace.page.memory.length === 0 ? "findings-panel" : "bill-panel"; }
+
+function snapshotKind() {
+  return app.trace.analyze.graphs.length === 0 && app.trace.blockCount > 0 ? "PyTorch memory snapshot" : "imported";
 }
 
 // All that is about one trace.
@@ -167,7 +157,7 @@ function showTrace() {
   app.view = null;
   fillViewChoice(app.trace.views);
   makeGraphs();
-  app.finding = undefined;
+  app.problem = undefined;
   showDetails(null);
   byId("search").value = "";
   showView(firstView(app.trace.views));
@@ -194,14 +184,23 @@ async function start() {
   showTrace();
   showTab(firstPanel());
   await followAddress();
+  remember();
   addEventListener("hashchange", followAddress);
   app.draw();
   app.loadedIn = performance.now() - began;
   app.loadedAt = performance.now();
 }
 
+const FINDINGS_PRINTED = 6;
+
+function toMoment(x) {
+  showMoment(x);
+  remember();
+}
+
 function startDrawings() {
-  const drawings = [makeOverview(byId("overview")), makeMemory(byId("recorded"), false), makeMemory(byId("policy"), true), makeLanes(byId("lanes"))];
+  const drawings = [makeOverview(byId("overview")), makeMemory(byId("recorded"), false), makeMemory(byId("policy"), true), makeLanes(byId("lanes")),
+    makeArea(byId("area")), makeIcicle(byId("icicle"))];
   for (const drawing of drawings) {
     app.drawings.push(() => { if (drawing.canvas.clientWidth > 0) drawing.draw(); });
   }
@@ -210,12 +209,17 @@ function startDrawings() {
   byId("fit-addresses").addEventListener("click", fitAddresses);
   byId("layout").addEventListener("click", toggleLayout);
   byId("path").addEventListener("click", togglePath);
+  byId("to-peak").addEventListener("click", () => toMoment(app.view.peakX));
+  byId("to-end").addEventListener("click", () => toMoment(app.view.width - 1));
   byId("help").addEventListener("click", showHelp);
   new ResizeObserver(() => app.redraw()).observe(byId("drawings"));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => setTheme(preferredTheme()));
   let before = "light";
   addEventListener("beforeprint", () => {
     document.body.classList.add("printing");
+    byId("main").prepend(byId("side"));
+    const left = listProblems().length - FINDINGS_PRINTED;
+    byId("findings-panel").dataset.more = left > 0 ? `and ${formatCount(left)} more in the page` : "";
     before = document.documentElement.dataset.theme;
     document.documentElement.dataset.theme = "light";
     readTheme();
@@ -224,10 +228,11 @@ function startDrawings() {
   });
   addEventListener("afterprint", () => {
     document.body.classList.remove("printing");
+    byId("main").append(byId("side"));
     setTheme(before);
   });
 }
 
 start().catch((error) => {
-  showEmpty("This report can't be shown", `Its data can't be read in this browser (${error.message}). A browser of 2023 or later is needed; graphkit analyze says the same as text.`);
+  showEmpty("This report can't be shown", `Its data can't be read in this browser (${error.message}). A browser of 2023 or later is needed; graphkit analyze prints the same as text.`);
 });

@@ -51,7 +51,7 @@ function drawMemory(memory, offsets) {
   pen.rect(plot.left, plot.top, plot.width, plot.height);
   pen.clip();
   const large = sortBySize(memory, plot, offsets);
-  const dim = app.picked ? .3 : 1;
+  const dim = !app.picked ? 1 : app.groups.chosen >= 0 ? .85 : .3;
   pen.globalAlpha = dim;
   paintCover(memory, pen, plot);
   drawRectangles(pen, plot, offsets, large, memory.policy);
@@ -66,7 +66,7 @@ function drawMemory(memory, offsets) {
 
 // Splits the blocks in sight: returns those to draw one by one, adds up the others.
 function sortBySize(memory, plot, offsets) {
-  const {view, t0, t1, b0, b1} = app, large = [];
+  const {view, t0, t1, b0, b1, groups} = app, large = [], colors = slotColors();
   const sx = plot.width / (t1 - t0), sy = plot.height / (b1 - b0);
   clearCover(memory, plot);
   const last = lowerBound(view.begin, t1);
@@ -80,8 +80,8 @@ function sortBySize(memory, plot, offsets) {
     ++memory.drawn.covered;
     const y0 = plot.height - (high - b0) * sy, y1 = plot.height - (low - b0) * sy;
     const freed = Math.min(view.freed[i], end);
-    addCover(memory, memory.live, (begin - t0) * sx, (freed - t0) * sx, y0, y1);
-    if (end > freed) addCover(memory, memory.deferred, (freed - t0) * sx, (end - t0) * sx, y0, y1);
+    addCover(memory, colors[groups.slot[groups.of[i]]], (begin - t0) * sx, (freed - t0) * sx, y0, y1);
+    if (end > freed) addCover(memory, colors[DEFERRED], (freed - t0) * sx, (end - t0) * sx, y0, y1);
   }
   memory.drawn.rectangles = large.length;
   return large;
@@ -90,36 +90,43 @@ function sortBySize(memory, plot, offsets) {
 function clearCover(memory, plot) {
   const wide = Math.ceil(plot.width), high = Math.ceil(plot.height), cells = (wide + 1) * (high + 1);
   if (memory.wide !== wide || memory.high !== high) {
-    Object.assign(memory, {wide, high, live: new Float64Array(cells), deferred: new Float64Array(cells)});
+    Object.assign(memory, {wide, high, planes: Array.from({length: 4}, () => new Float64Array(cells))});
     memory.picture.width = wide;
     memory.picture.height = high;
     memory.image = memory.picture.getContext("2d").createImageData(wide, high);
   } else {
-    memory.live.fill(0);
-    memory.deferred.fill(0);
+    for (const plane of memory.planes) plane.fill(0);
   }
 }
 
-// Adds a rectangle's coverage to differences in both directions: its edges only, whatever its size.
-function addCover(memory, sums, x0, x1, y0, y1) {
+function slotColors() {
+  return Array.from({length: SLOTS}, (_, slot) => rgbOf(app.groups.colorOf(slot)));
+}
+
+// Adds a rectangle's coverage to differences in both directions: its edges only, whatever its size. The planes hold the
+// share of each pixel that is covered, and its colour times that share.
+function addCover(memory, color, x0, x1, y0, y1) {
   x0 = Math.max(x0, 0); x1 = Math.min(x1, memory.wide);
   y0 = Math.max(y0, 0); y1 = Math.min(y1, memory.high);
   if (x1 <= x0 || y1 <= y0) return;
   const left = Math.floor(x0), right = Math.min(Math.max(Math.ceil(x1), left + 1), memory.wide);
   const share = (x1 - x0) / (right - left);
   const top = Math.floor(y0), bottom = Math.min(Math.ceil(y1), memory.high);
-  if (bottom - top <= 1) return addRows(memory, sums, left, right, top, top + 1, share * (y1 - y0));
-  addRows(memory, sums, left, right, top, top + 1, share * (top + 1 - y0));
-  if (bottom - top > 2) addRows(memory, sums, left, right, top + 1, bottom - 1, share);
-  addRows(memory, sums, left, right, bottom - 1, bottom, share * (y1 - bottom + 1));
+  if (bottom - top <= 1) return addRows(memory, color, left, right, top, top + 1, share * (y1 - y0));
+  addRows(memory, color, left, right, top, top + 1, share * (top + 1 - y0));
+  if (bottom - top > 2) addRows(memory, color, left, right, top + 1, bottom - 1, share);
+  addRows(memory, color, left, right, bottom - 1, bottom, share * (y1 - bottom + 1));
 }
 
-function addRows(memory, sums, left, right, top, bottom, weight) {
+function addRows(memory, color, left, right, top, bottom, weight) {
   const row = memory.wide + 1, first = top * row, last = bottom * row;
-  sums[first + left] += weight;
-  sums[first + right] -= weight;
-  sums[last + left] -= weight;
-  sums[last + right] += weight;
+  for (let p = 0; p < 4; ++p) {
+    const sums = memory.planes[p], part = p === 0 ? weight : weight * color[p - 1];
+    sums[first + left] += part;
+    sums[first + right] -= part;
+    sums[last + left] -= part;
+    sums[last + right] += part;
+  }
 }
 
 function sumUp(memory, sums) {
@@ -140,18 +147,15 @@ function rgbOf(color) {
 
 function paintCover(memory, pen, plot) {
   if (memory.drawn.covered === 0) return;
-  sumUp(memory, memory.live);
-  sumUp(memory, memory.deferred);
-  const [lr, lg, lb] = rgbOf(theme.colors.live), [dr, dg, db] = rgbOf(theme.colors.deferred);
-  const {data} = memory.image, row = memory.wide + 1;
+  for (const plane of memory.planes) sumUp(memory, plane);
+  const {data} = memory.image, row = memory.wide + 1, [cover, red, green, blue] = memory.planes;
   for (let y = 0, to = 0; y < memory.high; ++y) {
     for (let x = 0, at = y * row; x < memory.wide; ++x, ++at, to += 4) {
-      const live = memory.live[at], deferred = memory.deferred[at], sum = live + deferred;
+      const sum = cover[at];
       if (sum < .004) { data[to + 3] = 0; continue; }
-      const share = deferred / sum;
-      data[to] = lr + (dr - lr) * share;
-      data[to + 1] = lg + (dg - lg) * share;
-      data[to + 2] = lb + (db - lb) * share;
+      data[to] = red[at] / sum;
+      data[to + 1] = green[at] / sum;
+      data[to + 2] = blue[at] / sum;
       data[to + 3] = sum >= 1 ? 255 : 60 + 195 * sum;
     }
   }
@@ -168,9 +172,9 @@ function rectangleOf(plot, begin, end, low, size) {
 }
 
 function drawRectangles(pen, plot, offsets, large, policy) {
-  const {view} = app, colors = theme.colors, pattern = hatch(pen), labels = [], edges = [];
-  pen.fillStyle = colors.live;
+  const {view, groups} = app, colors = theme.colors, pattern = hatch(pen), labels = [], fills = Array.from({length: SLOTS}, (_, slot) => groups.colorOf(slot));
   for (const i of large) {
+    pen.fillStyle = fills[groups.slot[groups.of[i]]];
     const r = rectangleOf(plot, view.begin[i], Math.min(view.freed[i], endOf(view, i, policy)), offsets[i], view.size[i]);
     if (r.w > 0) pen.fillRect(r.x, r.y, r.w, r.h);
     if (r.h >= 13 && r.w >= 54) labels.push([i, r]);
@@ -207,10 +211,11 @@ function drawKept(pen, plot, offsets, large) {
 }
 
 function drawLabels(pen, labels) {
-  pen.fillStyle = "#ffffff";
+  const {groups} = app;
   pen.textAlign = "left";
   for (const [i, r] of labels.slice(0, 400)) {
     const id = app.view.blocks[i], size = formatBytes(app.view.trace.columns["block.size"][id]);
+    pen.fillStyle = groups.chosen < 0 || groups.chosen === groups.of[i] ? theme.colors["on-node"] : theme.colors.pale;
     const text = r.w >= 120 ? `block ${id} · ${size}` : `block ${id}`;
     pen.fillText(fitText(pen, text, r.w - 10), r.x + 5, r.y + r.h / 2);
   }

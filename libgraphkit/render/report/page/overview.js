@@ -7,23 +7,29 @@ function makeOverview(canvas) {
   const share = (event) => clamp((event.offsetX - GUTTER) / Math.max(canvas.clientWidth - GUTTER - 8, 1), 0, 1);
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
-    const at = share(event) * app.view.width, span = app.t1 - app.t0;
+    const at = placeAt(share(event)), span = app.t1 - app.t0;
     if (at < app.t0 || at > app.t1) app.setTime(at - span / 2, at + span / 2);
     drag = {at, t0: app.t0, t1: app.t1};
   });
   canvas.addEventListener("pointermove", (event) => {
     if (!drag) return;
-    const by = share(event) * app.view.width - drag.at;
+    const by = placeAt(share(event)) - drag.at;
     app.setTime(drag.t0 + by, drag.t1 + by);
   });
   canvas.addEventListener("pointerup", () => { drag = null; });
   canvas.addEventListener("dblclick", () => app.fit());
   canvas.addEventListener("wheel", (event) => {
     event.preventDefault();
-    const at = share(event) * app.view.width;
+    const at = placeAt(share(event));
     app.zoomTime(Math.exp(clamp(event.deltaY, -240, 240) * .0016), clamp((at - app.t0) / (app.t1 - app.t0), 0, 1));
   }, {passive: false});
   return overview;
+}
+
+// The place on the axis at a share of the drawing, which begins where recording does.
+function placeAt(share) {
+  const from = recordedFrom(app.view);
+  return from + share * (app.view.width - from);
 }
 
 function drawOverview(canvas) {
@@ -31,8 +37,9 @@ function drawOverview(canvas) {
   const plot = {left: GUTTER, top: 2, width: Math.max(width - GUTTER - 8, 10), height: height - 4};
   const level = view.levels.find(({cells}) => cells <= plot.width * 2) || view.levels.at(-1);
   const most = Math.max(1, ...maxima(level.held), ...maxima(level.live));
-  area(pen, plot, level.held, most, theme.colors.deferred, .55);
-  area(pen, plot, level.live, most, theme.colors.live, 1);
+  const from = Math.floor(recordedFrom(view) / Math.max(view.width, 1) * level.cells);
+  area(pen, plot, level.held.subarray(from), most, theme.colors.deferred, .55);
+  area(pen, plot, level.live.subarray(from), most, theme.colors.edge, 1);
   pen.strokeStyle = theme.colors.line;
   line(pen, plot.left, plot.top + plot.height - 1, plot.left + plot.width, plot.top + plot.height - 1);
   pen.fillStyle = theme.colors.pale;
@@ -67,9 +74,9 @@ function area(pen, plot, values, most, color, alpha) {
 }
 
 function drawWindow(pen, plot) {
-  const {view} = app, scale = plot.width / Math.max(view.width, 1);
-  const x0 = plot.left + clamp(app.t0, 0, view.width) * scale, x1 = plot.left + clamp(app.t1, 0, view.width) * scale;
-  if (app.t0 <= 0 && app.t1 >= view.width) return;
+  const {view} = app, from = recordedFrom(view), scale = plot.width / Math.max(view.width - from, 1);
+  const x0 = plot.left + (clamp(app.t0, from, view.width) - from) * scale, x1 = plot.left + (clamp(app.t1, from, view.width) - from) * scale;
+  if (app.t0 <= from && app.t1 >= view.width) return;
   pen.fillStyle = theme.colors.paper;
   pen.globalAlpha = .72;
   pen.fillRect(plot.left, 0, x0 - plot.left, plot.top + plot.height);

@@ -1,11 +1,13 @@
 // The panels at the side, the tip under the pointer, and what is picked.
 function showTab(id) {
-  for (const panel of document.querySelectorAll(".panel")) panel.hidden = panel.id !== id;
+  const both = id === "findings-panel" && innerWidth > 1000 && app.trace.blockCount > 0;  // with room for who holds the memory
+  byId("side").classList.toggle("both", both);
+  for (const panel of every(".panel")) panel.hidden = panel.id !== id && !(both && panel.id === "bill-panel");
   for (const button of byId("tabs").children) button.setAttribute("aria-selected", String(button.dataset.panel === id));
 }
 
 function makeTabs() {
-  for (const panel of document.querySelectorAll(".panel")) {
+  for (const panel of every(".panel")) {
     const button = element("button", "", "");
     button.role = "tab";
     button.dataset.panel = panel.id;
@@ -15,7 +17,7 @@ function makeTabs() {
 }
 
 function fillTabs() {
-  const counts = {"findings-panel": app.trace.analyze.findings.length, "graphs-panel": app.trace.analyze.graphs.length,
+  const counts = {"findings-panel": listProblems().length, "graphs-panel": app.trace.analyze.graphs.length,
     "ranks-panel": ranks.report?.traces.length};
   for (const button of byId("tabs").children) {
     const count = counts[button.dataset.panel];
@@ -27,10 +29,11 @@ function fillTabs() {
 function tipLines(thing) {
   const {trace} = app, {columns} = trace;
   if (thing.node !== undefined) return nodeLines(thing.node);
+  if (thing.moment !== undefined) return momentLines(thing);
   if (thing.block !== undefined) {
     const id = thing.block, pool = columns["block.pool"][id];
     return [trace.blockTitle(id), `allocated on ${trace.stream(columns["block.stream"][id])}`,
-      pool ? trace.texts.pools[pool - 1] : "no pool", stateOf(id), stackTitle(columns["block.stack"][id])].filter(Boolean);
+      pool ? trace.texts.pools[pool - 1] : "no pool", stateOf(id), stackTitle(columns["block.stack"][id]), "click: all about it, and the whole stack"].filter(Boolean);
   }
   if (thing.band) {
     const [pool, segment, , size] = thing.band;
@@ -53,24 +56,35 @@ function nodeLines(id) {
     duration ? `ran ${formatNanoseconds(duration)}` : "", stackTitle(columns["node.stack"][id])].filter(Boolean);
 }
 
+// "llama/modeling_llama.py:216 silu", or the function where no operator is known.
 function stackTitle(oneMore) {
-  const frames = oneMore ? app.trace.texts.stacks[oneMore - 1] : [];
-  return frames.length > 0 ? frameText(ownFrame(frames)) : "";
+  const name = nameOfStack(oneMore), frames = oneMore ? app.trace.texts.stacks[oneMore - 1] : [];
+  if (name?.frame) return `${shortPlace(name.frame)} ${name.operation || name.frame[0]}`.trim();
+  return name?.operation || (frames.length > 0 ? frameText(ownFrame(frames)) : "");
+}
+
+function momentLines({moment, slot, bytes}) {
+  const {view, groups} = app, total = groups.sums.at(moment).reduce((a, b) => a + b, 0), where = momentText(view, moment);
+  if (slot < 0) return [`${formatBytes(total)} in use`, where];
+  return [groups.slotName(slot), `${formatBytes(bytes)} of ${formatBytes(total)} in use, ${formatPercent(total ? bytes / total : 0)}`, where];
 }
 
 // "live for 5 nodes, then deferred for 7".
 function stateOf(id) {
   const {view} = app, i = view.blockAt.get(id);
   if (i === undefined) return "";
-  const nodes = (from, to) => lowerBound(view.nodeX, to) - lowerBound(view.nodeX, from);
-  const live = `live for ${counted(nodes(view.begin[i], view.freed[i]), "node")}`;
-  if (!app.trace.columns["block.freed"][id]) return `${live}, never freed`;
+  const unit = view.nodes.length > 0 ? "node" : "event", places = unit === "node" ? view.nodeX : view.events;
+  const nodes = (from, to) => lowerBound(places, to) - lowerBound(places, from);
+  const live = places.length > 0 ? `live for ${counted(nodes(view.begin[i], view.freed[i]), unit)}` : "live";
+  if (!app.trace.columns["block.freed"][id]) return `${live}, ${unit === "node" ? "never freed" : "still allocated at the end"}`;
   if (view.end[i] <= view.freed[i]) return live;
   return `${live}, then deferred for ${formatCount(nodes(view.freed[i], view.end[i]))}`;
 }
 
-function showTip(thing, x, y) {
-  const tip = byId("tip"), lines = tipLines(thing);
+function showTip(thing, x, y) { showLines(tipLines(thing), x, y); }
+
+function showLines(lines, x, y) {
+  const tip = byId("tip");
   if (lines.length === 0) return hideTip();
   tip.replaceChildren(...lines.map((text) => element("div", "", text)));
   tip.hidden = false;
@@ -91,19 +105,40 @@ function pick(things, look) {
 
 function unpick() {
   app.picked = null;
-  for (const marked of document.querySelectorAll(".picked")) marked.classList.remove("picked");
+  app.selection = {};
+  icicle.picked = null;
+  for (const marked of every(".picked")) marked.classList.remove("picked");
   showDetails(null);
-  app.redraw();
+  chooseGroup(-1);
 }
 
 // A click on a drawing.
 function pickThing(thing) {
+  if (thing?.moment !== undefined) return pickMoment(thing);
   if (!thing || (thing.node === undefined && thing.block === undefined)) return unpick();
-  for (const marked of document.querySelectorAll(".picked")) marked.classList.remove("picked");
+  for (const marked of every(".picked")) marked.classList.remove("picked");
   pick(thing.node !== undefined ? aroundNode(thing.node) : aroundBlock(thing.block), false);
+  chooseThing(thing);
   showDetails(thing);
   showTab("details-panel");
 }
+
+function chooseThing(thing) {
+  app.selection = thing.node !== undefined ? {node: thing.node} : {block: thing.block};
+  if (thing.block !== undefined) chooseGroupOf(thing.block); else remember();
+}
+
+// A click on the area: that moment, and the line that was hit.
+function pickMoment({moment, slot}) {
+  const {groups} = app;
+  app.picked = null;
+  app.selection = {};
+  showMoment(moment);
+  chooseGroup(slot >= 0 && slot < GROUP_COLORS ? groups.slots[slot] : slot === NO_STACK || slot === EARLIER ? groups.slot.indexOf(slot) : -1);
+  showHolders();
+}
+
+function showHolders() { if (byId("bill-panel").hidden) showTab("bill-panel"); }
 
 function aroundNode(id) {
   const {trace} = app, edges = [...trace.edgesIn.of(id), ...trace.edgesOut.of(id)];

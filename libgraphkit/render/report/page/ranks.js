@@ -11,7 +11,7 @@ async function readRanks() {
   ranks.report = JSON.parse(new TextDecoder().decode(await inflate(byId("ranks").textContent.trim())));
   ranks.drawn = ranks.report.worst;
   ranks.scripts.set(ranks.drawn, byId("data"));
-  for (const script of document.querySelectorAll("script[data-rank]")) ranks.scripts.set(Number(script.dataset.rank), script);
+  for (const script of every("script[data-rank]")) ranks.scripts.set(Number(script.dataset.rank), script);
 }
 
 // Draws another trace whose data are in the file. The range of capture order stays when it is as long.
@@ -138,7 +138,7 @@ function rankDifferences(group) {
     const bytes = f.bytes_usual !== f.bytes ? `, ${formatBytes(f.bytes_usual)} → ${formatBytes(f.bytes)}` : "";
     lines.push(`findings of ${f.check}: ${formatCount(f.count_usual)} → ${formatCount(f.count)}${bytes}`);
   }
-  if (!group.same_structure) lines.push("nodes or edges differ: graphkit diff says which");
+  if (!group.same_structure) lines.push("nodes or edges differ: graphkit diff lists them");
   return lines.length > 0 ? lines : ["one of them is incomplete"];
 }
 

@@ -53,7 +53,7 @@ function drawPicked(pen, plot, offsets, policy) {
     const r = rectangleOf(plot, view.begin[i], end, offsets[i], view.size[i]);
     if (r.w <= 0 || r.x > plot.left + plot.width || r.h < -4) return;
     const live = rectangleOf(plot, view.begin[i], freed, offsets[i], view.size[i]);
-    pen.fillStyle = theme.colors.live;
+    pen.fillStyle = slotColor(app.groups.slot[app.groups.of[i]]);
     if (live.w > 0) pen.fillRect(live.x, live.y, live.w, Math.max(live.h, 1));
     if (end > freed) {
       const rest = rectangleOf(plot, freed, end, offsets[i], view.size[i]);

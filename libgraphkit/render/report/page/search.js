@@ -1,4 +1,4 @@
-// Finding things by their names: kernels, nodes, blocks, graphs, findings, and lines of code.
+// Finding things by their names: kernels, nodes, blocks, graphs, checks and hints, lines of code, functions and modules.
 const SHOWN_HITS = 60;
 
 // {hits: [{text, sort, go}], nodes: ids of all nodes whose name matches}.
@@ -6,11 +6,11 @@ function findAll(query) {
   const wanted = query.trim().toLowerCase(), hits = [];
   if (!wanted) return {hits, nodes: []};
   byNumber(wanted, hits);
-  app.trace.analyze.findings.forEach((finding, i) => {
-    if (finding.check.includes(wanted) || finding.message.toLowerCase().includes(wanted)) {
-      hits.push({text: finding.message, sort: finding.check, go: () => pickFinding(i)});
+  for (const problem of listProblems()) {
+    if (problem.check.includes(wanted) || problem.message.toLowerCase().includes(wanted)) {
+      hits.push({text: problem.message, sort: problem.check, go: () => pickProblem(problem)});
     }
-  });
+  }
   app.trace.texts.graphs.forEach((title, i) => {
     if (!title.toLowerCase().includes(wanted)) return;
     const view = app.trace.views.find((v) => v.root === app.trace.texts.roots[i]);
@@ -20,35 +20,46 @@ function findAll(query) {
   return {hits, nodes: byName(wanted, hits)};
 }
 
-// Lines of the program that captured nodes or allocated blocks: each with the first of them.
+// Lines that allocate and files that they are in choose their memory; functions, and lines that captured nodes, mark what
+// they led to.
 function byLine(wanted, hits) {
-  const {trace} = app;
-  const matches = trace.texts.stacks.map((frames, i) => {
-    const line = stackTitle(i + 1);
-    return line.toLowerCase().includes(wanted) ? line : "";
-  });
-  if (!matches.some(Boolean)) return;
-  const lines = new Map();
-  const collect = (kind, count) => {
-    const stacks = trace.columns[`${kind}.stack`];
-    for (let id = 0; id < count; ++id) {
-      const line = stacks[id] ? matches[stacks[id] - 1] : "";
-      if (!line) continue;
-      if (!lines.has(line)) lines.set(line, {node: [], block: []});
-      lines.get(line)[kind].push(id);
+  const {trace} = app, view = app.view;
+  for (const by of ["line", "module"]) {
+    const groups = groupsOf(view, by);
+    const held = groups.names.map((name, group) => ({name, group})).filter(({name, group}) => groups.known[group] && name.toLowerCase().includes(wanted));
+    for (const {name, group} of held.slice(0, SHOWN_HITS)) {
+      hits.push({text: name, sort: by === "line" ? "line that allocates" : "module that allocates", go: () => {
+        if (app.groups.by !== by) groupBlocks(by);
+        chooseGroup(app.groups.index.get(groups.keys[group]));
+        showHolders();
+      }});
     }
-  };
-  collect("node", trace.nodeCount);
-  collect("block", trace.blockCount);
-  for (const [line, {node, block}] of lines) {
-    const what = [node.length ? counted(node.length, "node") : "", block.length ? counted(block.length, "block") : ""];
-    const go = () => {
-      if (node.length === 0) return goTo({block: block[0]});
-      goTo({node: node[0]});
-      pick({nodes: node}, true);
-    };
-    hits.push({text: line, sort: what.filter(Boolean).join(", "), go});
   }
+  const functions = new Map(), lines = new Map();
+  trace.texts.stacks.forEach((frames, i) => {
+    const note = (found, text) => { if (text.toLowerCase().includes(wanted)) found.set(text, [...(found.get(text) || []), i + 1]); };
+    for (const text of new Set(frames.filter(([name, , , library]) => name && !library).map(([name, file]) => `${name} in ${shortFile(file)}`))) note(functions, text);
+    note(lines, stackTitle(i + 1));
+  });
+  for (const [found, sort] of [[functions, "function"], [lines, "line that captures"]]) {
+    for (const [text, stacks] of [...found].slice(0, SHOWN_HITS)) addStacks(text, sort, new Set(stacks), hits);
+  }
+}
+
+// A hit for all nodes and blocks of some stacks; lines whose blocks alone are found stand in the list already.
+function addStacks(text, sort, stacks, hits) {
+  const {trace} = app, of = (kind, count) => {
+    const column = trace.columns[`${kind}.stack`], ids = [];
+    for (let id = 0; id < count; ++id) if (stacks.has(column[id])) ids.push(id);
+    return ids;
+  };
+  const nodes = of("node", trace.nodeCount), blocks = sort === "function" ? of("block", trace.blockCount) : [];
+  if (nodes.length + blocks.length === 0) return;
+  const what = [nodes.length ? counted(nodes.length, "node") : "", blocks.length ? counted(blocks.length, "block") : ""].filter(Boolean).join(", ");
+  hits.push({text, sort: `${sort}, ${what}`, go: () => {
+    if (nodes.length > 0) goTo({node: nodes[0]}); else goTo({block: blocks[0]});
+    pick({nodes, blocks}, true);
+  }});
 }
 
 // "node 12", "block 5", "12".
@@ -96,7 +107,7 @@ function makeSearch() {
     event.preventDefault();
   });
   input.addEventListener("focus", () => { if (input.value) list.hidden = false; });
-  document.addEventListener("pointerdown", (event) => { if (!byId("searchbox").contains(event.target)) list.hidden = true; });
+  document.addEventListener("pointerdown", (event) => { if (!byId("searchbox").contains(/** @type {Node} */ (event.target))) list.hidden = true; });
 }
 
 function showHits(query, list) {

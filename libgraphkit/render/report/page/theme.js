@@ -6,7 +6,8 @@ function readTheme() {
   const read = (name) => style.getPropertyValue(`--${name}`).trim();
   for (const name of ["ground", "paper", "ink", "pale", "line", "soft", "accent", "live", "deferred", 
     "kept", "reuse", "free", "pick", "path", "edge", "kernel", "memcpy", "memset", "host", "child_graph", "empty", "event",
-    "semaphore", "mem_alloc", "mem_free", "batch_mem_op", "conditional", "unknown", "on-node"]) theme.colors[name] = read(name);
+    "semaphore", "mem_alloc", "mem_free", "batch_mem_op", "conditional", "unknown", "on-node", "error", "rest", "nostack", "earlier",
+    ...Array.from({length: GROUP_COLORS}, (_, i) => `group${i}`)]) theme.colors[name] = read(name);
   theme.font = getComputedStyle(document.body).fontFamily;
   theme.hatches.clear();
 }
