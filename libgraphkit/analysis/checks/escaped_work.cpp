@@ -18,6 +18,15 @@ bool MayRead(AccessMode mode) { return mode != AccessMode::kWrite; }
 bool MayWrite(AccessMode mode) { return mode != AccessMode::kRead; }
 bool IsSure(AccessMode mode) { return mode != AccessMode::kUnknown; }
 
+// Whether an access writes all that another one may touch of the same block.
+bool Overwrites(const Access& write, const Access& own, Bytes size) {
+  const auto end = [&](const Access& access) {
+    return access.offset + std::min(access.length, size - std::min(access.offset, size));
+  };
+  return write.mode == AccessMode::kWrite && write.rows == AccessRows() &&
+         write.offset <= own.offset && end(write) >= end(own);
+}
+
 // What work and a node of the graph do to a block, of which a launch has only the node.
 struct Escape {
   enum What : uint8_t {
@@ -82,7 +91,7 @@ class EscapeFinder {
       const bool before = trace_[id].seq < work.seq;
       const bool sure = IsSure(own.mode) && IsSure(access.mode);
       if (!before && std::exchange(first_after, false))
-        overwritten = access.mode == AccessMode::kWrite;
+        overwritten = Overwrites(access, own, block.size);
       const bool both_unknown = !IsSure(own.mode) && !IsSure(access.mode);
       if (before && MayRead(own.mode) && MayWrite(access.mode)) {
         if (sure) take(Escape::kConsumes, Severity::kError, id);

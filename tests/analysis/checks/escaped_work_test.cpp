@@ -101,6 +101,18 @@ TEST_CASE("escaped-work says nothing of what the graph overwrites first") {
   CHECK(Run("escaped-work", &s.t).empty());
 }
 
+TEST_CASE("escaped-work names what the graph overwrites in part only, and reads whole") {
+  for (const AccessRows rows : {AccessRows(), AccessRows{.width = 64, .pitch = 128}}) {
+    Escaping s;
+    s.t.Work(s.b, "solve", {Reads(s.x), Writes(s.z, 0, 4096)});
+    Access write = Writes(s.z, 0, rows == AccessRows() ? 4095 : 4032);
+    write.rows = rows;
+    s.t.Memset(s.a, {write});
+    s.End({Reads(s.z)});
+    CHECK(RunForOne("escaped-work", &s.t).severity == Severity::kWarning);
+  }
+}
+
 TEST_CASE("escaped-work says nothing of another thread's work on weights") {
   for (const bool same : {false, true}) {
     Escaping s;
