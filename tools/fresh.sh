@@ -61,7 +61,9 @@ make_base() {
     chroot "$made" /bin/bash -c 'apt-get update -q && apt-get install -qy --no-install-recommends ca-certificates git &&
       update-ca-certificates && apt-get clean' >> "$log" 2>&1; then
     chmod 755 "$made"
-    mv -T "$made" "$base"
+    # Another process may have made it meanwhile.
+    mv -T "$made" "$base" 2> /dev/null || rm -rf --one-file-system "$made"
+    [ -e "$base" ] || cannot "$base can't be made"
   else
     rm -rf --one-file-system "$made"
     cannot "debootstrap failed (see $log)"
