@@ -70,8 +70,9 @@ class Run:
         variables = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "RANK")} | (env or {})
         paths = [str(FAKE)] * torch + variables.get("PYTHONPATH", "").split(":")
         variables["PYTHONPATH"] = ":".join(p for p in paths if p)
-        done = subprocess.run([GRAPHKIT, "trace", "--device", "soft", *options, "--", sys.executable, "train.py"],
-                              cwd=self.path, capture_output=True, text=True, timeout=120, env=variables)
+        self.command = {"args": [GRAPHKIT, "trace", "--device", "soft", *options, "--", sys.executable, "train.py"],
+                        "cwd": self.path, "text": True, "env": variables}
+        done = subprocess.run(**self.command, capture_output=True, timeout=120)
         self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
 
     def names(self):
@@ -107,6 +108,19 @@ def the_memory_history_is_joined_into_the_trace():
     check_joined(run)
     assert "2 blocks of the snapshot, 2 of them in captures, 1 segment that the trace saw as well" in run.err, run.err
     assert "not joined" not in run.err, run.err
+
+
+def snapshots_of_another_run_are_left_to_it():
+    run = Run(TRAIN + "import pathlib, time\nprint('captured', flush=True)\n"
+              "while pathlib.Path('wait').exists(): time.sleep(0.05)\n")
+    (run.path / "wait").touch()
+    first = subprocess.Popen(**run.command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert first.stdout.readline() == "captured\n"
+    second = subprocess.Popen(**run.command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert second.stdout.readline() == "captured\n"
+    (run.path / "wait").unlink()
+    for ended in (first.communicate(timeout=60), second.communicate(timeout=60)):
+        assert ended[1].count("2 blocks of the snapshot") == 1 and "no matching trace" not in ended[1], ended[1]
 
 
 def no_torch_leaves_the_program_alone():

@@ -226,14 +226,20 @@ void SayOutcome(const TraceRun& run, std::vector<std::string> said) {
   SayUnsaid(said);
   std::vector<std::string> traces = OtherTraces(run.path, run.started);
   if (InodeOf(run.path) != run.old_inode) traces.insert(traces.begin(), run.path);
-  std::erase_if(traces, [&run](const std::string& trace) {
+  std::vector<int64_t> others;  // processes of other runs
+  std::erase_if(traces, [&](const std::string& trace) {
     const auto outcome = InspectOwn(trace, run.id);
     if (outcome) PrintNote(DescribeOutcome(*outcome));
+    if (!outcome) others.push_back(InspectTrace(trace).value_or(TraceOutcome()).pid);
     return !outcome;
   });
   if (traces.empty()) ExplainNothing(run, said, began);
   for (const std::string& trace : traces) AddSourceLines(trace);
-  JoinSnapshots(traces, LeftSnapshots(run.path, run.started));
+  std::vector<LeftSnapshot> snapshots = LeftSnapshots(run.path, run.started);
+  std::erase_if(snapshots, [&others](const LeftSnapshot& snapshot) {
+    return std::ranges::find(others, snapshot.pid) != others.end();
+  });
+  JoinSnapshots(traces, snapshots);
 }
 
 // Why a program didn't start, and how it would.
