@@ -11,14 +11,14 @@
 #include <optional>
 #include <vector>
 
-#include "libgraphkit/analysis/bound/lower_bound.h"
 #include "libgraphkit/analysis/memory/block_order.h"
+#include "libgraphkit/analysis/memory/bound/lower_bound.h"
 #include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/analysis/memory/lifetimes.h"
+#include "libgraphkit/analysis/memory/races.h"
 #include "libgraphkit/analysis/memory/reuse.h"
 #include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/analysis/order/order.h"
-#include "libgraphkit/analysis/order/races.h"
 #include "libgraphkit/analysis/order/shape.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/model/exec_memory.h"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "libgraphkit/analysis/analyze.h"
-#include "libgraphkit/analysis/host_time.h"
-#include "libgraphkit/analysis/order/launches.h"
+#include "libgraphkit/analysis/launches/host_time.h"
+#include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {

@@ -2,10 +2,10 @@
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/analysis/coverage.h"
+#include "libgraphkit/analysis/launches/collectives.h"
+#include "libgraphkit/analysis/launches/coverage.h"
 #include "libgraphkit/analysis/memory/moments.h"
 #include "libgraphkit/analysis/names/call_site.h"
-#include "libgraphkit/analysis/order/collectives.h"
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/compare/graph_view.h"
 

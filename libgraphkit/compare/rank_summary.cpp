@@ -3,7 +3,7 @@
 #include <map>
 #include <optional>
 
-#include "libgraphkit/analysis/order/collectives.h"
+#include "libgraphkit/analysis/launches/collectives.h"
 #include "libgraphkit/compare/baseline.h"
 #include "libgraphkit/compare/graph_view.h"
 #include "libgraphkit/compare/ranks.h"

@@ -34,7 +34,8 @@ struct GateSubject {
   std::optional<Bytes> peak_allocated_bytes = {};
   std::optional<Bytes> idle_bytes = {};         // at the end
   std::optional<Bytes> peak_in_use_bytes = {};  // nothing, too: the trace holds no memory
-  // Kernel launches in replays over all of them (analysis/coverage.h); nothing: not known, and why.
+  // Kernel launches in replays over all of them (analysis/launches/coverage.h); nothing: not known,
+  // and why.
   std::optional<double> coverage = {};
   std::string unknown_coverage = {};
   RankCollectives collectives = {};

@@ -7,7 +7,7 @@
 
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/analysis/group_by.h"
+#include "libgraphkit/group_by.h"
 
 namespace graphkit {
 

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/analysis/memory/borrow.h"
+#include "libgraphkit/analysis/launches/borrow.h"
 #include "libgraphkit/replay/execute_device.h"
 
 namespace graphkit {

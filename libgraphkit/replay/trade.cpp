@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/analysis/bound/lower_bound.h"
+#include "libgraphkit/analysis/memory/bound/lower_bound.h"
 #include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/analysis/order/shape.h"
 #include "libgraphkit/analysis/order/slice.h"

@@ -1,5 +1,5 @@
 // Checks what is said to be free for a while: shares no code with what finds it
-// (libgraphkit/analysis/memory/borrow_bars.cpp, libgraphkit/alloc/plan/plan_borrow.h). Each block
+// (libgraphkit/analysis/launches/borrow_bars.cpp, libgraphkit/alloc/plan/plan_borrow.h). Each block
 // that lies in borrowed bytes is cut where an access begins or ends, and of each piece each read
 // needs a write: one that covers the piece, in every launch in which the read runs, and that has
 // ended before the read starts.
@@ -11,7 +11,7 @@
 
 #include "libgraphkit/alloc/plan/plan_borrow.h"
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/analysis/memory/borrow.h"
+#include "libgraphkit/analysis/launches/borrow.h"
 
 namespace graphkit {
 

@@ -2,7 +2,7 @@
 #include <map>
 #include <set>
 
-#include "libgraphkit/analysis/order/launches.h"
+#include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/replay/validate.h"
 
 namespace graphkit {

@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include "libgraphkit/analysis/order/launches.h"
+#include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/order/topology.h"
 
 namespace graphkit {

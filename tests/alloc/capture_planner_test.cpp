@@ -11,7 +11,7 @@
 #include "libgraphkit/alloc/plan/guided_ejection.h"
 #include "libgraphkit/alloc/plan/order_greedy.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/analysis/bound/lower_bound.h"
+#include "libgraphkit/analysis/memory/bound/lower_bound.h"
 #include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/generate/synth.h"

@@ -14,7 +14,7 @@
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/alloc/plan/validate_plan.h"
 #include "libgraphkit/analysis/analyze.h"
-#include "libgraphkit/analysis/order/launches.h"
+#include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/io/trace/trace_file.h"

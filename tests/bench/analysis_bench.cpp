@@ -4,8 +4,8 @@
 #include <chrono>
 
 #include "libgraphkit/analysis/analyze.h"
-#include "libgraphkit/analysis/bound/lower_bound.h"
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/memory/bound/lower_bound.h"
 #include "libgraphkit/generate/synth.h"
 
 namespace graphkit {

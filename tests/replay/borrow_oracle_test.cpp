@@ -7,7 +7,7 @@
 
 #include "libgraphkit/alloc/plan/plan_borrow.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/analysis/memory/borrow.h"
+#include "libgraphkit/analysis/launches/borrow.h"
 #include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/random.h"
 #include "libgraphkit/replay/validate_borrow.h"

@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/memory/borrow.h"
+#include "libgraphkit/analysis/launches/borrow.h"
 
 #include <doctest/doctest.h>
 

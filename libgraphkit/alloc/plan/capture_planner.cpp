@@ -9,7 +9,7 @@
 #include "libgraphkit/alloc/plan/guided_ejection.h"
 #include "libgraphkit/alloc/plan/order_greedy.h"
 #include "libgraphkit/alloc/plan/placed_conflicts.h"
-#include "libgraphkit/analysis/bound/lower_bound.h"
+#include "libgraphkit/analysis/memory/bound/lower_bound.h"
 #include "libgraphkit/analysis/memory/usage.h"
 
 namespace graphkit {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "libgraphkit/alloc/plan/planner.h"
-#include "libgraphkit/analysis/bound/lower_bound.h"
 #include "libgraphkit/analysis/memory/block_order.h"
+#include "libgraphkit/analysis/memory/bound/lower_bound.h"
 
 namespace graphkit {
 

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "libgraphkit/analysis/bound/lanes.h"
+#include "libgraphkit/analysis/memory/bound/lanes.h"
 
 namespace graphkit {
 

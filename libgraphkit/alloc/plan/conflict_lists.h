@@ -8,7 +8,7 @@
 
 #include "libgraphkit/alloc/plan/placed_by_offset.h"
 #include "libgraphkit/alloc/plan/placed_conflicts.h"
-#include "libgraphkit/analysis/bound/lanes.h"
+#include "libgraphkit/analysis/memory/bound/lanes.h"
 
 namespace graphkit {
 

@@ -9,7 +9,7 @@
 #include "libgraphkit/alloc/plan/conflict_lists.h"
 #include "libgraphkit/alloc/plan/greedy.h"
 #include "libgraphkit/alloc/plan/placed_conflicts.h"
-#include "libgraphkit/analysis/bound/lanes.h"
+#include "libgraphkit/analysis/memory/bound/lanes.h"
 
 namespace graphkit {
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <span>
 
-#include "libgraphkit/analysis/memory/borrow.h"
+#include "libgraphkit/analysis/launches/borrow.h"
 
 namespace graphkit {
 namespace {

@@ -16,7 +16,7 @@
 namespace graphkit {
 
 // Between two launches of the graphs that share an arena: its bytes less those of the blocks that
-// are barred (libgraphkit/analysis/memory/borrow.h). By arena, then by offset.
+// are barred (libgraphkit/analysis/launches/borrow.h). By arena, then by offset.
 std::vector<BorrowedRange> PlanBorrow(const Facts& facts, const PlannedMemory& plan,
                                       MarkerRule rule);
 

@@ -1,7 +1,7 @@
 #include "libgraphkit/alloc/policies/malloc_views.h"
 
 #include "libgraphkit/alloc/chunks/indexed_map.h"
-#include "libgraphkit/analysis/bound/lanes.h"
+#include "libgraphkit/analysis/memory/bound/lanes.h"
 
 namespace graphkit {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/host_time.h"
+#include "libgraphkit/analysis/launches/host_time.h"
 #include "libgraphkit/overlaps.h"
 
 namespace graphkit {

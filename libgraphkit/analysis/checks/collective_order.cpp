@@ -1,10 +1,10 @@
 // collective-order: operations on one communicator that nothing orders in a graph, and ranks of one
-// process that don't run theirs in one order. The ranks of many traces: order/collectives.h.
+// process that don't run theirs in one order. The ranks of many traces: launches/collectives.h.
 #include <map>
 #include <string>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/order/collectives.h"
+#include "libgraphkit/analysis/launches/collectives.h"
 #include "libgraphkit/analysis/order/topology.h"
 
 namespace graphkit {

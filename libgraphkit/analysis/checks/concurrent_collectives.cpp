@@ -7,8 +7,8 @@
 #include <string>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/order/collectives.h"
-#include "libgraphkit/analysis/order/launches.h"
+#include "libgraphkit/analysis/launches/collectives.h"
+#include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/order/topology.h"
 
 namespace graphkit {

@@ -1,9 +1,9 @@
 // dead-input: launches of graphs whose inputs were freed.
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/checks/freed_inputs.h"
+#include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/host_copies.h"
 #include "libgraphkit/analysis/names/capture_places.h"
-#include "libgraphkit/analysis/order/launches.h"
 
 namespace graphkit {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/group_by.h"
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/capture_places.h"
+#include "libgraphkit/group_by.h"
 
 namespace graphkit {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/launches/launch_order.h"
 #include "libgraphkit/analysis/order/graph_difference.h"
-#include "libgraphkit/analysis/order/launch_order.h"
 #include "libgraphkit/model/names.h"
 
 namespace graphkit {

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/memory/races.h"
 #include "libgraphkit/analysis/names/capture_places.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/analysis/order/order.h"
-#include "libgraphkit/analysis/order/races.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/trace.h"

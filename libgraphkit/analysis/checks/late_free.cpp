@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/group_by.h"
+#include "libgraphkit/group_by.h"
 
 namespace graphkit {
 namespace {

@@ -3,7 +3,7 @@
 #include <map>
 #include <tuple>
 
-#include "libgraphkit/analysis/order/launches.h"
+#include "libgraphkit/analysis/launches/launches.h"
 
 namespace graphkit {
 namespace {

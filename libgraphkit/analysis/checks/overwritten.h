@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/memory/graph_writes.h"
+#include "libgraphkit/analysis/launches/graph_writes.h"
 
 namespace graphkit {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/order/launches.h"
+#include "libgraphkit/analysis/launches/launches.h"
 
 namespace graphkit {
 namespace {

@@ -9,9 +9,9 @@
 #include <tuple>
 
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/kernel_names.h"
-#include "libgraphkit/analysis/order/launches.h"
 #include "libgraphkit/model/access_overlap.h"
 
 namespace graphkit {

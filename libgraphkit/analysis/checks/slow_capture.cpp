@@ -1,6 +1,6 @@
 // slow-capture: captures whose calls take long on the host, or that something held up.
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/host_time.h"
+#include "libgraphkit/analysis/launches/host_time.h"
 
 namespace graphkit {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/checks/freed_inputs.h"
+#include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/host_copies.h"
-#include "libgraphkit/analysis/order/launches.h"
 
 namespace graphkit {
 namespace {

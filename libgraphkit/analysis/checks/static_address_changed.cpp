@@ -1,8 +1,8 @@
 // static-address-changed: an input that the program has made anew elsewhere, while the graph goes
 // on with the old address.
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/names/capture_places.h"
-#include "libgraphkit/analysis/order/launches.h"
 
 namespace graphkit {
 

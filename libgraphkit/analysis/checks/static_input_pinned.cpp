@@ -3,7 +3,7 @@
 #include <mutex>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/order/launches.h"
+#include "libgraphkit/analysis/launches/launches.h"
 
 namespace graphkit {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/names/capture_places.h"
-#include "libgraphkit/analysis/order/launches.h"
 
 namespace graphkit {
 namespace {

@@ -5,10 +5,10 @@
 #include <stdexcept>
 #include <utility>
 
-#include "libgraphkit/analysis/group_by.h"
 #include "libgraphkit/analysis/order/frontier.h"
 #include "libgraphkit/analysis/order/still_running.h"
 #include "libgraphkit/analysis/order/topology.h"
+#include "libgraphkit/group_by.h"
 #include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {

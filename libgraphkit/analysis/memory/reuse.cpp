@@ -4,8 +4,8 @@
 #include <functional>
 #include <utility>
 
-#include "libgraphkit/analysis/group_by.h"
 #include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/group_by.h"
 
 namespace graphkit {
 namespace {

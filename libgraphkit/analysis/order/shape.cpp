@@ -5,7 +5,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "libgraphkit/analysis/group_by.h"
+#include "libgraphkit/group_by.h"
 
 namespace graphkit {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "libgraphkit/analysis/group_by.h"
+#include "libgraphkit/group_by.h"
 
 namespace graphkit {
 

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "libgraphkit/analysis/group_by.h"
 #include "libgraphkit/analysis/order/slice.h"
+#include "libgraphkit/group_by.h"
 #include "libgraphkit/model/graph_places.h"
 #include "libgraphkit/model/graph_versions.h"
 #include "libgraphkit/model/trace.h"

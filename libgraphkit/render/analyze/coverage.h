@@ -3,7 +3,7 @@
 
 #include <ostream>
 
-#include "libgraphkit/analysis/coverage.h"
+#include "libgraphkit/analysis/launches/coverage.h"
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {

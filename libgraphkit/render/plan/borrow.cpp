@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/analysis/host_time.h"
+#include "libgraphkit/analysis/launches/host_time.h"
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/plan/plan.h"

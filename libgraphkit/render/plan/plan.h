@@ -6,7 +6,7 @@
 #include <string>
 
 #include "libgraphkit/alloc/plan/plan_borrow.h"
-#include "libgraphkit/analysis/memory/borrow.h"
+#include "libgraphkit/analysis/launches/borrow.h"
 #include "libgraphkit/model/planned_memory.h"
 #include "libgraphkit/render/text_layout.h"
 #include "libgraphkit/replay/trade.h"

@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
-#include "libgraphkit/analysis/group_by.h"
 #include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/group_by.h"
 #include "libgraphkit/parallel.h"
 #include "libgraphkit/render/dot/selection.h"
 #include "libgraphkit/render/names.h"

@@ -6,7 +6,7 @@
 
 #include "libgraphkit/alloc/plan/plan_borrow.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/analysis/memory/borrow.h"
+#include "libgraphkit/analysis/launches/borrow.h"
 #include "libgraphkit/render/plan/plan.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "libgraphkit/replay/validate_borrow.h"

@@ -1,7 +1,7 @@
 // `graphkit coverage`: the share of a program's work that runs in graphs.
 #include <string>
 
-#include "libgraphkit/analysis/coverage.h"
+#include "libgraphkit/analysis/launches/coverage.h"
 #include "libgraphkit/render/analyze/coverage.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/talk.h"

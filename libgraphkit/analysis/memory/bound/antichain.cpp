@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/bound/antichain.h"
+#include "libgraphkit/analysis/memory/bound/antichain.h"
 
 #include <algorithm>
 #include <limits>

@@ -12,10 +12,10 @@
 #include <span>
 #include <vector>
 
-#include "libgraphkit/analysis/bound/exits.h"
-#include "libgraphkit/analysis/bound/lanes.h"
-#include "libgraphkit/analysis/bound/thread_clock.h"
-#include "libgraphkit/analysis/group_by.h"
+#include "libgraphkit/analysis/memory/bound/exits.h"
+#include "libgraphkit/analysis/memory/bound/lanes.h"
+#include "libgraphkit/analysis/memory/bound/thread_clock.h"
+#include "libgraphkit/group_by.h"
 #include "libgraphkit/units.h"
 
 namespace graphkit {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/analysis/order/launch_order.h"
+#include "libgraphkit/analysis/launches/launch_order.h"
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/trace.h"
 

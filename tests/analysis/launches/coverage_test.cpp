@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/coverage.h"
+#include "libgraphkit/analysis/launches/coverage.h"
 
 #include <doctest/doctest.h>
 

@@ -1,12 +1,12 @@
-#include "libgraphkit/analysis/coverage.h"
+#include "libgraphkit/analysis/launches/coverage.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 #include <string_view>
 
+#include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/names/naming.h"
-#include "libgraphkit/analysis/order/launches.h"
 #include "libgraphkit/analysis/order/topology.h"
 
 namespace graphkit {

@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/bound/lower_bound.h"
+#include "libgraphkit/analysis/memory/bound/lower_bound.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "libgraphkit/analysis/bound/lanes.h"
+#include "libgraphkit/analysis/memory/bound/lanes.h"
 #include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/generate/synth.h"

@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/group_by.h"
+#include "libgraphkit/group_by.h"
 
 #include <doctest/doctest.h>
 

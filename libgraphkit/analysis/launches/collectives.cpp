@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/order/collectives.h"
+#include "libgraphkit/analysis/launches/collectives.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -6,8 +6,8 @@
 #include <set>
 #include <utility>
 
-#include "libgraphkit/analysis/order/collective_steps.h"
-#include "libgraphkit/analysis/order/collective_waits.h"
+#include "libgraphkit/analysis/launches/collective_steps.h"
+#include "libgraphkit/analysis/launches/collective_waits.h"
 #include "libgraphkit/model/names.h"
 
 namespace graphkit {

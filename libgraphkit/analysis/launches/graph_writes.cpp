@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/memory/graph_writes.h"
+#include "libgraphkit/analysis/launches/graph_writes.h"
 
 #include <algorithm>
 #include <optional>
@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/first_writes.h"
-#include "libgraphkit/analysis/order/launches.h"
 
 namespace graphkit {
 namespace {

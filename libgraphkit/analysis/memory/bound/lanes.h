@@ -19,8 +19,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "libgraphkit/analysis/group_by.h"
 #include "libgraphkit/analysis/memory/block_order.h"
+#include "libgraphkit/group_by.h"
 #include "libgraphkit/ids.h"
 #include "libgraphkit/units.h"
 

@@ -1,11 +1,11 @@
-#include "libgraphkit/analysis/bound/lower_bound.h"
+#include "libgraphkit/analysis/memory/bound/lower_bound.h"
 
 #include <algorithm>
 #include <functional>
 #include <numeric>
 
-#include "libgraphkit/analysis/bound/antichain.h"
-#include "libgraphkit/analysis/bound/lanes.h"
+#include "libgraphkit/analysis/memory/bound/antichain.h"
+#include "libgraphkit/analysis/memory/bound/lanes.h"
 
 namespace graphkit {
 namespace {

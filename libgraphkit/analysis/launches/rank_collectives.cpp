@@ -5,9 +5,9 @@
 #include <string_view>
 #include <utility>
 
+#include "libgraphkit/analysis/launches/collectives.h"
+#include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/names/call_site.h"
-#include "libgraphkit/analysis/order/collectives.h"
-#include "libgraphkit/analysis/order/launches.h"
 #include "libgraphkit/analysis/order/topology.h"
 
 namespace graphkit {

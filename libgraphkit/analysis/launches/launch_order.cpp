@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/order/launch_order.h"
+#include "libgraphkit/analysis/launches/launch_order.h"
 
 #include <algorithm>
 

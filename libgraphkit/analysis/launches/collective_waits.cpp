@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/order/collective_waits.h"
+#include "libgraphkit/analysis/launches/collective_waits.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/memory/borrow.h"
+#include "libgraphkit/analysis/launches/borrow.h"
 
 #include <algorithm>
 #include <map>
@@ -6,8 +6,8 @@
 #include <set>
 #include <span>
 
-#include "libgraphkit/analysis/host_time.h"
-#include "libgraphkit/analysis/order/launches.h"
+#include "libgraphkit/analysis/launches/host_time.h"
+#include "libgraphkit/analysis/launches/launches.h"
 
 namespace graphkit {
 namespace {

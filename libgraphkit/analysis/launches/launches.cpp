@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/order/launches.h"
+#include "libgraphkit/analysis/launches/launches.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/host_time.h"
+#include "libgraphkit/analysis/launches/host_time.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/bound/lanes.h"
+#include "libgraphkit/analysis/memory/bound/lanes.h"
 
 #include <algorithm>
 

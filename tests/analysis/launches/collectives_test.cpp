@@ -1,10 +1,10 @@
-#include "libgraphkit/analysis/order/collectives.h"
+#include "libgraphkit/analysis/launches/collectives.h"
 
 #include <doctest/doctest.h>
 
 #include <random>
 
-#include "libgraphkit/analysis/order/collective_steps.h"
+#include "libgraphkit/analysis/launches/collective_steps.h"
 #include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/model/names.h"
 #include "tests/random.h"

@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/bound/exits.h"
+#include "libgraphkit/analysis/memory/bound/exits.h"
 
 #include <algorithm>
 #include <unordered_map>

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/analysis/bound/lower_bound.h"
-#include "libgraphkit/analysis/group_by.h"
+#include "libgraphkit/analysis/memory/bound/lower_bound.h"
+#include "libgraphkit/group_by.h"
 
 namespace graphkit {
 namespace {

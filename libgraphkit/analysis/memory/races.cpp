@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/order/races.h"
+#include "libgraphkit/analysis/memory/races.h"
 
 #include <algorithm>
 #include <optional>

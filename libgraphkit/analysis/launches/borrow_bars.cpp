@@ -2,7 +2,7 @@
 #include <map>
 #include <tuple>
 
-#include "libgraphkit/analysis/memory/borrow.h"
+#include "libgraphkit/analysis/launches/borrow.h"
 
 namespace graphkit {
 namespace {
