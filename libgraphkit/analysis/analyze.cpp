@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -40,7 +41,7 @@ ReportTotals TotalsOf(const Trace& trace, const Report& report) {
 }
 
 void AddExecs(const Facts& facts, Report* report) {
-  report->execs = facts.exec_memory;
+  report->execs = facts.exec_memory();
   if (!report->execs) return;
   const std::vector<ExecPeak> peaks = ExecPeaks(facts.trace, *report->execs);
   for (GraphSummary& graph : report->graphs) {
@@ -62,14 +63,42 @@ void AddLarge(std::vector<Finding> findings, const AnalyzeOptions& options, Repo
   }
 }
 
-std::vector<Finding> RunCheckOn(const Check& check, const Facts& facts) {
-  std::vector<Finding> findings =
-      RunCheck(check, check.proves && facts.strict ? *facts.strict : facts);
-  if (check.find_unproved == nullptr || !facts.strict) return findings;
-  for (Finding& finding : check.find_unproved(facts, *facts.strict)) {
+// Facts by the options' rule, and those by completion order: hazards are judged by these. They are
+// the same unless the rule is another one and makes a difference.
+struct RuledFacts {
+  explicit RuledFacts(const Facts& by_rule) : asked(by_rule) {
+    if (asked.options.edges == EdgeRule::kCompletion || !asked.partial_edges()) return;
+    completion = std::make_unique<Facts>(asked.trace);
+  }
+  const Facts& proved() const { return completion ? *completion : asked; }
+
+  const Facts& asked;
+  std::unique_ptr<const Facts> completion;
+};
+
+std::vector<Finding> RunCheckOn(const Check& check, const RuledFacts& facts) {
+  std::vector<Finding> findings = RunCheck(check, check.proves ? facts.proved() : facts.asked);
+  if (check.find_unproved == nullptr || !facts.completion) return findings;
+  for (Finding& finding : check.find_unproved(facts.asked, facts.proved())) {
     findings.push_back(std::move(finding));
   }
   return findings;
+}
+
+// Makes the facts that take longest side by side, the longest first. Edges by node come when the
+// bounds, which take the most memory, are mostly over.
+void MakeFacts(const Facts& facts) {
+  RunTasks(facts.trace, {[&] { facts.blocks(); }, [&] { facts.unknown_memory(); }});
+  RunTasks(facts.trace,
+           {[&] { facts.bounds(); }, [&] { facts.reuse(); }, [&] { facts.timeline(); },
+            [&] { facts.inputs(); }, [&] { facts.shapes(); }, [&] { facts.exec_memory(); }});
+}
+
+void AddMemory(const Facts& facts, Report* report) {
+  report->memory.reset();
+  if (!facts.unknown_memory().any.empty()) return;
+  report->memory = FindAskedMemory(facts.trace, facts.timeline(), facts.lives());
+  report->moments = facts.timeline().all();
 }
 
 // Sums up, and runs the checks: their findings in their order.
@@ -77,15 +106,13 @@ std::vector<std::vector<Finding>> FindAllFindings(const std::vector<const Check*
                                                   const Facts& facts, const SummaryOptions& summary,
                                                   Report* report) {
   std::vector<std::vector<Finding>> findings(checks.size());
+  const RuledFacts ruled(facts);
   std::vector<std::function<void()>> tasks = {
       [&] { report->graphs = Summarize(facts, summary); },
-      [&] {
-        const bool known = facts.unknown_memory.any.empty();
-        report->memory = known ? std::optional(FindAskedMemory(facts)) : std::nullopt;
-      },
+      [&] { AddMemory(facts, report); },
   };
   for (size_t i = 0; i < checks.size(); ++i) {
-    tasks.emplace_back([&, i] { findings[i] = RunCheckOn(*checks[i], facts); });
+    tasks.emplace_back([&, i] { findings[i] = RunCheckOn(*checks[i], ruled); });
   }
   RunTasks(facts.trace, tasks);
   return findings;
@@ -124,9 +151,10 @@ std::vector<std::vector<std::vector<VersionFinding>>> FindInVersions(
   for (size_t i = 0; i < CountVersions(trace); ++i) {
     const Trace version = WithVersion(trace, i);
     const Facts facts = FindReportFacts(version, options);
+    const RuledFacts ruled(facts);
     for (size_t check = 0; check < checks.size(); ++check) {
       std::vector<VersionFinding>& of_version = found[check].emplace_back();
-      for (Finding& finding : RunCheckOn(*checks[check], facts)) {
+      for (Finding& finding : RunCheckOn(*checks[check], ruled)) {
         const GraphId graph = VersionedGraph(version, finding);
         if (graph.valid()) of_version.push_back({std::move(finding), VersionName(version, graph)});
       }
@@ -187,9 +215,9 @@ Result<std::vector<const Check*>> Chosen(const std::vector<std::string>& ids) {
 
 Facts FindReportFacts(const Trace& trace, const AnalyzeOptions& options,
                       std::atomic<size_t>* graphs_done) {
-  return FindFacts(trace, {.edges = options.edges,
-                           .bound_time_limit = options.bound_time_limit,
-                           .graphs_done = graphs_done});
+  return Facts(trace, {.edges = options.edges,
+                       .bound_time_limit = options.bound_time_limit,
+                       .graphs_done = graphs_done});
 }
 
 Result<Report> Analyze(const Trace& trace, const AnalyzeOptions& options) {
@@ -201,11 +229,12 @@ Result<Report> Analyze(const Facts& facts, const AnalyzeOptions& options) {
   if (!checks) return Unexpected{checks.error()};
   const Trace& trace = facts.trace;
   Report report;
+  MakeFacts(facts);
   report.device = trace.process.device;
   report.incomplete_because = IncompleteBecause(trace);
   report.complete = report.incomplete_because.empty();
   report.program = trace.process.program;
-  report.unknown_memory = facts.unknown_memory.any;
+  report.unknown_memory = facts.unknown_memory().any;
   std::vector<std::vector<Finding>> found =
       FindAllFindings(*checks, facts, options.summary, &report);
   JudgeVersions(*checks, trace, options, &found);

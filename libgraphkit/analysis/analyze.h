@@ -25,10 +25,6 @@ struct SummaryOptions {
 // is their root's.
 std::vector<GraphSummary> Summarize(const Facts& facts, const SummaryOptions& options = {});
 
-// What the driver was asked for, and who has it: device and managed memory, where most of it was
-// asked for. Sizes rounded up to 512 B.
-AskedMemory FindAskedMemory(const Facts& facts);
-
 struct AnalyzeOptions {
   std::vector<std::string> checks;  // ids of the checks to run; empty: all
   // kAllFull: bounds, reuse and what was missed as PyTorch takes edges, for full ones; hazards are
@@ -40,7 +36,7 @@ struct AnalyzeOptions {
   SummaryOptions summary;
 };
 
-// What a report needs, by the options' edges and time limit. `graphs_done`: counts up.
+// Facts by the options' edges and time limit. `graphs_done`: counts up.
 Facts FindReportFacts(const Trace& trace, const AnalyzeOptions& options = {},
                       std::atomic<size_t>* graphs_done = nullptr);
 

@@ -1,105 +1,63 @@
-// What is known of a trace before anything is judged: computed once, read by all checks and by the
-// summaries.
+// All that is known of a trace before anything is judged: what graphs are and hold
+// (memory_facts.h), and on top of it what their launches run, read and write. Each fact is made
+// once, when it is first asked for.
 #pragma once
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
 #include <vector>
 
-#include "libgraphkit/analysis/memory/block_order.h"
-#include "libgraphkit/analysis/memory/bound/lower_bound.h"
-#include "libgraphkit/analysis/memory/known_memory.h"
-#include "libgraphkit/analysis/memory/lifetimes.h"
-#include "libgraphkit/analysis/memory/races.h"
-#include "libgraphkit/analysis/memory/reuse.h"
-#include "libgraphkit/analysis/memory/usage.h"
-#include "libgraphkit/analysis/order/order.h"
-#include "libgraphkit/analysis/order/shape.h"
-#include "libgraphkit/analysis/order/topology.h"
-#include "libgraphkit/model/exec_memory.h"
+#include "libgraphkit/analysis/launches/collectives.h"
+#include "libgraphkit/analysis/launches/graph_writes.h"
+#include "libgraphkit/analysis/launches/host_time.h"
+#include "libgraphkit/analysis/launches/launch_order.h"
+#include "libgraphkit/analysis/launches/launches.h"
+#include "libgraphkit/analysis/memory/host_copies.h"
+#include "libgraphkit/analysis/memory/memory_facts.h"
+#include "libgraphkit/analysis/names/capture_places.h"
+#include "libgraphkit/analysis/names/kernel_names.h"
 #include "libgraphkit/model/trace.h"
+#include "libgraphkit/once.h"
 
 namespace graphkit {
 
-// What graphs touch that isn't theirs: their inputs, which have to stay as long as they are
-// launched.
+class Facts : public MemoryFacts {
+ public:
+  using MemoryFacts::MemoryFacts;
 
-// A block that a graph touches and doesn't own, and the first node that does.
-struct GraphInput {
-  BlockId block;
-  NodeId node;
-  bool operator==(const GraphInput&) const = default;
+  const CapturePlaces& places() const;
+  // Kernels that exchange data with other devices.
+  const KernelSet& communication() const;
+  // By graph: a capture of it ended with an error, so that the program never got it.
+  const std::vector<bool>& invalidated() const;
+  // By graph: it surely never ran and never will.
+  const std::vector<bool>& never_run() const;
+  const std::vector<HostCopy>& host_copies() const;
+  const std::vector<HostTime>& host_times() const;
+  // By launch, the graph that it ran; none where it ran a version that isn't shown.
+  const std::vector<GraphId>& ran() const;
+  // By graph, its launches: indices in Trace::launches. Of ran.
+  const std::vector<std::vector<uint32_t>>& launches() const;
+  const LaunchOrder& launch_order() const;
+  // Of ran.
+  const RankCollectives& collectives() const;
+  // By root graph. Of inputs, launches, and what became of freed blocks (lives).
+  const std::vector<std::vector<StaleInput>>& stale_inputs() const;
+  // Of blocks, lives, roots, launches, launch_order.
+  const std::vector<Overwrite>& overwrites() const;
+
+ private:
+  Once<CapturePlaces> places_;
+  Once<KernelSet> communication_;
+  Once<std::vector<bool>> invalidated_;
+  Once<std::vector<bool>> never_run_;
+  Once<std::vector<HostCopy>> host_copies_;
+  Once<std::vector<HostTime>> host_times_;
+  Once<std::vector<GraphId>> ran_;
+  Once<std::vector<std::vector<uint32_t>>> launches_;
+  Once<LaunchOrder> launch_order_;
+  Once<RankCollectives> collectives_;
+  Once<std::vector<std::vector<StaleInput>>> stale_inputs_;
+  Once<std::vector<Overwrite>> overwrites_;
 };
-
-// By root graph, each block once, in the order of the blocks. `roots`: of each graph.
-std::vector<std::vector<GraphInput>> FindInputs(const Trace& trace, const Lifetimes& lives,
-                                                const std::vector<GraphId>& roots);
-
-// Of a graph's blocks in one pool.
-struct PoolBound {
-  PoolId pool;  // none: blocks without one
-  LowerBound bound;
-  bool operator==(const PoolBound&) const = default;
-};
-
-struct Facts {
-  const Trace& trace;
-  // Completion order, the only one that proves anything; full-edge order when asked for what
-  // PyTorch makes of a trace.
-  Order order;
-  InEdges in_edges = {};
-  Lifetimes lives = {};
-  std::vector<GraphId> roots = {};                  // of each graph
-  std::vector<std::vector<BlockId>> blocks = {};    // of each root graph, in capture order
-  std::vector<Usage> usage = {};                    // by graph
-  std::vector<Shape> shapes = {};                   // by graph
-  std::vector<std::vector<Overlap>> overlaps = {};  // of each root graph's blocks
-  std::vector<ReuseFacts> reuse = {};               // by graph
-  std::vector<Race> races = {};
-  std::vector<std::vector<GraphInput>> inputs = {};  // by root graph
-  // At last use, by graph; empty: not asked for.
-  std::vector<LowerBound> bounds = {};
-  std::vector<std::vector<PoolBound>> pool_bounds = {};  // of each graph, by pool
-  UnknownMemory unknown_memory = {};
-  std::optional<ExecMemory> exec_memory = {};  // nothing: nothing was instantiated
-  bool partial_edges = false;                  // there are programmatic or launch completion edges
-  // By completion order, where these are by full-edge order and that says more: what must be proved
-  // (order, lives, overlaps, races). Races are found by completion order alone.
-  std::unique_ptr<const Facts> strict = nullptr;
-
-  BlockOrder Blocks(MarkerRule rule) const { return {trace, order, lives, rule}; }
-};
-
-enum class FactScope : uint8_t {
-  kPlacement,  // what placing blocks and checking it needs: order, lives, roots, blocks, inputs and
-               // what memory is unknown
-  kReplay,     // and the edges into nodes
-  kAll,
-};
-
-struct FactOptions {
-  EdgeRule edges = EdgeRule::kCompletion;
-  std::optional<std::chrono::milliseconds> bound_time_limit;  // for each graph; none: no bounds
-  FactScope scope = FactScope::kAll;
-  std::atomic<size_t>* graphs_done = nullptr;  // counts up, for who watches
-};
-
-// The trace must outlive the facts.
-Facts FindFacts(const Trace& trace, const FactOptions& options = {});
-
-// Work on all cores that must not depend on its order; on this thread alone for a small trace,
-// where another one costs more than it saves.
-
-size_t ThreadsFor(const Trace& trace);
-// The longest should come first.
-void RunTasks(const Trace& trace, const std::vector<std::function<void()>>& tasks);
-// Once for each graph of the trace, those with the most blocks first. `blocks`: of each root graph.
-void ForEachGraph(const Trace& trace, const std::vector<std::vector<BlockId>>& blocks,
-                  const std::function<void(GraphId)>& body);
 
 }  // namespace graphkit

@@ -6,8 +6,6 @@
 #include <utility>
 
 #include "libgraphkit/analysis/analyze.h"
-#include "libgraphkit/analysis/launches/host_time.h"
-#include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
@@ -74,8 +72,8 @@ std::vector<BlockId> Largest(const Trace& trace, std::vector<BlockId> blocks,
 
 std::vector<BlockId> PeakBlocks(const Facts& facts, GraphId id, const SummaryOptions& options) {
   std::vector<BlockId> live;
-  const Seq peak = facts.usage[id.index()].peak_at;
-  for (const BlockId block : facts.blocks[id.index()]) {
+  const Seq peak = facts.usage()[id.index()].peak_at;
+  for (const BlockId block : facts.blocks()[id.index()]) {
     const Block& b = facts.trace[block];
     if (b.allocated <= peak && peak < b.free_requested) live.push_back(block);
   }
@@ -110,13 +108,13 @@ void AddBounds(const std::vector<PoolBound>& bounds, std::vector<PoolShare>* sha
 
 // One pool's share is the graph's.
 std::vector<PoolShare> FindShares(const Facts& facts, GraphId id) {
-  const std::vector<BlockId>& blocks = facts.blocks[id.index()];
+  const std::vector<BlockId>& blocks = facts.blocks()[id.index()];
   const bool one = std::ranges::all_of(blocks, [&](BlockId block) {
     return facts.trace[block].pool == facts.trace[blocks.front()].pool;
   });
   if (blocks.empty()) return {};
   if (!one) return SharesOf(facts.trace, blocks);
-  const Usage& usage = facts.usage[id.index()];
+  const Usage& usage = facts.usage()[id.index()];
   return {{.pool = facts.trace[blocks.front()].pool,
            .blocks = usage.blocks,
            .total_bytes = usage.total,
@@ -139,7 +137,7 @@ void ForgetBytes(GraphSummary* summary) {
 
 void AddMemory(const Facts& facts, GraphId id, const SummaryOptions& options,
                GraphSummary* summary) {
-  const Usage& usage = facts.usage[id.index()];
+  const Usage& usage = facts.usage()[id.index()];
   summary->blocks = usage.blocks;
   summary->total_bytes = usage.total;
   summary->peak_live_bytes = usage.peak_live;
@@ -147,24 +145,24 @@ void AddMemory(const Facts& facts, GraphId id, const SummaryOptions& options,
   summary->recorded_extent_bytes = usage.extent;
   summary->never_freed_bytes = usage.never_freed;
   summary->never_freed_blocks = usage.never_freed_blocks;
-  if (!facts.bounds.empty()) {
-    summary->lower_bound_blocks = Largest(facts.trace, facts.bounds[id.index()].blocks, options);
-    summary->lower_bound_bytes = facts.bounds[id.index()].bytes;
-    summary->lower_bound_exact = facts.bounds[id.index()].exact;
-    summary->online_bytes = facts.bounds[id.index()].online;
+  if (!facts.bounds().empty()) {
+    summary->lower_bound_blocks = Largest(facts.trace, facts.bounds()[id.index()].blocks, options);
+    summary->lower_bound_bytes = facts.bounds()[id.index()].bytes;
+    summary->lower_bound_exact = facts.bounds()[id.index()].exact;
+    summary->online_bytes = facts.bounds()[id.index()].online;
   }
   summary->peak_blocks = PeakBlocks(facts, id, options);
   summary->pools = FindShares(facts, id);
-  if (!facts.pool_bounds.empty()) AddBounds(facts.pool_bounds[id.index()], &summary->pools);
-  for (const GraphInput& input : facts.inputs[id.index()]) {
+  if (!facts.pool_bounds().empty()) AddBounds(facts.pool_bounds()[id.index()], &summary->pools);
+  for (const GraphInput& input : facts.inputs()[id.index()]) {
     ++summary->pinned_blocks;
     *summary->pinned_bytes += RoundedSize(facts.trace[input.block]);
   }
-  const ReuseFacts& reuse = facts.reuse[id.index()];
+  const ReuseFacts& reuse = facts.reuse()[id.index()];
   summary->reuse_bytes = reuse.bytes;
   const size_t kept = std::min(reuse.pairs.size(), options.max_reuse_pairs);
   summary->reuse.assign(reuse.pairs.begin(), reuse.pairs.begin() + static_cast<ptrdiff_t>(kept));
-  summary->unknown_memory = facts.unknown_memory.graphs[id.index()];
+  summary->unknown_memory = facts.unknown_memory().graphs[id.index()];
   if (!summary->unknown_memory.empty()) ForgetBytes(summary);
 }
 
@@ -176,19 +174,18 @@ std::vector<GraphSummary> Summarize(const Facts& facts, const SummaryOptions& op
   CountNodes(trace, &summaries);
   CountEdges(trace, &summaries);
   GroupEarlyLaunches(trace, &summaries);
-  const std::vector<HostTime> host_times = FindHostTimes(trace);
-  const auto launches = LaunchesByGraph(trace);
-  ForEachGraph(trace, facts.blocks, [&](GraphId graph) {
+  const std::vector<HostTime>& host_times = facts.host_times();
+  ForEachGraph(trace, facts.blocks(), [&](GraphId graph) {
     const size_t i = graph.index();
     summaries[i].graph = graph;
     summaries[i].name = trace[trace.graphs[i].name];
     summaries[i].origin = trace.graphs[i].origin;
-    summaries[i].critical_path_nodes = facts.shapes[i].critical_path_nodes;
-    summaries[i].critical_path_ns = facts.shapes[i].critical_path_ns;
+    summaries[i].critical_path_nodes = facts.shapes()[i].critical_path_nodes;
+    summaries[i].critical_path_ns = facts.shapes()[i].critical_path_ns;
     summaries[i].captured_calls = host_times[i].calls;
     summaries[i].capture_host_ns = host_times[i].total;
-    summaries[i].launches = launches[i].size();
-    summaries[i].width = facts.shapes[i].width;
+    summaries[i].launches = facts.launches()[i].size();
+    summaries[i].width = facts.shapes()[i].width;
     AddMemory(facts, graph, options, &summaries[i]);
   });
   return summaries;

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/model/gate.h"
 #include "libgraphkit/model/trace.h"
 
@@ -36,10 +37,8 @@ uint64_t LeakedBy(const GateSubject& subject, size_t finding);
 // "1.5 MiB", "3", "1.25": a figure by its unit.
 std::string FigureText(double value, MeasureUnit unit);
 
-// Makes of a trace and its report what the gate needs of both.
-
-// `trace_file` is the trace's file, as the user named it.
-GateSubject MakeGateSubject(std::string trace_file, const Trace& trace, Report report);
+// Everything that the gate needs of a trace. `trace_file`: as the user named it.
+GateSubject MakeGateSubject(std::string trace_file, const Facts& facts, Report report);
 
 // Adds to each subject how what it does together with other ranks differs from theirs.
 void AddRankDifferences(std::vector<GateSubject>& subjects);

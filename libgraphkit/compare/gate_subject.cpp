@@ -2,9 +2,7 @@
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/analysis/launches/collectives.h"
 #include "libgraphkit/analysis/launches/coverage.h"
-#include "libgraphkit/analysis/memory/moments.h"
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/compare/graph_view.h"
@@ -79,7 +77,8 @@ FindingPlace PlaceOf(const Finding& finding, const Trace& trace) {
           .logical = LogicalName(finding, trace)};
 }
 
-GateSubject MakeGateSubject(std::string trace_file, const Trace& trace, Report report) {
+GateSubject MakeGateSubject(std::string trace_file, const Facts& facts, Report report) {
+  const Trace& trace = facts.trace;
   GateSubject subject;
   subject.trace = std::move(trace_file);
   for (const Finding& finding : report.findings) subject.places.push_back(PlaceOf(finding, trace));
@@ -91,16 +90,16 @@ GateSubject MakeGateSubject(std::string trace_file, const Trace& trace, Report r
     }
   }
   subject.report = std::move(report);
-  subject.collectives = SummarizeCollectives(trace);
+  subject.collectives = facts.collectives();
   if (trace.process.unknown_memory.empty()) {
-    const MemoryMoments moments = FindMoments(trace);
+    const MemoryMoments& moments = facts.timeline().all();
     subject.peak_reserved_bytes = moments.peak_reserved.reserved;
     subject.peak_outside_graphs_bytes = moments.peak_outside_graphs;
     subject.peak_allocated_bytes = moments.peak_allocated.allocated;
     subject.idle_bytes = moments.end.idle();
     if (moments.peak_in_use.in_use > 0) subject.peak_in_use_bytes = moments.peak_in_use.in_use;
   }
-  const Coverage coverage = FindCoverage(trace);
+  const Coverage coverage = FindCoverage(facts);
   if (coverage.unknown.empty()) subject.coverage = coverage.share.kernels();
   subject.unknown_coverage = coverage.unknown;
   return subject;

@@ -28,7 +28,7 @@ struct GateSubject {
   std::vector<FindingPlace> places = {};  // of report.findings, in the same order
   std::vector<uint64_t> leaks = {};  // of report.findings: execs, graphs, blocks … that leaked
   std::vector<GraphContent> contents = {};  // of report.graphs; empty: unknown
-  // FindMoments; nothing: unknown.
+  // MemoryMoments; nothing: unknown.
   std::optional<Bytes> peak_reserved_bytes = {};
   std::optional<Bytes> peak_outside_graphs_bytes = {};
   std::optional<Bytes> peak_allocated_bytes = {};

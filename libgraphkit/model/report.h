@@ -9,6 +9,7 @@
 #include "libgraphkit/model/exec_memory.h"
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/graph.h"
+#include "libgraphkit/model/memory_moments.h"
 #include "libgraphkit/model/process.h"
 
 namespace graphkit {
@@ -137,7 +138,8 @@ struct Report {
   std::vector<Finding> findings;  // the most severe first, then by bytes
   std::string unknown_memory;  // why its bytes aren't known, or those of a graph; empty: they are
   std::optional<AskedMemory> memory = AskedMemory();
-  std::optional<ExecMemory> execs = {};  // nothing: nothing was instantiated
+  std::optional<MemoryMoments> moments = {};  // of all devices; nothing: sizes are unknown
+  std::optional<ExecMemory> execs = {};       // nothing: nothing was instantiated
   BlockJoins joins;
   ReportTotals totals;
   bool operator==(const Report&) const = default;

@@ -1,7 +1,7 @@
 // Moments of a device's memory in JSON: the same in every view.
 #pragma once
 
-#include "libgraphkit/analysis/memory/moments.h"
+#include "libgraphkit/model/memory_moments.h"
 #include "libgraphkit/render/json.h"
 
 namespace graphkit {

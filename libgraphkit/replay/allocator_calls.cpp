@@ -21,7 +21,7 @@ std::vector<AllocatorCall> CallsOf(const Facts& facts, std::span<const PoolBlock
         const BlockStream& use = facts.trace.block_streams[row];
         calls.push_back({use.seq, Kind::kRecordStream, block, use.stream, pool});
       }
-      if (!facts.lives[block].freed) continue;
+      if (!facts.lives()[block].freed) continue;
       calls.push_back({b.free_requested, Kind::kFree, block,
                        b.free_stream.valid() ? b.free_stream : b.stream, pool});
     }

@@ -38,13 +38,13 @@ struct Lenders {
 
 // The last node of the chain of `at` before `until`.
 NodeId LastBefore(const Facts& facts, NodeId at, NodeId until) {
-  const ChainPlace first = facts.order.PlaceOf(at);
-  const uint64_t end = until ? facts.order.PlaceOf(until).seq : kNowhere;
+  const ChainPlace first = facts.order().PlaceOf(at);
+  const uint64_t end = until ? facts.order().PlaceOf(until).seq : kNowhere;
   NodeId last = at;
   for (size_t i = 0; i < facts.trace.nodes.size(); ++i) {
-    const ChainPlace place = facts.order.PlaceOf(NodeId(i));
+    const ChainPlace place = facts.order().PlaceOf(NodeId(i));
     if (place.chain != first.chain || place.seq < first.seq || place.seq >= end) continue;
-    if (place.seq > facts.order.PlaceOf(last).seq) last = NodeId(i);
+    if (place.seq > facts.order().PlaceOf(last).seq) last = NodeId(i);
   }
   return last;
 }
@@ -84,7 +84,7 @@ class LenderFinder {
     std::iota(group_.begin(), group_.end(), 0u);
     std::unordered_map<uint32_t, uint32_t> first;  // arena of a graph
     for (const Placement& placement : plan_.placements) {
-      const GraphId graph = facts_.lives[BlockId(placement.block)].root;
+      const GraphId graph = facts_.lives()[BlockId(placement.block)].root;
       if (!graph) continue;
       const auto [at, fresh] = first.try_emplace(graph.value, placement.arena);
       const uint32_t one = Root(at->second);
@@ -158,7 +158,7 @@ class LenderFinder {
   void AddPrograms(uint32_t root, Lenders* lenders) {
     std::map<GraphId, std::map<uint32_t, std::vector<PlacedBlock>>> of;  // by graph and arena
     for (const Placement& placed : plan_.placements) {
-      const GraphId graph = facts_.lives[BlockId(placed.block)].root;
+      const GraphId graph = facts_.lives()[BlockId(placed.block)].root;
       if (!graph || Root(placed.arena) != root) continue;
       of[graph][placed.arena].push_back({BlockId(placed.block), placed.offset, placed.size});
     }
@@ -166,7 +166,7 @@ class LenderFinder {
     if (lenders->graphs.empty()) {
       for (const auto& [graph, arenas] : of) lenders->graphs.push_back(graph);
     }
-    const Slices slices(facts_.trace, facts_.roots, facts_.blocks);
+    const Slices slices(facts_.trace, facts_.roots(), facts_.blocks());
     for (const GraphId graph : lenders->graphs) {
       std::vector<std::vector<PlacedBlock>> pools;
       for (auto& [arena, blocks] : of[graph]) {
@@ -273,7 +273,7 @@ class LentJob {
   uint32_t WriteInputs() {
     const uint32_t node = AddNode({});
     for (uint32_t i = 0; i < lenders_.blocks.size(); ++i) {
-      const bool eager = !facts_.lives[lenders_.blocks[i]].root;
+      const bool eager = !facts_.lives()[lenders_.blocks[i]].root;
       if (eager || !lenders_.found[i].empty()) AddTouch(i, false, true);
     }
     return node;
@@ -399,7 +399,7 @@ class LentJob {
     for (const uint32_t range : lent) AddTouch(range, true, false);
     for (uint32_t i = 0; i < lenders_.blocks.size(); ++i) {
       const BlockId block = lenders_.blocks[i];
-      const bool stays = needs_.leaves[block.index()] || !facts_.lives[block].root;
+      const bool stays = needs_.leaves[block.index()] || !facts_.lives()[block].root;
       if (!stays) {
         AddFound(i);
       } else if (Lies(i, lenders_.canaries[i])) {
@@ -504,7 +504,7 @@ BorrowExecution ExecuteBorrow(const Facts& facts, std::span<const PoolBorrow> po
     for (size_t i = 0; i < facts.trace.blocks.size(); ++i) {
       const Block& block = facts.trace.blocks[i];
       if (backs[i] || block.pool != pool.pool || block.address == 0 || block.size == 0) continue;
-      if (facts.lives.blocks[i].root) blocks.emplace_back(i);
+      if (facts.lives().blocks[i].root) blocks.emplace_back(i);
     }
     for (const BarredBlock& barred : pool.barred) {
       if (barred.why == BorrowBar::kEager) blocks.push_back(barred.block);

@@ -97,7 +97,7 @@ class JobMaker {
       arrows_.push_back({start_[holder], start_[step]});
       arrows_.push_back({end_[step], end_[holder]});
     }
-    for (const InEdge& edge : facts_.in_edges.Of(program_.steps[step].node.index())) {
+    for (const InEdge& edge : facts_.in_edges().Of(program_.steps[step].node.index())) {
       const uint32_t from = StepOf(edge.from);
       if (from == kNone) continue;
       if (edge.full) {
@@ -128,7 +128,7 @@ class JobMaker {
   // `step` starts after all that `other` starts after.
   void StartAfter(uint32_t other, uint32_t step, int depth) {
     constexpr int kMostDepth = 64;
-    for (const InEdge& edge : facts_.in_edges.Of(program_.steps[other].node.index())) {
+    for (const InEdge& edge : facts_.in_edges().Of(program_.steps[other].node.index())) {
       const uint32_t from = StepOf(edge.from);
       if (from == kNone) continue;
       // Deep chains: a little more order than was recorded.

@@ -31,7 +31,7 @@ class ProgramMaker {
   };
 
   void AddSteps() {
-    for (const uint32_t id : SortNodes(facts_.in_edges, slice_.nodes)) {
+    for (const uint32_t id : SortNodes(facts_.in_edges(), slice_.nodes)) {
       ++program_.looks;
       if (!InGraph(facts_.trace, facts_.trace.nodes[id])) continue;
       step_of_[slice_.nodes.NumberOf(id)] = static_cast<uint32_t>(program_.steps.size());
@@ -57,7 +57,7 @@ class ProgramMaker {
     const NodeId id = program_.steps[step].node;
     const Node& node = facts_.trace[id];
     const bool waits = WaitsFor(facts_.trace, id) == Ternary::kYes;
-    for (const InEdge& edge : facts_.in_edges.Of(id.index())) {
+    for (const InEdge& edge : facts_.in_edges().Of(id.index())) {
       const uint32_t from = StepOf(edge.from);
       if (from == kNone) continue;
       Wait(from, !edge.full, step, true);
@@ -144,7 +144,7 @@ class ProgramMaker {
     for (size_t i = 0; i < uses.size(); ++i) {
       ProgramTouch touch{.block = index, .writes = uses[i].writes};
       for (size_t j = 0; j < uses.size() && touch.writer == kNone; ++j) {
-        if (uses[j].writes && facts_.order.Before(uses[j].node, uses[i].node)) {
+        if (uses[j].writes && facts_.order().Before(uses[j].node, uses[i].node)) {
           touch.writer = StepOf(uses[j].node);
         }
       }

@@ -18,7 +18,7 @@ std::vector<MemoryEvent> EventsOf(const Facts& facts, std::span<const PoolBlocks
   for (uint32_t pool = 0; pool < pools.size(); ++pool) {
     for (const BlockId block : pools[pool].blocks) {
       events.push_back({facts.trace[block].allocated, false, block, pool});
-      if (!facts.lives[block].freed) continue;
+      if (!facts.lives()[block].freed) continue;
       events.push_back({facts.trace[block].free_requested, true, block, pool});
     }
   }
@@ -39,7 +39,8 @@ class GraphReplayer {
         slice_(task.slice),
         frontiers_(facts_.trace, slice_),
         views_(views),
-        view_{facts_.trace, facts_.in_edges, order_, task.walks, frontiers_, task.streams, slice_},
+        view_{facts_.trace, facts_.in_edges(), order_, task.walks,
+              frontiers_,   task.streams,      slice_},
         options_(options),
         planned_(task.planned),
         history_(task.history),

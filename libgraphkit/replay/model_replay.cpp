@@ -55,8 +55,8 @@ void PlacePool(const Facts& facts, ModelKind kind, const PoolBlocks& pool, const
 
 PolicyReplay ReplayModel(const Facts& facts, ModelKind kind, const ReplayOptions& options) {
   const Grouped streams = StreamsOfBlocks(facts.trace);
-  std::vector<PlacedGraph> placed(facts.blocks.size());
-  ForEachGraph(facts.trace, facts.blocks, [&](GraphId graph) {
+  std::vector<PlacedGraph> placed(facts.blocks().size());
+  ForEachGraph(facts.trace, facts.blocks(), [&](GraphId graph) {
     PlacedGraph& of_graph = placed[graph.index()];
     for (const PoolBlocks& pool : BlocksByPool(facts, graph)) {
       of_graph.plan.arenas.push_back(

@@ -33,7 +33,7 @@ class PlanMatcher {
 
   // A graph that is launched by itself, not a child or a body.
   bool IsRoot(GraphId graph) const {
-    return graph.index() < facts_.blocks.size() && facts_.roots[graph.index()] == graph;
+    return graph.index() < facts_.blocks().size() && facts_.roots()[graph.index()] == graph;
   }
   bool Holds(GraphId graph) const {
     return plan_.sequence.empty() ||
@@ -76,7 +76,7 @@ class PlanMatcher {
   }
 
   Result<void> CheckGraphs() {
-    for (size_t i = 0; i < facts_.blocks.size(); ++i) {
+    for (size_t i = 0; i < facts_.blocks().size(); ++i) {
       if (!Holds(GraphId(i))) continue;
       for (const PoolBlocks& pool : BlocksByPool(facts_, GraphId(i))) {
         for (const BlockId block : pool.blocks) {
@@ -112,8 +112,8 @@ class PlanMatcher {
         return Bad("the plan lends at " + name(one.at) + ", which isn't there");
       for (const NodeId end : {one.last, one.until}) {
         if (!end) continue;
-        const ChainPlace at = facts_.order.PlaceOf(one.at);
-        const ChainPlace place = end.index() < nodes ? facts_.order.PlaceOf(end) : ChainPlace();
+        const ChainPlace at = facts_.order().PlaceOf(one.at);
+        const ChainPlace place = end.index() < nodes ? facts_.order().PlaceOf(end) : ChainPlace();
         const bool after = end.index() < nodes && place.chain == at.chain &&
                            (end == one.last ? place.seq >= at.seq : place.seq > at.seq);
         if (after) continue;

@@ -70,7 +70,7 @@ void ComparePool(const Trace& trace, const PoolHistory& history, GraphId graph,
 }  // namespace
 
 RecordedPlacements CompareWithRecorded(const Facts& facts, const PolicyReplay& replay) {
-  const PoolHistory history(facts.trace, facts.blocks);
+  const PoolHistory history(facts.trace, facts.blocks());
   const std::map<PoolId, Seq> used_outside = UsedOutside(facts.trace);
   RecordedPlacements found;
   for (const GraphReplay& graph : replay.graphs) {

@@ -55,7 +55,7 @@ std::vector<PlacedBlock> RecordedPlacement(const Facts& facts, std::vector<Place
 PlannedMemory RecordedPlan(const Facts& facts) {
   PlannedMemory plan;
   plan.of_trace = true;
-  for (size_t i = 0; i < facts.blocks.size(); ++i) {
+  for (size_t i = 0; i < facts.blocks().size(); ++i) {
     for (const PoolBlocks& pool : BlocksByPool(facts, GraphId(i))) {
       std::vector<PlacedBlock> blocks;
       for (const BlockId block : pool.blocks) {

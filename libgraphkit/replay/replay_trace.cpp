@@ -125,28 +125,28 @@ PolicyReplay SumUp(const Facts& facts, const Slices& slices, PolicyKind policy,
 // Graphs, and the policies of each, side by side.
 std::vector<PolicyReplay> ReplayGraphs(const Facts& facts, std::span<const PolicyKind> policies,
                                        const ReplayOptions& options, const PlannedMemory* plan) {
-  const std::vector<std::vector<StreamId>> streams = OtherStreams(facts.trace, &facts.lives);
-  const Slices slices(facts.trace, facts.roots, facts.blocks);
+  const std::vector<std::vector<StreamId>> streams = OtherStreams(facts.trace, &facts.lives());
+  const Slices slices(facts.trace, facts.roots(), facts.blocks());
   std::optional<PoolHistory> history;
-  if (options.continued) history.emplace(facts.trace, facts.blocks);
+  if (options.continued) history.emplace(facts.trace, facts.blocks());
   const std::vector<Bytes> planned =
       plan != nullptr ? OffsetsOf(facts, *plan) : std::vector<Bytes>();
   const std::set<GraphId> held = plan != nullptr ? GraphsOf(*plan) : std::set<GraphId>();
-  const bool all_full = facts.order.rule() == EdgeRule::kAllFull ||
-                        std::ranges::all_of(facts.in_edges.edges, &InEdge::full);
+  const bool all_full = facts.order().rule() == EdgeRule::kAllFull ||
+                        std::ranges::all_of(facts.in_edges().edges, &InEdge::full);
   const Order walks = all_full ? Order() : BuildOrder(facts.trace, EdgeRule::kAllFull);
   std::vector<std::vector<std::optional<ReplayedGraph>>> replayed(policies.size());
-  for (auto& graphs : replayed) graphs.resize(facts.blocks.size());
+  for (auto& graphs : replayed) graphs.resize(facts.blocks().size());
   const auto count = [&](size_t more) {
     if (options.done != nullptr) *options.done += more;
   };
-  ForEachGraph(facts.trace, facts.blocks, [&](GraphId graph) {
+  ForEachGraph(facts.trace, facts.blocks(), [&](GraphId graph) {
     std::vector<PoolBlocks> pools = BlocksByPool(facts, graph);
     if (!pools.empty() && (held.empty() || held.contains(graph))) {
       const GraphTask task = TaskOf(facts, policies, options,
                                     {.facts = facts,
                                      .slice = slices.Of(graph),
-                                     .walks = all_full ? facts.order : walks,
+                                     .walks = all_full ? facts.order() : walks,
                                      .streams = streams,
                                      .planned = plan != nullptr ? &planned : nullptr,
                                      .pools = std::move(pools),
@@ -217,7 +217,7 @@ std::vector<UnsafePair> VerifyPlan(const Facts& facts, const PlannedMemory& plan
   std::pair<uint32_t, GraphId> last;
   for (const Placement& placement : plan.placements) {
     const BlockId block(placement.block);
-    const GraphId graph = plan.sequence.empty() ? GraphId() : facts.lives[block].root;
+    const GraphId graph = plan.sequence.empty() ? GraphId() : facts.lives()[block].root;
     const std::pair key(placement.arena, graph);
     if (blocks_of == nullptr || key != last) {
       blocks_of = &arenas[key];

@@ -259,7 +259,7 @@ class Trader {
 
 std::vector<Trade> FindTrades(const Facts& facts, std::span<const GraphId> graphs, MarkerRule rule,
                               const TradeOptions& options, std::atomic<size_t>* steps_done) {
-  const Slices slices(facts.trace, facts.roots, facts.blocks);
+  const Slices slices(facts.trace, facts.roots(), facts.blocks());
   Changed changed(facts, rule);
   std::vector<std::optional<Trader>> traders(graphs.size());
   const auto each = [&](const std::function<void(size_t)>& body) {

@@ -126,7 +126,7 @@ Result<PlannedMemory> PlaceByAllocator(const Facts& facts, const graphkit_alloca
   PlannedMemory planned;
   planned.of_trace = true;
   const Grouped streams = StreamsOfBlocks(facts.trace);
-  for (size_t i = 0; i < facts.blocks.size(); ++i) {
+  for (size_t i = 0; i < facts.blocks().size(); ++i) {
     if (Result<void> ok = GraphPlacer(facts, table, streams, &planned).Place(GraphId(i)); !ok) {
       return ok.error();
     }

@@ -41,7 +41,7 @@ class Judge {
   explicit Judge(const Facts& facts) : facts_(facts), trace_(facts.trace) {
     const std::vector<bool> backs = BacksSegment(trace_);
     for (size_t i = 0; i < trace_.blocks.size(); ++i) {
-      if (backs[i] || !facts.lives.blocks[i].root || trace_.blocks[i].address == 0) continue;
+      if (backs[i] || !facts.lives().blocks[i].root || trace_.blocks[i].address == 0) continue;
       by_address_.emplace_back(i);
       longest_block_ = std::max(longest_block_, trace_.blocks[i].size);
     }
@@ -52,7 +52,7 @@ class Judge {
         if (access.block.index() >= backs.size() || !backs[access.block.index()]) continue;
         reached_.push_back({.bytes = BytesOf(access, true),
                             .node = NodeId(i),
-                            .graph = facts.roots[node.graph.index()],
+                            .graph = facts.roots()[node.graph.index()],
                             .reads = access.mode != AccessMode::kWrite});
       }
     }
@@ -81,7 +81,7 @@ class Judge {
 
   // Whether what a launch leaves there is needed later.
   bool Leaves(BlockId id, Interval<Bytes> bytes) const {
-    const BlockLife& life = facts_.lives[id];
+    const BlockLife& life = facts_.lives()[id];
     const Block& block = trace_[id];
     if (!life.freed || (life.foreign && life.escaped)) return true;
     return AnyReached(
@@ -94,7 +94,7 @@ class Judge {
     return std::ranges::all_of(Pieces(block, bytes), [&](const Interval<Bytes>& piece) {
       const std::vector<PieceUse> uses = UsesOf(block, piece);
       return std::ranges::any_of(uses, [&](const PieceUse& use) {
-        return use.root == facts_.lives[block].root && Writes(block, use) && !use.gaps &&
+        return use.root == facts_.lives()[block].root && Writes(block, use) && !use.gaps &&
                BodiesOf(use.node).empty();
       });
     });
@@ -161,7 +161,7 @@ class Judge {
   std::vector<Interval<Bytes>> Pieces(BlockId block, Interval<Bytes> bytes) const {
     const Bytes size = trace_[block].size;
     std::vector<Bytes> cuts = {std::min(bytes.begin, size), std::min(bytes.end, size)};
-    ForEachAccess(trace_, facts_.lives, block, [&](NodeId, const Access& access) {
+    ForEachAccess(trace_, facts_.lives(), block, [&](NodeId, const Access& access) {
       const Interval<Bytes> touched = BytesIn(access);
       for (const Bytes cut : {touched.begin, touched.end}) {
         if (cuts[0] < cut && cut < cuts[1]) cuts.push_back(cut);
@@ -177,9 +177,9 @@ class Judge {
 
   std::vector<PieceUse> UsesOf(BlockId block, Interval<Bytes> piece) const {
     std::vector<PieceUse> uses;
-    ForEachAccess(trace_, facts_.lives, block, [&](NodeId node, const Access& access) {
+    ForEachAccess(trace_, facts_.lives(), block, [&](NodeId node, const Access& access) {
       if (!Overlaps(BytesIn(access), piece)) return;
-      const GraphId root = facts_.roots[trace_[node].graph.index()];
+      const GraphId root = facts_.roots()[trace_[node].graph.index()];
       uses.push_back({node, root, access.mode, access.length != kLengthUnknown});
       if (access.rows.width != 0) uses.back().gaps = access;
     });
@@ -187,7 +187,7 @@ class Judge {
   }
 
   bool FoundInPiece(BlockId block, Interval<Bytes> piece) const {
-    const BlockLife& life = facts_.lives[block];
+    const BlockLife& life = facts_.lives()[block];
     const std::vector<PieceUse> uses = UsesOf(block, piece);
     for (const PieceUse& use : uses) {
       if (use.root != life.root) {
@@ -215,7 +215,7 @@ class Judge {
     return std::ranges::any_of(uses, [&](const PieceUse& use) {
       return use.root == reader.root && use.node != reader.node && Writes(block, use) &&
              (!use.gaps || SameRows(*use.gaps, reader.gaps)) &&
-             facts_.order.Before(use.node, reader.node) && RunsWith(use.node, reader.node);
+             facts_.order().Before(use.node, reader.node) && RunsWith(use.node, reader.node);
     });
   }
   // Both begin with the same row, so that one that ends later has more of the same rows, which lie
@@ -228,7 +228,7 @@ class Judge {
   bool WrittenBefore(const Reached& one, Interval<Address> bytes) const {
     std::vector<Interval<Address>> written;
     ForEachBlock(bytes, [&](BlockId block) {
-      if (facts_.lives[block].root != one.graph) return;
+      if (facts_.lives()[block].root != one.graph) return;
       const Address at = trace_[block].address;
       const Interval<Address> there = Shared(bytes, {at, at + trace_[block].size});
       for (const Interval<Bytes>& piece : Pieces(block, {there.begin - at, there.end - at})) {
@@ -246,16 +246,16 @@ class Judge {
   }
 
   bool TouchedByOwn(BlockId block) const {
-    return std::ranges::any_of(facts_.lives.Touches(block), [&](const Touch& touch) {
-      return facts_.roots[trace_[touch.node].graph.index()] == facts_.lives[block].root;
+    return std::ranges::any_of(facts_.lives().Touches(block), [&](const Touch& touch) {
+      return facts_.roots()[trace_[touch.node].graph.index()] == facts_.lives()[block].root;
     });
   }
   // No other node of the graph touches the block before.
   bool ComesFirst(BlockId block, NodeId node) const {
-    if (facts_.roots[trace_[node].graph.index()] != facts_.lives[block].root) return false;
-    return std::ranges::none_of(facts_.lives.Touches(block), [&](const Touch& touch) {
-      return facts_.roots[trace_[touch.node].graph.index()] == facts_.lives[block].root &&
-             facts_.order.Before(touch.node, node);
+    if (facts_.roots()[trace_[node].graph.index()] != facts_.lives()[block].root) return false;
+    return std::ranges::none_of(facts_.lives().Touches(block), [&](const Touch& touch) {
+      return facts_.roots()[trace_[touch.node].graph.index()] == facts_.lives()[block].root &&
+             facts_.order().Before(touch.node, node);
     });
   }
   // What a node may both read and write is what it writes first, where nothing can be there.
@@ -316,7 +316,7 @@ std::vector<std::pair<Seq, Seq>> LaunchesOf(const Facts& facts, std::span<const 
     if (launch.exec.index() >= runs.size()) continue;
     const GraphId graph = runs[launch.exec.index()];
     if (!graph.valid()) continue;
-    for (const size_t pool : of_graph[facts.roots[graph.index()].index()]) {
+    for (const size_t pool : of_graph[facts.roots()[graph.index()].index()]) {
       found[pool].first = std::min(found[pool].first, launch.seq);
       found[pool].second = launch.seq;
     }
@@ -328,7 +328,7 @@ std::vector<std::pair<Seq, Seq>> LaunchesOf(const Facts& facts, std::span<const 
 bool NeededBetween(const Facts& facts, const Judge& judge, BlockId id, Interval<Bytes> bytes,
                    std::pair<Seq, Seq> launches) {
   const Block& block = facts.trace[id];
-  if (facts.lives[id].root) return judge.Found(id, bytes) || judge.Leaves(id, bytes);
+  if (facts.lives()[id].root) return judge.Found(id, bytes) || judge.Leaves(id, bytes);
   return block.allocated < launches.second && block.free_completed > launches.first;
 }
 
@@ -338,7 +338,7 @@ bool InOneLoop(const Facts& facts, BlockId id, NodeId a, NodeId b) {
   for (GraphId body = trace[a].graph; trace[body].parent;) {
     const Node& holder = trace[trace[body].parent];
     if (MayRepeat(holder) && IsWithin(trace, trace[b].graph, body) &&
-        !IsWithin(trace, facts.lives[id].alloc.graph, body)) {
+        !IsWithin(trace, facts.lives()[id].alloc.graph, body)) {
       return true;
     }
     body = holder.graph;
@@ -347,34 +347,34 @@ bool InOneLoop(const Facts& facts, BlockId id, NodeId a, NodeId b) {
 }
 
 bool OfOwnGraph(const Facts& facts, BlockId block, NodeId node) {
-  return facts.roots[facts.trace[node].graph.index()] == facts.lives[block].root;
+  return facts.roots()[facts.trace[node].graph.index()] == facts.lives()[block].root;
 }
 
 // Whether all that a block is used for in its graph is over before `at` starts.
 bool OverBefore(const Facts& facts, BlockId id, NodeId at) {
-  const BlockLife& life = facts.lives[id];
-  const auto before = [&](NodeId node) { return facts.order.Before(node, at); };
+  const BlockLife& life = facts.lives()[id];
+  const auto before = [&](NodeId node) { return facts.order().Before(node, at); };
   const auto touch_before = [&](const Touch& touch) {
     if (!OfOwnGraph(facts, id, touch.node)) return true;  // Judge looks at these
     return before(touch.node) && !InOneLoop(facts, id, touch.node, at);
   };
-  if (!std::ranges::all_of(facts.lives.Touches(id), touch_before)) return false;
+  if (!std::ranges::all_of(facts.lives().Touches(id), touch_before)) return false;
   if (!life.escaped) return true;
-  return std::ranges::all_of(facts.lives.Nodes(life.at_free), before) &&
+  return std::ranges::all_of(facts.lives().Nodes(life.at_free), before) &&
          facts.trace[id].free_requested < facts.trace[at].seq;
 }
 
 // Whether nothing uses a block before the node has ended.
 bool NotBefore(const Facts& facts, BlockId id, NodeId node) {
-  const BlockLife& life = facts.lives[id];
+  const BlockLife& life = facts.lives()[id];
   const auto after = [&](const Touch& touch) {
-    return !OfOwnGraph(facts, id, touch.node) || facts.order.Before(node, touch.node);
+    return !OfOwnGraph(facts, id, touch.node) || facts.order().Before(node, touch.node);
   };
-  const auto start_after = [&](NodeId start) { return facts.order.Before(node, start); };
-  if (!std::ranges::all_of(facts.lives.Touches(id), after)) return false;
+  const auto start_after = [&](NodeId start) { return facts.order().Before(node, start); };
+  if (!std::ranges::all_of(facts.lives().Touches(id), after)) return false;
   if (!life.escaped) return true;
-  return std::ranges::all_of(facts.lives.Nodes(life.starts), start_after) &&
-         facts.order.Before(node, life.alloc);
+  return std::ranges::all_of(facts.lives().Nodes(life.starts), start_after) &&
+         facts.order().Before(node, life.alloc);
 }
 
 }  // namespace
@@ -384,7 +384,7 @@ BorrowNeeds FindBorrowNeeds(const Facts& facts) {
   const size_t blocks = facts.trace.blocks.size();
   BorrowNeeds needs{std::vector<std::vector<Interval<Bytes>>>(blocks), std::vector<bool>(blocks)};
   for (size_t i = 0; i < blocks; ++i) {
-    if (!facts.lives.blocks[i].root) continue;
+    if (!facts.lives().blocks[i].root) continue;
     const Interval<Bytes> whole{0, facts.trace.blocks[i].size};
     needs.found[i] = judge.FoundIn(BlockId(i), whole);
     needs.leaves[i] = judge.Leaves(BlockId(i), whole);
@@ -469,16 +469,16 @@ std::vector<WrongBorrow> ValidateBorrowAt(const Facts& facts, const PlannedMemor
                                           std::span<const BorrowAt> ranges) {
   std::vector<WrongBorrow> wrong;
   const Judge judge(facts);
-  const ChainPlace place = facts.order.PlaceOf(at);
-  const GraphId root = facts.roots[facts.trace[at].graph.index()];
+  const ChainPlace place = facts.order().PlaceOf(at);
+  const GraphId root = facts.roots()[facts.trace[at].graph.index()];
   std::vector<NodeId> chain;
   for (size_t i = 0; i < facts.trace.nodes.size(); ++i) {
-    const ChainPlace here = facts.order.PlaceOf(NodeId(i));
+    const ChainPlace here = facts.order().PlaceOf(NodeId(i));
     if (here.chain == place.chain && here.seq >= place.seq) chain.emplace_back(i);
   }
   for (const BorrowAt& one : ranges) {
     const auto ours = [&](NodeId node) {
-      return facts.order.PlaceOf(node).seq < place.seq + one.nodes;
+      return facts.order().PlaceOf(node).seq < place.seq + one.nodes;
     };
     for (const Placement& placement : plan.placements) {
       if (placement.arena != one.range.arena ||
@@ -488,7 +488,7 @@ std::vector<WrongBorrow> ValidateBorrowAt(const Facts& facts, const PlannedMemor
       const BlockId block(placement.block);
       const Interval<Bytes> bytes =
           PartOf(placement.offset, placement.size, one.range.offset, one.range.size);
-      const bool of_graph = facts.lives[block].root == root;
+      const bool of_graph = facts.lives()[block].root == root;
       const bool leaves = judge.Leaves(block, bytes);
       const bool over = (!of_graph || OverBefore(facts, block, at)) && !leaves;
       const auto later = [&](NodeId n) { return !ours(n) || NotBefore(facts, block, n); };

@@ -13,10 +13,10 @@ class Rounds {
   Rounds(const Facts& facts, const PlannedMemory& plan)
       : facts_(facts), backs_(BacksSegment(facts.trace)) {
     for (const Placement& placement : plan.placements) {
-      by_graph_[facts.lives[BlockId(placement.block)].root].push_back(&placement);
+      by_graph_[facts.lives()[BlockId(placement.block)].root].push_back(&placement);
     }
     for (const GraphId step : plan.sequence) {
-      for (const GraphInput& input : facts.inputs[step.index()]) taken_.insert(input.block);
+      for (const GraphInput& input : facts.inputs()[step.index()]) taken_.insert(input.block);
     }
     for (const EagerWork& work : facts.trace.works) FindReads(work, plan);
   }
@@ -26,7 +26,7 @@ class Rounds {
     for (const Placement* own : by_graph_[graph]) {
       if (own->size > 0) Overwrite(*own, graph);
     }
-    for (const GraphInput& input : facts_.inputs[graph.index()]) {
+    for (const GraphInput& input : facts_.inputs()[graph.index()]) {
       const auto by = destroyed_.find(input.block);
       if (by != destroyed_.end()) found_.insert({input.block, by->second, graph});
     }
@@ -35,7 +35,7 @@ class Rounds {
       if (!Stays(block) || own->size == 0) continue;
       destroyed_.erase(block);
       intact_[own->arena][own->offset].push_back(own);
-      if (facts_.lives[block].freed) DestroyWithin(*own, graph);
+      if (facts_.lives()[block].freed) DestroyWithin(*own, graph);
     }
     for (const auto& [block, after] : read_after_) {
       const auto by = destroyed_.find(block);
@@ -47,7 +47,7 @@ class Rounds {
 
  private:
   bool Stays(BlockId block) const {
-    return !facts_.lives[block].freed || read_after_.contains(block);
+    return !facts_.lives()[block].freed || read_after_.contains(block);
   }
 
   // After which launches work outside of graphs is recorded to read blocks.
@@ -55,10 +55,8 @@ class Rounds {
     const Trace& trace = facts_.trace;
     std::set<GraphId> ran;
     GraphId last;
-    RunGraphs graphs(trace);
-    for (const graphkit::Launch& launch : trace.launches) {
-      if (launch.seq > work.seq) break;
-      if (const GraphId graph = graphs.Of(launch)) ran.insert(last = facts_.roots[graph.index()]);
+    for (size_t i = 0; i < trace.launches.size() && trace.launches[i].seq <= work.seq; ++i) {
+      if (const GraphId graph = facts_.ran()[i]) ran.insert(last = facts_.roots()[graph.index()]);
     }
     const bool known = std::ranges::find(plan.sequence, last) != plan.sequence.end();
     for (const Access& access : trace.accesses.Of(work.accesses)) {
@@ -71,7 +69,8 @@ class Rounds {
         const BlockId block(placement.block);
         const Block& there = trace[block];
         const bool meets = there.address < begin + length && begin < there.address + there.size;
-        if ((segment ? !meets : block != access.block) || !ran.contains(facts_.lives[block].root)) {
+        if ((segment ? !meets : block != access.block) ||
+            !ran.contains(facts_.lives()[block].root)) {
           continue;
         }
         read_after_[block].insert(known ? last : GraphId());
@@ -109,11 +108,11 @@ class Rounds {
 
   // Its own graph makes it anew.
   void Destroy(BlockId output, BlockId by, GraphId graph) {
-    if (facts_.lives[output].root == graph) return;
+    if (facts_.lives()[output].root == graph) return;
     destroyed_[output] = by;
     const auto read = read_after_.find(output);
     const bool any = read != read_after_.end() && read->second.contains({});
-    const bool untaken = !facts_.lives[output].freed && taken_.count(output) == 0;
+    const bool untaken = !facts_.lives()[output].freed && taken_.count(output) == 0;
     if (untaken || any) found_.insert({output, by, {}});
   }
 

@@ -56,11 +56,10 @@ std::vector<PoolReplays> FindPoolReplays(const Trace& trace) {
     if (graphs.size() > 1) pools.push_back({.pool = pool, .captured = std::move(graphs)});
   }
   std::vector<std::optional<size_t>> last(pools.size());
-  RunGraphs run(trace);
+  const std::vector<GraphId> ran = FindRan(trace);
   for (uint32_t i = 0; i < trace.launches.size(); ++i) {
-    const GraphId graph = run.Of(trace.launches[i]);
-    for (size_t p = 0; p < pools.size() && graph.valid(); ++p) {
-      Follow(pools[p], i, RootOf(trace, graph), last[p]);
+    for (size_t p = 0; p < pools.size() && ran[i].valid(); ++p) {
+      Follow(pools[p], i, RootOf(trace, ran[i]), last[p]);
     }
   }
   return pools;

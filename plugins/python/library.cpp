@@ -116,7 +116,7 @@ std::string PlanMemory(const Trace& trace, const json& question) {
   CapturePlannerOptions options;
   options.search.effort = effort.is_null() ? kEffort : effort.get<uint64_t>();
   if (effort.is_null() && !capacity.is_null()) options.search.capacity = capacity;
-  const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
+  const Facts facts(trace);
   PlannedMemory plan = PlanTrace(facts, rule, options);
   if (!VerifyPlan(facts, plan, rule).empty()) {
     throw Failed({.message = "the plan is wrong; this is an error of graphkit"});

@@ -46,9 +46,9 @@ TEST_CASE("exits and conflicts are what a look at every pair says, listed or fou
   for (uint64_t seed = 1; seed <= 500; ++seed) {
     CAPTURE(seed);
     const Trace trace = RandomTrace(seed, {.max_streams = 4, .max_steps = 40, .memory = true});
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
-    for (const std::vector<BlockId>& blocks : facts.blocks) {
+    for (const std::vector<BlockId>& blocks : facts.blocks()) {
       const Lanes lanes(order, blocks);
       PlacedConflicts trees(lanes);
       const ConflictLists lists(lanes, trees, 1'000'000);
@@ -96,7 +96,7 @@ struct Capture {
     if (!join) t.Order(b, a);
     t.EndCapture(a);
     const Trace trace = t.Build();
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     return PlanCapture(facts.Blocks(MarkerRule::kLastUse), std::vector{x, y});
   }
 };
@@ -120,7 +120,7 @@ TEST_CASE("a fixed block stays where it is, and others keep off it") {
   t.Kernel(a, "both", {Writes(x), Writes(y)});
   t.EndCapture(a);
   const Trace trace = t.Build();
-  const Facts facts = FindFacts(trace);
+  const Facts facts(trace);
   const FixedBlock fixed{y, 2 * kKiB};
   const CapturePlan plan =
       PlanCapture(facts.Blocks(MarkerRule::kLastUse), std::vector{x, y}, {}, std::span(&fixed, 1));
@@ -129,8 +129,8 @@ TEST_CASE("a fixed block stays where it is, and others keep off it") {
 
 TEST_CASE("every offset is a multiple of the alignment") {
   const Trace trace = Synthesize({.ops = 400, .streams = 3, .alloc = 0.4, .seed = 3});
-  const Facts facts = FindFacts(trace);
-  const CapturePlan plan = PlanCapture(facts.Blocks(MarkerRule::kLastUse), facts.blocks[0],
+  const Facts facts(trace);
+  const CapturePlan plan = PlanCapture(facts.Blocks(MarkerRule::kLastUse), facts.blocks()[0],
                                        {.alignment = Bytes{2} << 20});
   for (const Bytes offset : plan.offsets) CHECK(offset % (Bytes{2} << 20) == 0);
 }
@@ -142,8 +142,8 @@ TEST_CASE("on one stream the exact search is used, and its plan is optimal") {
                                   .free = 0.4,
                                   .sizes = *ParseSizeDistribution("log:512B-1MiB"),
                                   .seed = 5});
-  const Facts facts = FindFacts(trace);
-  const CapturePlan plan = PlanCapture(facts.Blocks(MarkerRule::kLastUse), facts.blocks[0]);
+  const Facts facts(trace);
+  const CapturePlan plan = PlanCapture(facts.Blocks(MarkerRule::kLastUse), facts.blocks()[0]);
   CHECK(plan.peak == plan.lower_bound);
 }
 
@@ -151,11 +151,11 @@ TEST_CASE("plans of random traces are safe by both rules, and none is below the 
   for (uint64_t seed = 1; seed <= 1500; ++seed) {
     CAPTURE(seed);
     const Trace trace = RandomTrace(seed, {.max_streams = 4, .max_steps = 30, .memory = true});
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     for (const MarkerRule rule : {MarkerRule::kAtFree, MarkerRule::kLastUse}) {
-      for (size_t graph = 0; graph < facts.blocks.size(); ++graph) {
+      for (size_t graph = 0; graph < facts.blocks().size(); ++graph) {
         const BlockOrder order = facts.Blocks(rule);
-        const std::vector<BlockId>& blocks = facts.blocks[graph];
+        const std::vector<BlockId>& blocks = facts.blocks()[graph];
         CapturePlannerOptions options;
         options.search.effort = 1'000'000;
         options.looks = 10'000;
@@ -175,10 +175,10 @@ TEST_CASE("blocks of one size are planned at the bound") {
                                     .alloc = 0.4,
                                     .free = 0.4,
                                     .seed = seed});
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
     CAPTURE(seed);
-    const CapturePlan plan = PlanCapture(order, facts.blocks[0]);
+    const CapturePlan plan = PlanCapture(order, facts.blocks()[0]);
     REQUIRE(plan.bound_exact);
     REQUIRE(plan.peak == plan.lower_bound);
   }
@@ -188,10 +188,10 @@ TEST_CASE("as many chains as blocks that all conflict, and every one in order") 
   for (uint64_t seed = 1; seed <= 400; ++seed) {
     Trace trace = RandomTrace(seed, {.max_steps = 60, .nested = seed % 3 == 0, .memory = true});
     trace.blocks.ChangeAll([](Block& block) { block.size = 512; });
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
     CAPTURE(seed);
-    for (const std::vector<BlockId>& blocks : facts.blocks) {
+    for (const std::vector<BlockId>& blocks : facts.blocks()) {
       const Lanes lanes(order, blocks);
       if (lanes.size() == 0 || lanes.left_out() != 0) continue;
       const ChainCover cover = CoverByChains(lanes);
@@ -217,10 +217,10 @@ TEST_CASE("plans of synthetic captures are safe, and close to the bound") {
                                     .free = 0.3,
                                     .sizes = *ParseSizeDistribution("log:512B-8MiB"),
                                     .seed = 11});
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
-    const CapturePlan plan = PlanCapture(order, facts.blocks[0]);
-    CheckSafe(order, facts.blocks[0], plan);
+    const CapturePlan plan = PlanCapture(order, facts.blocks()[0]);
+    CheckSafe(order, facts.blocks()[0], plan);
     CHECK(plan.peak * 100 <= plan.lower_bound * 105);
   }
 }
@@ -249,9 +249,9 @@ TEST_CASE("ejection ends with a safe plan of the peak that it says, whatever it 
                     .free = 0.4,
                     .sizes = *ParseSizeDistribution("log:512B-32MiB"),
                     .seed = seed});
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
-    const Lanes lanes(order, facts.blocks[0]);
+    const Lanes lanes(order, facts.blocks()[0]);
     std::vector<Bytes> fixed(lanes.size(), PlanBlock::kAnywhere);
     fixed[7] = 4096;
     std::vector<PlanBlock> items;
@@ -289,7 +289,7 @@ TEST_CASE("what a plan shares is told range by range, each with a proof that hol
                                   .free = 0.4,
                                   .sizes = *ParseSizeDistribution("log:512B-8MiB"),
                                   .seed = 2});
-  const Facts facts = FindFacts(trace);
+  const Facts facts(trace);
   const PlannedMemory plan = PlanTrace(facts, MarkerRule::kLastUse);
   const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
   REQUIRE_FALSE(plan.shared.empty());
@@ -298,8 +298,8 @@ TEST_CASE("what a plan shares is told range by range, each with a proof that hol
     CHECK(shared.ends.count > 0);
     for (uint32_t i = 0; i < shared.ends.count; ++i) {
       for (uint32_t j = 0; j < shared.starts.count; ++j) {
-        CHECK(facts.order.Before(plan.proof_nodes[shared.ends.first + i],
-                                 plan.proof_nodes[shared.starts.first + j]));
+        CHECK(facts.order().Before(plan.proof_nodes[shared.ends.first + i],
+                                   plan.proof_nodes[shared.starts.first + j]));
       }
     }
   }

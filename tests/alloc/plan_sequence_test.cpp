@@ -70,7 +70,7 @@ std::vector<GraphId> RandomSteps(uint64_t seed, const std::vector<GraphId>& grap
 // Every pair of blocks of different graphs that share bytes, launch by launch: the slow way.
 bool SafePairByPair(const Facts& facts, const PlannedMemory& plan) {
   const auto takes = [&](GraphId graph, BlockId block) {
-    for (const GraphInput& input : facts.inputs[graph.index()]) {
+    for (const GraphInput& input : facts.inputs()[graph.index()]) {
       if (input.block == block) return true;
     }
     return false;
@@ -78,16 +78,16 @@ bool SafePairByPair(const Facts& facts, const PlannedMemory& plan) {
   const size_t n = plan.sequence.size();
   for (const Placement& x : plan.placements) {
     const BlockId output(x.block);
-    if (facts.lives[output].freed) continue;
+    if (facts.lives()[output].freed) continue;
     bool kept = true;
     for (const GraphId step : plan.sequence) kept = kept && !takes(step, output);
     for (const Placement& y : plan.placements) {
-      const GraphId root = facts.lives[BlockId(y.block)].root;
+      const GraphId root = facts.lives()[BlockId(y.block)].root;
       const bool share =
           x.arena == y.arena && x.offset < y.offset + y.size && y.offset < x.offset + x.size;
-      if (!share || root == facts.lives[output].root) continue;
+      if (!share || root == facts.lives()[output].root) continue;
       for (size_t i = 0; i < n; ++i) {
-        if (plan.sequence[i] != facts.lives[output].root) continue;
+        if (plan.sequence[i] != facts.lives()[output].root) continue;
         bool written = false;
         for (size_t j = i + 1; j < i + n && plan.sequence[j % n] != plan.sequence[i]; ++j) {
           written = written || plan.sequence[j % n] == root;
@@ -103,7 +103,7 @@ TEST_CASE("graphs of a sequence share memory, and what one leaves for another st
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     CAPTURE(seed);
     const Made made = RandomGraphs(seed);
-    const Facts facts = FindFacts(made.trace);
+    const Facts facts(made.trace);
     const PlannedMemory plan =
         PlanSequence(facts, RandomSteps(seed, made.graphs), MarkerRule::kLastUse);
     REQUIRE(plan.peak >= plan.lower_bound);
@@ -123,7 +123,7 @@ TEST_CASE("the validator finds what a look at every pair finds, in plans with a 
   for (uint64_t seed = 1; seed <= 500; ++seed) {
     CAPTURE(seed);
     const Made made = RandomGraphs(seed);
-    const Facts facts = FindFacts(made.trace);
+    const Facts facts(made.trace);
     PlannedMemory plan = PlanSequence(facts, RandomSteps(seed, made.graphs), MarkerRule::kLastUse);
     Random random(seed);
     Placement& moved = plan.placements[random.Below(plan.placements.size())];
@@ -153,7 +153,7 @@ TEST_CASE("an output that the next graph takes makes room for the one after") {
   t.Free(scratch);
   t.EndCapture(s);
   const Trace trace = t.Build();
-  const Facts facts = FindFacts(trace);
+  const Facts facts(trace);
   CHECK(PlanSequence(facts, {{a, b, c}}, MarkerRule::kLastUse).peak == 5 * kMiB);
   CHECK(PlanSequence(facts, {{a, c, b}}, MarkerRule::kLastUse).peak == 9 * kMiB);
   PlannedMemory wrong = PlanSequence(facts, {{a, b, c}}, MarkerRule::kLastUse);
@@ -165,7 +165,7 @@ TEST_CASE("the inference server's graphs share one pool in the order of their la
   const Result<Trace> trace =
       ReadTrace(std::string(GRAPHKIT_TESTDATA) + "/traces/soft/inference_server.json");
   REQUIRE(trace.has_value());
-  const Facts facts = FindFacts(*trace);
+  const Facts facts(*trace);
   const Result<std::vector<GraphId>> steps = RecordedSequence(facts);
   REQUIRE_MESSAGE(steps.has_value(), Describe(steps.error()));
   const PlannedMemory shared = PlanSequence(facts, *steps, MarkerRule::kLastUse);
@@ -268,7 +268,7 @@ TEST_CASE("a sequence keeps what work outside of graphs reads, byte by byte") {
        seed < end; ++seed) {
     CAPTURE(seed);
     const Trace trace = RandomSequence(seed).Build();
-    const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
+    const Facts facts(trace);
     const Result<std::vector<GraphId>> steps = RecordedSequence(facts);
     REQUIRE(steps);
     const PlannedMemory plan = PlanSequence(facts, *steps, MarkerRule::kLastUse);
@@ -297,7 +297,7 @@ TEST_CASE("a sequence keeps what work outside of graphs reads, byte by byte") {
     // The plan of the same launches without that work, where it breaks a read: refused.
     Trace silent = trace;
     silent.works.clear();
-    const Facts without = FindFacts(silent, {.scope = FactScope::kPlacement});
+    const Facts without(silent);
     const PlannedMemory wrong = PlanSequence(without, *steps, MarkerRule::kLastUse);
     if (same(with(wrong))) continue;
     REQUIRE_FALSE(ValidateSequence(facts, wrong).empty());

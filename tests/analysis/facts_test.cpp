@@ -67,23 +67,26 @@ std::string BlockOrderDifference(const Slow& from, const Facts& facts) {
 std::string MemoryDifference(const Slow& slow, const Facts& facts) {
   const Trace& trace = slow.trace;
   const std::vector<Blocks>& blocks = slow.blocks;
-  if (facts.blocks != blocks) return "the blocks of graphs";
+  if (facts.blocks() != blocks) return "the blocks of graphs";
   const BlockOrder assumes = facts.Blocks(MarkerRule::kLastUse);
   for (size_t graph = 0; graph < blocks.size(); ++graph) {
-    if (facts.usage[graph] != SlowUsage(trace, blocks[graph])) return "bytes over time";
-    std::vector<Overlap> overlaps = facts.overlaps[graph];
-    std::ranges::sort(overlaps, {}, [](const Overlap& o) { return std::pair(o.earlier, o.later); });
+    if (facts.usage()[graph] != SlowUsage(trace, blocks[graph])) return "bytes over time";
+    std::vector<BlockOverlap> overlaps = facts.overlaps()[graph];
+    std::ranges::sort(overlaps, {},
+                      [](const BlockOverlap& o) { return std::pair(o.earlier, o.later); });
     if (overlaps != SlowOverlaps(trace, blocks[graph])) return "overlaps";
-    if (facts.reuse[graph] != SlowReuse(slow.last_use, trace, blocks[graph], assumes))
+    if (facts.reuse()[graph] != SlowReuse(slow.last_use, trace, blocks[graph], assumes))
       return "reuse";
   }
   const std::vector<std::set<BlockId>> inputs = SlowInputs(trace);
   for (size_t graph = 0; graph < inputs.size(); ++graph) {
     std::set<BlockId> found;
-    for (const GraphInput& input : facts.inputs[graph]) found.insert(input.block);
+    for (const GraphInput& input : facts.inputs()[graph]) found.insert(input.block);
     if (found != inputs[graph]) return "inputs";
   }
-  return FindAskedMemory(facts) == SlowAskedMemory(trace) ? "" : "memory asked of the driver";
+  return FindAskedMemory(facts.trace, facts.timeline(), facts.lives()) == SlowAskedMemory(trace)
+             ? ""
+             : "memory asked of the driver";
 }
 
 std::string BoundDifference(const SlowBlockOrder& order, const Trace& trace, const Blocks& blocks,
@@ -108,12 +111,12 @@ std::string BoundsDifference(const Slow& slow, const Facts& facts) {
   const SlowBlockOrder& order = slow.last_use;
   const std::vector<Blocks>& blocks = slow.blocks;
   for (size_t graph = 0; graph < blocks.size(); ++graph) {
-    const LowerBound& bound = facts.bounds[graph];
+    const LowerBound& bound = facts.bounds()[graph];
     const std::string difference = BoundDifference(order, trace, blocks[graph], bound);
     if (!difference.empty()) return difference;
-    if (*bound.online < facts.usage[graph].peak_live) return "an online footprint below the peak";
+    if (*bound.online < facts.usage()[graph].peak_live) return "an online footprint below the peak";
     size_t in_pools = 0;
-    for (const PoolBound& pool : facts.pool_bounds[graph]) {
+    for (const PoolBound& pool : facts.pool_bounds()[graph]) {
       Blocks of_pool;
       std::ranges::copy_if(blocks[graph], std::back_inserter(of_pool),
                            [&](BlockId block) { return trace[block].pool == pool.pool; });
@@ -129,7 +132,7 @@ std::string BoundsDifference(const Slow& slow, const Facts& facts) {
 // Where many nodes touch a block not every pair is looked at.
 bool FewTouch(const Facts& facts, BlockId block) {
   constexpr size_t kFew = 60;
-  return facts.lives.Touches(block).size() <= kFew;
+  return facts.lives().Touches(block).size() <= kFew;
 }
 
 // Then only that there is a race counts.
@@ -143,7 +146,7 @@ std::set<RaceSort> Comparable(std::set<RaceSort> races, const Facts& facts) {
 
 std::string RacesDifference(const Slow& slow, const Facts& facts) {
   std::set<RaceSort> found;
-  for (const Race& race : facts.races) {
+  for (const Race& race : facts.races()) {
     if (slow.order.Before(race.earlier, race.later) ||
         slow.order.Before(race.later, race.earlier)) {
       return "a race that is none";
@@ -195,8 +198,8 @@ std::string UnsafeReuseDifference(const Slow& slow, const Facts& facts) {
   }
   std::set<std::pair<BlockId, BlockId>> expected;
   for (const Blocks& blocks : slow.blocks) {
-    for (const Overlap& overlap : SlowOverlaps(slow.trace, blocks)) {
-      const BlockLife& life = facts.lives[overlap.earlier];
+    for (const BlockOverlap& overlap : SlowOverlaps(slow.trace, blocks)) {
+      const BlockLife& life = facts.lives()[overlap.earlier];
       if (slow.last_use.Before(overlap.earlier, overlap.later) || life.elsewhere ||
           (life.escaped && life.foreign) || slow.trace[overlap.later].alloc_node.valid()) {
         continue;
@@ -210,10 +213,10 @@ std::string UnsafeReuseDifference(const Slow& slow, const Facts& facts) {
 std::string OrderDifference(const Slow& slow, const Facts& facts) {
   const Trace& trace = slow.trace;
   for (size_t graph = 0; graph < trace.graphs.size(); ++graph) {
-    if (facts.shapes[graph] != SlowShape(trace, GraphId(graph))) return "longest paths and width";
+    if (facts.shapes()[graph] != SlowShape(trace, GraphId(graph))) return "longest paths and width";
   }
-  const bool same =
-      RedundantEdges(trace, facts.order, facts.in_edges) == SlowRedundantEdges(trace, slow.order);
+  const bool same = RedundantEdges(trace, facts.order(), facts.in_edges()) ==
+                    SlowRedundantEdges(trace, slow.order);
   return same ? "" : "redundant edges";
 }
 
@@ -224,7 +227,7 @@ std::string BillDifference(const Slow& slow, const Facts& facts) {
     Bytes in_pools = 0;
     for (const PoolShare& share : graph.pools) {
       Blocks blocks;
-      std::ranges::copy_if(facts.blocks[graph.graph.index()], std::back_inserter(blocks),
+      std::ranges::copy_if(facts.blocks()[graph.graph.index()], std::back_inserter(blocks),
                            [&](BlockId block) { return trace[block].pool == share.pool; });
       const Usage usage = SlowUsage(trace, blocks);
       in_pools += share.total_bytes;
@@ -238,7 +241,7 @@ std::string BillDifference(const Slow& slow, const Facts& facts) {
     for (const BlockId block : graph.peak_blocks) at_peak += RoundedSize(trace[block]);
     if (at_peak != graph.peak_live_bytes) return "the blocks of the peak";
   }
-  const AskedMemory asked = FindAskedMemory(facts);
+  const AskedMemory asked = FindAskedMemory(facts.trace, facts.timeline(), facts.lives());
   const Bytes parts = asked.segment_used_bytes + asked.segment_free_bytes + asked.graph_node_bytes +
                       asked.input_bytes + asked.not_attributed_bytes;
   return parts == asked.asked_bytes ? "" : "the parts of what was asked of the driver";
@@ -256,17 +259,17 @@ struct Tally {
 
 void Count(const Trace& trace, const Facts& facts, Tally* tally) {
   tally->blocks += trace.blocks.size();
-  tally->races += facts.races.size();
-  for (const auto& overlaps : facts.overlaps) tally->overlaps += overlaps.size();
-  for (const ReuseFacts& reuse : facts.reuse) tally->reuse += reuse.pairs.size();
+  tally->races += facts.races().size();
+  for (const auto& overlaps : facts.overlaps()) tally->overlaps += overlaps.size();
+  for (const ReuseFacts& reuse : facts.reuse()) tally->reuse += reuse.pairs.size();
   for (const Finding& finding : OrderFindings(facts)) {
     ++tally->verdicts[{finding.check, finding.severity, {}}];
   }
-  tally->redundant_edges += RedundantEdges(trace, facts.order, facts.in_edges).size();
+  tally->redundant_edges += RedundantEdges(trace, facts.order(), facts.in_edges()).size();
 }
 
 std::string Difference(const Trace& trace, Tally* tally) {
-  const Facts facts = FindFacts(trace, {.bound_time_limit = std::chrono::minutes(1)});
+  const Facts facts(trace, {.bound_time_limit = std::chrono::minutes(1)});
   Count(trace, facts, tally);
   const Slow slow(trace);
   for (const auto& find :

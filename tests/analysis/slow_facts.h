@@ -23,7 +23,7 @@ std::vector<Blocks> SlowBlocks(const Trace& trace);
 
 Usage SlowUsage(const Trace& trace, const Blocks& blocks);
 // For each stretch of 512 bytes who had it last. Addresses are multiples of 512.
-std::vector<Overlap> SlowOverlaps(const Trace& trace, const Blocks& blocks);
+std::vector<BlockOverlap> SlowOverlaps(const Trace& trace, const Blocks& blocks);
 ReuseFacts SlowReuse(const SlowBlockOrder& order, const Trace& trace, const Blocks& blocks,
                      const BlockOrder& assumes);
 // The heaviest set of blocks that conflict pairwise, among few.

@@ -3,7 +3,9 @@
 // (tools/test.sh --all).
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <chrono>
+#include <functional>
 #include <future>
 #include <vector>
 
@@ -48,14 +50,39 @@ TEST_CASE("analyses of one trace at the same time say the same") {
 TEST_CASE("facts found at the same time are the same") {
   const Trace trace = Synthesize(Options(SynthShape::kRandom));
   const FactOptions options{.bound_time_limit = std::chrono::minutes(1)};
-  auto other = std::async(std::launch::async, [&] { return FindFacts(trace, options); });
-  const Facts facts = FindFacts(trace, options);
-  const Facts same = other.get();
-  CHECK(facts.usage == same.usage);
-  CHECK(facts.shapes == same.shapes);
-  CHECK(facts.reuse == same.reuse);
-  CHECK(facts.bounds == same.bounds);
-  CHECK(facts.races.size() == same.races.size());
+  const Facts facts(trace, options), same(trace, options), shared(trace, options);
+  const auto make = [](const Facts& of) {
+    const std::vector<std::function<void()>> asked = {
+        [&] { of.reuse(); }, [&] { of.bounds(); }, [&] { of.stale_inputs(); },
+        [&] { of.races(); }, [&] { of.usage(); },  [&] { of.overwrites(); }};
+    RunTasks(of.trace, asked);
+  };
+  auto other = std::async(std::launch::async, [&] {
+    make(same);
+    make(shared);
+  });
+  make(facts);
+  make(shared);
+  other.get();
+  for (const Facts* made : {&same, &shared}) {
+    CHECK(facts.usage() == made->usage());
+    CHECK(facts.shapes() == made->shapes());
+    CHECK(facts.reuse() == made->reuse());
+    CHECK(facts.bounds() == made->bounds());
+    CHECK(facts.races() == made->races());
+    CHECK(facts.overwrites() == made->overwrites());
+  }
+}
+
+TEST_CASE("a fact is made once, when it is asked for") {
+  std::atomic<size_t> bounds = 0;
+  const Trace trace = Synthesize(Options(SynthShape::kRandom));
+  const Facts facts(trace, {.bound_time_limit = std::chrono::minutes(1), .graphs_done = &bounds});
+  CHECK(facts.blocks().size() == trace.graphs.size());
+  CHECK(bounds == 0);
+  CHECK(&facts.bounds() == &facts.bounds());
+  facts.pool_bounds();
+  CHECK(bounds == trace.graphs.size());
 }
 
 }  // namespace

@@ -244,7 +244,7 @@ TEST_CASE("a plan holds for what ran: memory that an edge frees too late is not 
     if (!before) f.t.Connect(f.free_x, f.alloc_y);
     f.t.Launch(exec, f.left);
     const Trace trace = f.t.Build();
-    const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
+    const Facts facts(trace);
     const PlannedMemory plan = PlanTrace(facts, MarkerRule::kLastUse, {});
     CHECK(plan.peak == (before ? 1 << 20 : 2 << 20));
     CHECK(plan.lower_bound == plan.peak);
@@ -258,7 +258,7 @@ TEST_CASE("a plan holds for every version that ran") {
   f.t.Launch(f.t.Instantiate(f.graph), f.left);
   const Trace trace = f.t.Build();
   CHECK(CountVersions(trace) == 2);
-  const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
+  const Facts facts(trace);
   CHECK(PlanTrace(facts, MarkerRule::kLastUse, {}).peak == 2 << 20);
 }
 
@@ -598,12 +598,12 @@ TEST_CASE("a launch counts for the version that it ran") {
     const Trace trace = RandomEdits(seed).Run();
     const size_t count = CountVersions(trace);
     if (count < 2) continue;
-    const auto all = LaunchesByGraph(trace);
+    const auto all = Facts(trace).launches();
     for (const GraphId root : {GraphId(0u), GraphId(1u)}) {
       if (!HasSeveralVersions(trace, root)) continue;
       std::multiset<uint32_t> found;
       for (size_t i = 0; i < trace.shown_versions[root.index()].count; ++i) {
-        const auto launches = LaunchesByGraph(WithVersion(trace, i))[root.index()];
+        const auto launches = Facts(WithVersion(trace, i)).launches()[root.index()];
         found.insert(launches.begin(), launches.end());
       }
       CHECK(std::ranges::equal(found, all[root.index()]));

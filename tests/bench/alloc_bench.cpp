@@ -32,10 +32,10 @@ void SetRatio(benchmark::State& state, Bytes peak, Bytes bound) {
 
 void BM_PlanCapture(benchmark::State& state) {
   const Trace trace = Capture(static_cast<SynthShape>(state.range(0)), state.range(1));
-  const Facts facts = FindFacts(trace);
+  const Facts facts(trace);
   const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
   CapturePlan plan;
-  for (auto _ : state) plan = PlanCapture(order, facts.blocks[0]);
+  for (auto _ : state) plan = PlanCapture(order, facts.blocks()[0]);
   SetRatio(state, plan.peak, plan.lower_bound);
   state.counters["blocks"] = static_cast<double>(plan.offsets.size());
 }
@@ -45,10 +45,10 @@ BENCHMARK(BM_PlanCapture)->Args({0, 3'300'000})->Iterations(1);
 void BM_PlanOneSize(benchmark::State& state) {
   const Trace trace = Synthesize(
       {.shape = SynthShape::kPipeline, .ops = static_cast<uint64_t>(state.range(0)), .streams = 8});
-  const Facts facts = FindFacts(trace);
+  const Facts facts(trace);
   const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
   CapturePlan plan;
-  for (auto _ : state) plan = PlanCapture(order, facts.blocks[0]);
+  for (auto _ : state) plan = PlanCapture(order, facts.blocks()[0]);
   SetRatio(state, plan.peak, plan.lower_bound);
   state.counters["blocks"] = static_cast<double>(plan.offsets.size());
 }
@@ -56,7 +56,7 @@ BENCHMARK(BM_PlanOneSize)->Arg(20'000)->Arg(100'000)->Iterations(1);
 
 void BM_ValidatePlan(benchmark::State& state) {
   const Trace trace = Capture(SynthShape::kRandom, state.range(0));
-  const Facts facts = FindFacts(trace);
+  const Facts facts(trace);
   CapturePlannerOptions options;
   options.search.effort = 0;
   const PlannedMemory plan = PlanTrace(facts, MarkerRule::kLastUse, options);
@@ -69,7 +69,7 @@ BENCHMARK(BM_ValidatePlan)->Arg(200'000)->Arg(3'300'000)->Unit(benchmark::kMilli
 
 void BM_ReplayPolicy(benchmark::State& state) {
   const Trace trace = Capture(SynthShape::kRandom, state.range(1));
-  const Facts facts = FindFacts(trace);
+  const Facts facts(trace);
   const PolicyInfo& policy = Policies()[static_cast<size_t>(state.range(0))];
   state.SetLabel(policy.name);
   PolicyFigures figures;
@@ -86,7 +86,7 @@ BENCHMARK(BM_ReplayPolicy)
 void BM_ReplayMillion(benchmark::State& state) {
   const auto shape = static_cast<SynthShape>(state.range(1));
   const Trace trace = Capture(shape, shape == SynthShape::kRandom ? 3'300'000 : 1'250'000);
-  const Facts facts = FindFacts(trace);
+  const Facts facts(trace);
   const PolicyInfo& policy = Policies()[static_cast<size_t>(state.range(0))];
   state.SetLabel(policy.name);
   PolicyFigures figures;
@@ -127,7 +127,7 @@ Trace WithDeferred(int64_t deferred, int measured) {
 void BM_MallocWithDeferred(benchmark::State& state) {
   constexpr int kMeasured = 200;
   const Trace trace = WithDeferred(state.range(2), kMeasured);
-  const Facts facts = FindFacts(trace);
+  const Facts facts(trace);
   const PolicyInfo& info = Policies()[static_cast<size_t>(state.range(0))];
   const bool scan = state.range(1) != 0;
   state.SetLabel(std::string(info.name) + (scan ? ", scan" : ", index"));
@@ -135,7 +135,7 @@ void BM_MallocWithDeferred(benchmark::State& state) {
   const GraphSlice slice = WholeTrace(trace);
   FrontierReplay frontiers(trace, slice);
   const std::vector<std::vector<StreamId>> streams = OtherStreams(trace);
-  const PolicyView view{trace, facts.in_edges, order, frontiers, streams, slice};
+  const PolicyView view{trace, facts.in_edges(), order, frontiers, streams, slice};
   const std::unique_ptr<ReusePolicy> policy =
       info.make(view, scan ? PolicySearch::kScan : PolicySearch::kIndex);
   const auto malloc_and_free = [&](size_t i) {
@@ -165,11 +165,11 @@ BENCHMARK(BM_MallocWithDeferred)
 
 void BM_ExecuteOnHost(benchmark::State& state) {
   const Trace trace = Capture(SynthShape::kRandom, state.range(0));
-  const Facts facts = FindFacts(trace);
+  const Facts facts(trace);
   const PolicyReplay replay = ReplayTrace(facts, PolicyKind::kOptimal);
   std::vector<std::vector<PlacedBlock>> pools;
   for (const ReplayedPool& pool : replay.graphs[0].pools) pools.push_back(pool.arena);
-  const Slices slices(facts.trace, facts.roots, facts.blocks);
+  const Slices slices(facts.trace, facts.roots(), facts.blocks());
   const Program program = MakeProgram(facts, slices.Of(replay.graphs[0].graph),
                                       facts.Blocks(MarkerRule::kLastUse), pools);
   GraphExecution execution;

@@ -38,11 +38,11 @@ void OrderIndex(benchmark::State& state) {
 }
 
 void Bound(benchmark::State& state, const Trace& trace) {
-  const Facts facts = FindFacts(trace);
+  const Facts facts(trace);
   const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
   bool exact = true;
   for (auto _ : state) {
-    for (const auto& blocks : facts.blocks) {
+    for (const auto& blocks : facts.blocks()) {
       exact = FindLowerBound(order, blocks, {.time_limit = std::chrono::minutes(5)}).exact && exact;
     }
   }

@@ -70,9 +70,9 @@ void LoadCapture(const Problem& problem, Loaded* loaded) {
                                           .alloc = 0.5,
                                           .free = 0.4,
                                           .sizes = *ParseSizeDistribution("log:512B-32MiB")}));
-  loaded->facts = std::make_unique<Facts>(FindFacts(*loaded->trace));
+  loaded->facts = std::make_unique<Facts>(*loaded->trace);
   const BlockOrder order = loaded->facts->Blocks(MarkerRule::kLastUse);
-  const std::vector<BlockId>& blocks = loaded->facts->blocks[0];
+  const std::vector<BlockId>& blocks = loaded->facts->blocks()[0];
   const Lanes lanes(order, blocks);
   const PlacedConflicts exits(lanes);
   const ConflictLists lists(lanes, exits, 100'000'000);
@@ -134,7 +134,7 @@ Offsets PlanWith(const Planner& planner, const Problem& problem, const Loaded& l
   if (planner.plan != nullptr) return planner.plan(loaded.peer);
   if (problem.table != nullptr) return PlanLifetimes(loaded.peer.problem).offsets;
   const BlockOrder order = loaded.facts->Blocks(MarkerRule::kLastUse);
-  return PlanCapture(order, loaded.facts->blocks[0]).offsets;
+  return PlanCapture(order, loaded.facts->blocks()[0]).offsets;
 }
 
 void BM_Plan(benchmark::State& state) {
@@ -189,7 +189,7 @@ void BM_PlanSweep(benchmark::State& state) {
                                   .free = 0.4,
                                   .sizes = *ParseSizeDistribution("log:512B-32MiB"),
                                   .seed = static_cast<uint64_t>(state.range(4))});
-  const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
+  const Facts facts(trace);
   PlannedMemory plan;
   for (auto _ : state) plan = PlanTrace(facts, MarkerRule::kLastUse);
   if (!VerifyPlan(facts, plan, MarkerRule::kLastUse).empty()) {

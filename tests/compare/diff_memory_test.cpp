@@ -38,8 +38,8 @@ Trace RunOf(const std::vector<Held>& blocks, int16_t device = 0) {
 std::vector<MemoryDiff> DiffRuns(const Trace& before, const Trace& after,
                                  const SnapshotInfo* info = nullptr) {
   const Told told = info == nullptr ? Told::kMost : Told::kEnd;
-  const auto from = AccountForMemory(before, nullptr, told);
-  const auto to = AccountForMemory(after, info, told);
+  const auto from = AccountForMemory(MemoryFacts(before), nullptr, told);
+  const auto to = AccountForMemory(MemoryFacts(after), info, told);
   return DiffMemory({before, from}, {after, to});
 }
 

@@ -41,7 +41,7 @@ TEST_CASE("the peaks of segments and of the blocks in them are over capture orde
   t.SetPool({});
   t.Alloc({}, 1 << 20);  // the driver's
   const Trace trace = t.Build();
-  const GateSubject subject = MakeGateSubject("a.json", trace, {});
+  const GateSubject subject = MakeGateSubject("a.json", Facts(trace), {});
   CHECK(subject.peak_reserved_bytes == 2048 + (1 << 20));
   CHECK(subject.peak_allocated_bytes == 512 + (1 << 20));
   CHECK(subject.idle_bytes == 2048 - 512);
@@ -58,7 +58,7 @@ GateSubject TwoCapturesAtOnce(bool overlap) {
   const BlockId second = t.Alloc(a, 1 << 20);
   if (overlap) t.Free(first, a);
   t.Free(second, a);
-  return MakeGateSubject("a.json", t.Build(), {});
+  return MakeGateSubject("a.json", Facts(t.Build()), {});
 }
 
 TEST_CASE("the order in which threads capture doesn't change what is reserved outside of graphs") {
@@ -69,11 +69,11 @@ TEST_CASE("the order in which threads capture doesn't change what is reserved ou
 
 TEST_CASE("a program without memory has no idle memory, one of unknown memory an unknown one") {
   TraceBuilder t;
-  CHECK(MakeGateSubject("a.json", t.Build(), {}).idle_bytes == 0);
+  CHECK(MakeGateSubject("a.json", Facts(t.Build()), {}).idle_bytes == 0);
   Trace drawing = TraceBuilder().Build();
   drawing.process.unknown_memory = "a drawing has none";
-  CHECK_FALSE(MakeGateSubject("a.dot", drawing, {}).idle_bytes);
-  CHECK_FALSE(MakeGateSubject("a.dot", drawing, {}).peak_reserved_bytes);
+  CHECK_FALSE(MakeGateSubject("a.dot", Facts(drawing), {}).idle_bytes);
+  CHECK_FALSE(MakeGateSubject("a.dot", Facts(drawing), {}).peak_reserved_bytes);
 }
 
 TEST_CASE("a finding of leaked execs counts all of them, one of memory its blocks") {
@@ -88,7 +88,7 @@ TEST_CASE("a finding of leaked execs counts all of them, one of memory its block
                      {.check = "late-free", .graph = graph}};
   Trace trace = t.Build();
   trace.blocks.resize(2);
-  CHECK(MakeGateSubject("a.json", trace, report).leaks == std::vector<uint64_t>{3, 2, 1, 0});
+  CHECK(MakeGateSubject("a.json", Facts(trace), report).leaks == std::vector<uint64_t>{3, 2, 1, 0});
 }
 
 }  // namespace

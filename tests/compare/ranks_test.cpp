@@ -109,7 +109,7 @@ GateSubject Collecting(std::string file, uint32_t rank, uint64_t count) {
   t.Collect(both, CollectiveKind::kAllReduce, count, ElementType::kBf16);
   t.EndCapture(stream);
   t.Launch(t.Instantiate(graph), stream);
-  return MakeGateSubject(std::move(file), t.Build(), CleanSubject().report);
+  return MakeGateSubject(std::move(file), Facts(t.Build()), CleanSubject().report);
 }
 
 TEST_CASE("operations that differ between ranks are a finding of the trace that differs") {
@@ -160,7 +160,7 @@ TEST_CASE(
     return t.Build();
   };
   const auto structure = [](const Trace& trace) {
-    return SummarizeRank(MakeGateSubject("a", trace, CleanSubject().report)).structure;
+    return SummarizeRank(MakeGateSubject("a", Facts(trace), CleanSubject().report)).structure;
   };
   CHECK(structure(capture("k", false)) == structure(capture("k", true)));
   CHECK(structure(capture("k", false)) != structure(capture("l", false)));

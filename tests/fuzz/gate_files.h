@@ -18,7 +18,7 @@ inline GateSubject SubjectOf(const std::string& name) {
   if (!trace) std::abort();
   Result<Report> report = Analyze(*trace);
   if (!report) std::abort();
-  return MakeGateSubject(name, *trace, *std::move(report));
+  return MakeGateSubject(name, Facts(*trace), *std::move(report));
 }
 
 inline const std::vector<GateSubject>& Subjects() {

@@ -23,7 +23,7 @@ struct Sample {
   explicit Sample(const std::string& name) : trace(Read(name)) {}
 
   Trace trace;
-  Facts facts = FindFacts(trace);
+  Facts facts{trace};
 };
 
 void Use(const Facts& facts, const PlannedMemory& plan) {

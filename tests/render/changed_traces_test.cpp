@@ -200,7 +200,8 @@ void ShowReport(const Trace& trace, const Report& report, Views& views) {
     views.Json("analyze",
                [&](std::ostream& out) { RenderJson(report, trace, out, bills, held, by); });
   }
-  const Explanation explanation = Explain({.file = "trace.json", .report = &report}, trace);
+  const Explanation explanation = Explain(
+      {.file = "trace.json", .memory = AccountForMemory(Facts(trace)), .report = &report}, trace);
   views.Text("explain", [&](auto& out) { RenderExplanation(explanation, trace, {}, out); });
   views.Json("explain", [&](auto& out) { RenderExplanationJson(explanation, out); });
   const TraceDiff diff = DiffTraces(trace, report, trace, report);
@@ -218,7 +219,7 @@ void ShowGate(const Trace& trace, const Report& report, Views& views) {
                           .max_reserved_over_allocated = 1.0,
                           .min_coverage = 0.9};
   GateRun run;
-  run.subjects.push_back(MakeGateSubject("trace.json", trace, report));
+  run.subjects.push_back(MakeGateSubject("trace.json", Facts(trace), report));
   run.verdict = JudgeGate(run.subjects, config, {});
   views.Text("check", [&](auto& out) { RenderCheckText(run, {}, out); });
   views.Text("check, Markdown", [&](auto& out) { RenderCheckMarkdown(run, {}, out); });
@@ -238,13 +239,13 @@ void ShowDrawings(const Trace& trace, Views& views) {
   for (const CsvTable table : {CsvTable::kNodes, CsvTable::kEdges, CsvTable::kBlocks,
                                CsvTable::kLaunches, CsvTable::kExecNodes})
     views.Text("export", [&](auto& out) { RenderCsv(trace, table, out); });
-  const Coverage coverage = FindCoverage(trace);
+  const Coverage coverage = FindCoverage(Facts(trace));
   views.Text("coverage", [&](auto& out) { RenderCoverageText(coverage, trace, {}, out); });
   views.Json("coverage", [&](auto& out) { RenderCoverageJson(coverage, trace, out); });
 }
 
 void ShowPlans(const Trace& trace, Random& random, Views& views) {
-  const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
+  const Facts facts(trace);
   const CapturePlannerOptions little{.search = {.effort = 10'000}, .looks = 10'000};
   for (const MarkerRule rule : {MarkerRule::kLastUse, MarkerRule::kAtFree}) {
     const std::vector<PoolBorrow> pools = FindBorrow(facts, rule);
@@ -268,7 +269,7 @@ void ShowPlans(const Trace& trace, Random& random, Views& views) {
 }
 
 void ShowReplays(const Trace& trace, const Report& report, Views& views) {
-  const Facts facts = FindFacts(trace, {.scope = FactScope::kReplay});
+  const Facts facts(trace);
   std::vector<PolicyKind> policies;
   for (const PolicyInfo& info : Policies()) policies.push_back(info.kind);
   const CapturePlannerOptions little{.search = {.effort = 10'000}, .looks = 10'000};

@@ -19,7 +19,7 @@ Trace Sample(const std::string& name) {
 
 TEST_CASE("a node takes four quarters, an allocation and a free one each") {
   const Trace trace = Sample("training_step");
-  const Facts facts = FindFacts(trace);
+  const Facts facts(trace);
   const ReportView view = LayOutReport(facts, nullptr).front();
   CHECK(view.nodes.size() == 14);
   CHECK(view.blocks.size() == 9);
@@ -35,9 +35,9 @@ TEST_CASE("what is drawn of the memory is as high as the recorded extent") {
        {"record_stream", "training_step", "fork_join", "programmatic", "leaky"}) {
     CAPTURE(name);
     const Trace trace = Sample(name);
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     for (const ReportView& view : LayOutReport(facts, nullptr)) {
-      if (view.root) CHECK(view.extent == facts.usage[view.root.index()].extent);
+      if (view.root) CHECK(view.extent == facts.usage()[view.root.index()].extent);
     }
   }
 }
@@ -47,11 +47,11 @@ TEST_CASE("a synthetic capture is as high as its extent, under a policy too") {
     CAPTURE(seed);
     const Trace trace =
         Synthesize({.ops = 500, .streams = 3, .alloc = .4, .free = .2, .graphs = 2, .seed = seed});
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     const PolicyReplay policy = ReplayTrace(facts, PolicyKind::kPyTorch);
     for (const ReportView& view : LayOutReport(facts, &policy)) {
       if (!view.root) continue;
-      CHECK(view.extent == facts.usage[view.root.index()].extent);
+      CHECK(view.extent == facts.usage()[view.root.index()].extent);
       CHECK(view.policy_extent == policy.graphs[view.root.index()].figures.peak_extent);
       CHECK(view.policy.size() == view.blocks.size());
     }
@@ -61,9 +61,9 @@ TEST_CASE("a synthetic capture is as high as its extent, under a policy too") {
 TEST_CASE(
     "a trace of one graph with all of its memory has one view, others one more for the whole") {
   const Trace alone = Synthesize({.ops = 100});
-  CHECK(LayOutReport(FindFacts(alone), nullptr).size() == 1);
+  CHECK(LayOutReport(Facts(alone), nullptr).size() == 1);
   const Trace two = Synthesize({.ops = 100, .graphs = 2});
-  const std::vector<ReportView> views = LayOutReport(FindFacts(two), nullptr);
+  const std::vector<ReportView> views = LayOutReport(Facts(two), nullptr);
   REQUIRE(views.size() == 3);
   CHECK(views[0].root == GraphId(0u));
   CHECK(views[1].root == GraphId(1u));
@@ -73,7 +73,7 @@ TEST_CASE(
 
 TEST_CASE("the lanes of embedded graphs are below those of the graph that holds them") {
   const Trace trace = Sample("explicit_graph");
-  const ReportView view = LayOutReport(FindFacts(trace), nullptr).front();
+  const ReportView view = LayOutReport(Facts(trace), nullptr).front();
   bool embedded = false;
   for (const ReportLane& lane : view.lanes) {
     if (lane.graph != view.root) embedded = true;
@@ -109,7 +109,7 @@ TEST_CASE("the page holds nothing of the trace but compressed data") {
   for (Kernel& kernel : trace.kernels)
     kernel.name = trace.strings.Intern("</script>\xff\"kernel\n");
   const Result<Report> report = Analyze(trace);
-  const Facts facts = FindFacts(trace);
+  const Facts facts(trace);
   std::ostringstream out;
   RenderReportHtml({facts, *report, nullptr, "</script>trace.json"}, out);
   const std::string page = out.str();

@@ -76,7 +76,7 @@ void ForEachSample(uint32_t streams,
                    const std::function<void(const Facts&, const Subject&)>& check) {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     const Trace trace = Sample(seed, streams);
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     CAPTURE(seed);
     ForEachSubject([&](const Subject& subject) { check(facts, subject); });
   }
@@ -91,7 +91,7 @@ PolicyReplay Untimed(PolicyReplay replay) {
 // Until the free was requested; a block that isn't freed in its graph lives on.
 bool AliveTogether(const Facts& facts, BlockId x, BlockId y) {
   const auto end = [&](BlockId block) {
-    return facts.lives[block].freed ? facts.trace[block].free_requested : kNever;
+    return facts.lives()[block].freed ? facts.trace[block].free_requested : kNever;
   };
   return facts.trace[x].allocated < end(y) && facts.trace[y].allocated < end(x);
 }
@@ -150,7 +150,7 @@ TEST_CASE("on captures that record every use the safe ones are verified and exec
 TEST_CASE("on one stream all are safe and nothing is ever deferred") {
   for (uint64_t seed = 3; seed <= 12; seed += 3) {
     const Trace trace = Sample(seed, 1);
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     CAPTURE(seed);
     ForEachSubject([&](const Subject& subject) {
       const PolicyReplay replay = subject.replay(facts, {.verify = true});
@@ -164,7 +164,7 @@ TEST_CASE("on one stream all are safe and nothing is ever deferred") {
 TEST_CASE("figures hold one another, and what is allocated is the same for all") {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     const Trace trace = Sample(seed, 3);
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     const Bytes allocated = ReplayTrace(facts, PolicyKind::kDefer).figures.peak_allocated;
     CAPTURE(seed);
     ForEachSubject([&](const Subject& subject) {
@@ -179,7 +179,7 @@ TEST_CASE("figures hold one another, and what is allocated is the same for all")
 
 TEST_CASE("the same trace gives the same replay, and the timeline changes nothing") {
   const Trace trace = Sample(1, 3);
-  const Facts facts = FindFacts(trace);
+  const Facts facts(trace);
   ForEachSubject([&](const Subject& subject) {
     const PolicyReplay first = Untimed(subject.replay(facts, {.verify = true}));
     REQUIRE(first == Untimed(subject.replay(facts, {.verify = true})));
@@ -205,7 +205,7 @@ TEST_CASE("blocks without bytes, without touches, and graphs without blocks are 
   t.Kernel(s, "alone");
   t.EndCapture(s);
   const Trace trace = t.Build();
-  const Facts facts = FindFacts(trace);
+  const Facts facts(trace);
   ForEachSubject([&](const Subject& subject) {
     const PolicyReplay replay = subject.replay(facts, {.verify = true});
     CHECK(replay.verified);
@@ -218,7 +218,7 @@ TEST_CASE("whoever overlaps what conflicts on a random trace is told so") {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     const Trace trace =
         RandomTrace(seed, {.max_steps = 50, .nested = seed % 3 == 0, .memory = true});
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     CAPTURE(seed);
     ForEachSubject([&](const Subject& subject) {
       const PolicyReplay replay = subject.replay(facts, {.verify = true});

@@ -302,7 +302,7 @@ TEST_CASE("bytes of a recorded pool are lent only if no execution needs them") {
     const OracleProgram program = random_program.Build();
     const Address base = random_program.base();
     const Trace& trace = program.trace;
-    const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
+    const Facts facts(trace);
     std::vector<PoolBorrow> pools = FindBorrow(facts, kRule);
     const std::vector<bool> members = Members(program);
     if (pools.empty() || std::ranges::find(members, true) == members.end()) continue;
@@ -400,7 +400,7 @@ TEST_CASE(
     CAPTURE(seed);
     RandomProgram random_program(seed);
     const OracleProgram program = random_program.Build();
-    const Facts facts = FindFacts(program.trace, {.scope = FactScope::kPlacement});
+    const Facts facts(program.trace);
     PlannedMemory plan = PlanTrace(facts, kRule, {.looks = 20'000});
     plan.borrow = PlanBorrow(facts, plan, kRule);
     REQUIRE(ValidatePlanBorrow(facts, plan).empty());
@@ -437,7 +437,7 @@ TEST_CASE(
 
       std::vector<NodeId> nodes;
       for (size_t i = 0; i < program.trace.nodes.size(); ++i) {
-        if (facts.roots[program.trace.nodes[i].graph.index()] == graph) nodes.emplace_back(i);
+        if (facts.roots()[program.trace.nodes[i].graph.index()] == graph) nodes.emplace_back(i);
       }
       if (nodes.empty()) continue;
       const NodeId at = nodes[random.Below(nodes.size())];

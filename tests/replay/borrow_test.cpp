@@ -77,7 +77,7 @@ TEST_CASE("between launches is free what was freed in its capture, and what nobo
   t.Launch(a, p.s);
   t.Free(out);  // too late: who has its address may read it after any launch
   const Trace trace = t.Build();
-  const Facts facts = FindFacts(trace);
+  const Facts facts(trace);
 
   const std::vector<PoolBorrow> pools = FindBorrow(facts, MarkerRule::kLastUse);
   REQUIRE(pools.size() == 1);
@@ -118,7 +118,7 @@ TEST_CASE("what another graph finds at the address of a freed block isn't lent")
   t.Launch(t.Instantiate(second), p.s);
   Trace trace = t.Build();
   trace.segments[p.segment.index()].block = driver;
-  const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
+  const Facts facts(trace);
   std::vector<PoolBorrow> pools = FindBorrow(facts, MarkerRule::kLastUse);
   REQUIRE(pools.size() == 1);
   CHECK(FreeUnits(pools[0], p.base) == Units{{0, 1}, {2, 8}});
@@ -140,7 +140,7 @@ TEST_CASE("what lies in two segments at once is lent once") {
   t.EndCapture(p.s);
   Trace trace = t.Build();
   trace.segments[second.index()].address = p.base + 4 * kUnit;  // that of the first, which was lost
-  const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
+  const Facts facts(trace);
   const std::vector<PoolBorrow> pools = FindBorrow(facts, MarkerRule::kLastUse);
   REQUIRE(pools.size() == 1);
   CHECK(FreeUnits(pools[0], p.base) == Units{{0, 8}, {8, 12}});
@@ -157,7 +157,7 @@ TEST_CASE("a block that is touched after its free isn't lent at the nodes before
   t.Kernel(p.s, "late", {Writes(tmp)});
   t.EndCapture(p.s);
   const Trace trace = t.Build();
-  const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
+  const Facts facts(trace);
   const PlannedMemory plan = PlanTrace(facts, MarkerRule::kAtFree);
   const auto ranges = BorrowAtNode(facts, plan, MarkerRule::kAtFree, before);
   CHECK(ranges.empty());
@@ -185,7 +185,7 @@ TEST_CASE("what may be borrowed of a pool is found without a look at other pools
       for (const ExecId exec : execs) t.Launch(exec, s);
     }
     const Trace trace = t.Build();
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     const std::vector<PoolBorrow> found = FindBorrow(facts, MarkerRule::kLastUse);
     REQUIRE(found.size() == pools);
     for (const PoolBorrow& pool : found) CHECK(pool.looks == kLaunches + 2);  // a segment, a bar
@@ -212,7 +212,7 @@ TEST_CASE("launches without order leave no window") {
   p.t.Launch(exec, other);
   p.t.SetTime(7000);
   const Trace trace = p.t.Build();
-  const std::vector<PoolBorrow> pools = FindBorrow(FindFacts(trace), MarkerRule::kLastUse);
+  const std::vector<PoolBorrow> pools = FindBorrow(Facts(trace), MarkerRule::kLastUse);
   REQUIRE(pools.size() == 1);
   CHECK(pools[0].windows == std::vector<BorrowWindow>{{.after = graph,
                                                        .before = graph,
@@ -239,7 +239,7 @@ struct Planted {
     if (changed) t.Change(changed, exec, what);
     t.Launch(exec, p.s);
     const Trace trace = t.Build();
-    const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
+    const Facts facts(trace);
     std::vector<PoolBorrow> pools = FindBorrow(facts, MarkerRule::kLastUse);
     REQUIRE(pools.size() == 1);
     CHECK(ValidateBorrow(facts, pools).empty());
@@ -332,7 +332,7 @@ TEST_CASE("bytes of a segment that nodes read where no block lies aren't lent") 
   p.t.Launch(p.t.Instantiate(graph), p.s);
   Trace trace = p.t.Build();
   trace.segments[p.segment.index()].block = driver;
-  const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
+  const Facts facts(trace);
   std::vector<PoolBorrow> pools = FindBorrow(facts, MarkerRule::kLastUse);
   REQUIRE(pools.size() == 1);
   CHECK(FreeUnits(pools[0], p.base) == Units{{0, 2}, {3, 6}});
@@ -345,9 +345,9 @@ TEST_CASE("bytes of a segment that nodes read where no block lies aren't lent") 
 bool SafeAt(const Trace& trace, const Facts& facts, const SlowOrder& order,
             const PlannedMemory& plan, NodeId at, const BorrowAt& one) {
   std::vector<NodeId> lent;  // the chain's nodes that run meanwhile
-  const ChainPlace place = facts.order.PlaceOf(at);
+  const ChainPlace place = facts.order().PlaceOf(at);
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    const ChainPlace here = facts.order.PlaceOf(NodeId(i));
+    const ChainPlace here = facts.order().PlaceOf(NodeId(i));
     const bool in = here.chain == place.chain && here.seq >= place.seq;
     if (in && here.seq < place.seq + one.nodes) lent.emplace_back(i);
   }
@@ -358,7 +358,7 @@ bool SafeAt(const Trace& trace, const Facts& facts, const SlowOrder& order,
     if (!shares) continue;
     bool over = true;
     bool later = true;
-    for (const Touch& touch : facts.lives.Touches(BlockId(placement.block))) {
+    for (const Touch& touch : facts.lives().Touches(BlockId(placement.block))) {
       if (trace[touch.node].graph != trace[at].graph) continue;  // a graph around or inside
       over = over && order.Before(touch.node, at);
       for (const NodeId node : lent) later = later && order.Before(node, touch.node);
@@ -376,7 +376,7 @@ TEST_CASE("what is free at a node of a plan is used by nothing that may run mean
     CAPTURE(seed);
     const Trace trace = RandomTrace(
         seed, {.max_steps = 40, .nested = seed % 2 == 0, .memory = true, .pools = seed % 3 == 0});
-    const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
+    const Facts facts(trace);
     PlannedMemory plan = PlanTrace(facts, MarkerRule::kLastUse, {.looks = 100'000});
     plan.borrow = PlanBorrow(facts, plan, MarkerRule::kLastUse);
     REQUIRE(ValidatePlanBorrow(facts, plan).empty());

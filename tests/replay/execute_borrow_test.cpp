@@ -61,7 +61,7 @@ struct Chain {
 TEST_CASE("a range that lends what an output leaves is found out after the launch") {
   Chain chain;
   const Trace trace = chain.t.Build();
-  const Facts facts = FindFacts(trace);
+  const Facts facts(trace);
   PlannedMemory plan = chain.Plan();
   plan.borrow = {{{0, kLentUnit, 2 * kLentUnit}}};
   CHECK(Execute(facts, plan).faults.empty());
@@ -74,7 +74,7 @@ TEST_CASE("a range that lends what an output leaves is found out after the launc
 TEST_CASE("a range that is lent at a node for too long, or too early, names who needs it") {
   Chain chain;
   const Trace trace = chain.t.Build();
-  const Facts facts = FindFacts(trace);
+  const Facts facts(trace);
   PlannedMemory plan = chain.Plan();
   const auto lend = [&](Bytes offset, uint32_t at, NodeId until) {
     plan.borrow_at = {{.range = {0, offset, kLentUnit}, .at = NodeId(at), .until = until}};
@@ -116,7 +116,7 @@ TEST_CASE("what pools lend as recorded, and more") {
   t.Launch(b, s);
   t.Launch(a, s);
   const Trace trace = t.Build();
-  const Facts facts = FindFacts(trace);
+  const Facts facts(trace);
   std::vector<PoolBorrow> pools = FindBorrow(facts, kRule);
   const auto execute = [&] {
     return ExecuteBorrow(facts, pools, kRule, {.orders = 1, .threads = 1}, nullptr);
@@ -136,8 +136,8 @@ TEST_CASE("what pools lend as recorded, and more") {
 // Memory that no node of the graph touches has nothing to lose.
 bool AnyTouched(const Facts& facts, std::span<const WrongBorrow> wrong) {
   return std::ranges::any_of(wrong, [&](const WrongBorrow& one) {
-    return std::ranges::any_of(facts.lives.Touches(one.block), [&](const Touch& touch) {
-      return facts.roots[facts.trace[touch.node].graph.index()] == facts.lives[one.block].root;
+    return std::ranges::any_of(facts.lives().Touches(one.block), [&](const Touch& touch) {
+      return facts.roots()[facts.trace[touch.node].graph.index()] == facts.lives()[one.block].root;
     });
   });
 }
@@ -149,7 +149,7 @@ TEST_CASE("what is proved to be free is written over without harm, what is neede
     const Trace trace = RandomTrace(
         seed, {.max_steps = 40, .nested = seed % 2 == 0, .memory = true, .pools = seed % 3 == 0});
     if (trace.nodes.empty()) continue;
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     PlannedMemory plan = PlanTrace(facts, kRule, {.looks = 100'000});
     if (plan.arenas.empty()) continue;
     Random random(seed);
@@ -174,7 +174,7 @@ TEST_CASE("what is proved to be free is written over without harm, what is neede
     found += AnyTouched(facts, needed) && seen ? 1 : 0;
 
     plan.borrow.reset();
-    const GraphId root = facts.roots[trace[at].graph.index()];
+    const GraphId root = facts.roots()[trace[at].graph.index()];
     if (plan.arenas[arena].graph != root) continue;
     plan.borrow_at = {{.range = {arena, offset, kLentUnit}, .at = at, .nodes = trace.nodes.size()}};
     const std::vector<WrongBorrow> needed_at = ValidateBorrowAt(facts, plan, at, plan.borrow_at);

@@ -23,7 +23,7 @@ using Pools = std::vector<std::vector<PlacedBlock>>;
 
 GraphExecution Execute(const Facts& facts, const Pools& pools, uint32_t orders = 100,
                        MarkerRule rule = MarkerRule::kLastUse) {
-  const Slices slices(facts.trace, facts.roots, facts.blocks);
+  const Slices slices(facts.trace, facts.roots(), facts.blocks());
   const Program program = MakeProgram(facts, slices.Of(GraphId(0u)), facts.Blocks(rule), pools);
   return ExecuteOnHost(program, {.orders = orders});
 }
@@ -61,7 +61,7 @@ struct Fork {
 
 TEST_CASE("a safe placement executes clean, with the checks counted") {
   const Fork fork(true);
-  const GraphExecution execution = Execute(FindFacts(fork.trace), fork.Shared(), 10);
+  const GraphExecution execution = Execute(Facts(fork.trace), fork.Shared(), 10);
   CHECK(execution.faults.empty());
   CHECK(execution.nodes == 40);
   // A fill looks at what it takes over and, when it ends, at what it wrote; a read looks twice.
@@ -70,7 +70,7 @@ TEST_CASE("a safe placement executes clean, with the checks counted") {
 
 TEST_CASE("blocks that share bytes without an order are found, with what is missing") {
   const Fork fork(false);
-  const GraphExecution execution = Execute(FindFacts(fork.trace), fork.Shared());
+  const GraphExecution execution = Execute(Facts(fork.trace), fork.Shared());
   REQUIRE_FALSE(execution.faults.empty());
   CHECK(execution.faults[0].pair ==
         UnsafePair{
@@ -87,7 +87,7 @@ TEST_CASE("what outlives the graph must not be taken over") {
   const NodeId fill = t.Kernel(a, "fill", {Writes(y)});
   t.EndCapture(a);
   const Trace trace = t.Build();
-  const GraphExecution execution = Execute(FindFacts(trace), {{{output, 0, 512}, {y, 0, 512}}}, 1);
+  const GraphExecution execution = Execute(Facts(trace), {{{output, 0, 512}, {y, 0, 512}}}, 1);
   REQUIRE(execution.faults.size() == 1);
   CHECK(execution.faults[0].pair ==
         UnsafePair{.earlier = output, .later = y, .last_use = write, .first_use = fill});
@@ -106,7 +106,7 @@ TEST_CASE("a programmatic edge doesn't keep a kernel off the bytes of the one be
   const NodeId fill = t.ProgrammaticKernel(a, "fill", {Writes(y)});
   t.EndCapture(a);
   const Trace trace = t.Build();
-  const GraphExecution execution = Execute(FindFacts(trace), {{{x, 0, 512}, {y, 0, 512}}});
+  const GraphExecution execution = Execute(Facts(trace), {{{x, 0, 512}, {y, 0, 512}}});
   REQUIRE_FALSE(execution.faults.empty());
   CHECK(execution.faults[0].pair ==
         UnsafePair{.earlier = x, .later = y, .last_use = read, .first_use = fill});
@@ -114,8 +114,8 @@ TEST_CASE("a programmatic edge doesn't keep a kernel off the bytes of the one be
 
 TEST_CASE("the result doesn't depend on the number of threads") {
   const Fork fork(false);
-  const Facts facts = FindFacts(fork.trace);
-  const Slices slices(facts.trace, facts.roots, facts.blocks);
+  const Facts facts(fork.trace);
+  const Slices slices(facts.trace, facts.roots(), facts.blocks());
   const Program program =
       MakeProgram(facts, slices.Of(fork.graph), facts.Blocks(MarkerRule::kLastUse), fork.Shared());
   const GraphExecution one = ExecuteOnHost(program, {.orders = 20, .seed = 7, .threads = 1});
@@ -127,7 +127,7 @@ TEST_CASE("what the order proves executes clean on random traces") {
     CAPTURE(seed);
     const Trace trace =
         RandomTrace(seed, {.max_steps = 40, .nested = seed % 2 == 0, .memory = true});
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     for (const PolicyKind policy : {PolicyKind::kReuse, PolicyKind::kOptimal}) {
       CAPTURE(std::string(InfoOf(policy).name));
       const PolicyReplay replay =
@@ -142,7 +142,7 @@ TEST_CASE("every policy executes clean where programs keep PyTorch's contract") 
     CAPTURE(seed);
     const Trace trace = Synthesize(
         {.ops = 200, .streams = 3, .join = 0.3, .alloc = 0.4, .free = 0.3, .seed = seed});
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     for (const PolicyInfo& policy : Policies()) {
       CAPTURE(std::string(policy.name));
       const PolicyReplay replay =
@@ -168,7 +168,7 @@ TEST_CASE("a use on a stream that wasn't recorded is found, though the contract 
   t.Order(b, a);
   t.EndCapture(a);
   const Trace trace = t.Build();
-  const PolicyReplay replay = ReplayTrace(FindFacts(trace), PolicyKind::kPyTorch,
+  const PolicyReplay replay = ReplayTrace(Facts(trace), PolicyKind::kPyTorch,
                                           {.verify = true, .execute = ExecutionOptions{}});
   CHECK(replay.verified);
   CHECK_FALSE(replay.executed_clean());
@@ -183,7 +183,7 @@ bool FindsPlantedFault(uint64_t seed) {
                                   .free = 0.35,
                                   .sizes = *ParseSizeDistribution("log:512B-1MiB"),
                                   .seed = seed});
-  const Facts facts = FindFacts(trace);
+  const Facts facts(trace);
   const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
   const PlannedMemory plan = PlanTrace(facts, MarkerRule::kLastUse);
   Pools pools(plan.arenas.size());
@@ -196,7 +196,7 @@ bool FindsPlantedFault(uint64_t seed) {
     PlacedBlock& moved = blocks[random.Below(blocks.size())];
     const PlacedBlock& onto = blocks[random.Below(blocks.size())];
     const bool touched =
-        !facts.lives.Touches(moved.block).empty() && !facts.lives.Touches(onto.block).empty();
+        !facts.lives().Touches(moved.block).empty() && !facts.lives().Touches(onto.block).empty();
     if (moved.block == onto.block || !touched || !order.Conflict(moved.block, onto.block)) continue;
     moved.offset = onto.offset;
     break;

@@ -59,8 +59,8 @@ TEST_CASE("a job's edges lead forward, and keep every order that the graph prove
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     const Trace trace =
         RandomTrace(seed, {.max_steps = 30, .nested = seed % 2 == 0, .memory = true});
-    const Facts facts = FindFacts(trace);
-    const Slices slices(trace, facts.roots, facts.blocks);
+    const Facts facts(trace);
+    const Slices slices(trace, facts.roots(), facts.blocks());
     CAPTURE(seed);
     for (const GraphReplay& graph : ReplayTrace(facts, PolicyKind::kReuse).graphs) {
       const Program program = MakeProgram(facts, slices.Of(graph.graph),
@@ -77,7 +77,8 @@ TEST_CASE("a job's edges lead forward, and keep every order that the graph prove
       span.erase(ExecutionJob::kNone);
       for (const auto& [a, a_span] : span) {
         for (const auto& [b, b_span] : span) {
-          if (a == b || !facts.order.Before(program.steps[a].node, program.steps[b].node)) continue;
+          if (a == b || !facts.order().Before(program.steps[a].node, program.steps[b].node))
+            continue;
           REQUIRE(reaches[a_span.second][b_span.first]);
         }
       }
@@ -89,8 +90,8 @@ TEST_CASE("what was verified runs clean in every order") {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     const Trace trace =
         RandomTrace(seed, {.max_steps = 50, .nested = seed % 3 == 0, .memory = true});
-    const Facts facts = FindFacts(trace);
-    const Slices slices(trace, facts.roots, facts.blocks);
+    const Facts facts(trace);
+    const Slices slices(trace, facts.roots(), facts.blocks());
     CAPTURE(seed);
     for (const GraphReplay& graph : ReplayTrace(facts, PolicyKind::kOptimal).graphs) {
       const Program program = MakeProgram(facts, slices.Of(graph.graph),
@@ -164,13 +165,13 @@ TEST_CASE("a block moved onto one that it conflicts with is found in nearly ever
                                     .free = 0.4,
                                     .sizes = *ParseSizeDistribution("log:64KiB-16MiB"),
                                     .seed = seed});
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
     const PolicyReplay replay = ReplayTrace(facts, PolicyKind::kReuse);
     auto pools = Arenas(replay.graphs[0]);
     if (!Spoil(order, seed, &pools[0])) continue;
     ++spoiled;
-    const Slices slices(trace, facts.roots, facts.blocks);
+    const Slices slices(trace, facts.roots(), facts.blocks());
     const Program program = MakeProgram(facts, slices.Of(replay.graphs[0].graph), order, pools);
     bool caught = false;
     for (uint64_t at = 1; at <= 100 && !caught; ++at) {

@@ -90,10 +90,10 @@ TEST_CASE("a pool holds before each capture what a look at all of the trace find
   for (int round = 0; round < RandomRounds(300); ++round) {
     CAPTURE(round);
     const Trace trace = RandomCaptures(random);
-    const Facts facts = FindFacts(trace, {.scope = FactScope::kReplay});
-    const PoolHistory history(trace, facts.blocks);
+    const Facts facts(trace);
+    const PoolHistory history(trace, facts.blocks());
     for (size_t graph = 0; graph < trace.graphs.size(); ++graph) {
-      for (const BlockId block : facts.blocks[graph]) {
+      for (const BlockId block : facts.blocks()[graph]) {
         const PoolId pool = trace[block].pool;
         // Every rest is a hole of its own: nothing is too small to be split off.
         const HeldMemory found =
@@ -126,7 +126,7 @@ TEST_CASE("what is looked at doesn't grow with graphs times blocks") {
       t.EndCapture(stream);
     }
     const Trace trace = t.Build();
-    return PoolHistory(trace, FindFacts(trace, {.scope = FactScope::kReplay}).blocks).looks();
+    return PoolHistory(trace, Facts(trace).blocks()).looks();
   };
   CHECK(looks(1000) <= 10 * looks(100) + 10);
   CHECK(looks(100) <= 10 * looks(10) + 10);

@@ -16,7 +16,7 @@ TEST_CASE("models that know record_stream are safe, those that go by streams alo
                                     .free = 0.3,
                                     .sizes = *ParseSizeDistribution("log:512B-32MiB"),
                                     .seed = seed});
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     CAPTURE(seed);
     const PolicyReplay caching = ReplayModel(facts, ModelKind::kCaching, {.verify = true});
     CHECK(caching.given == "caching");
@@ -34,7 +34,7 @@ TEST_CASE("on one stream every model is safe, and none needs less than the bound
                                   .alloc = 0.4,
                                   .free = 0.3,
                                   .sizes = *ParseSizeDistribution("log:512B-32MiB")});
-  const Facts facts = FindFacts(trace);
+  const Facts facts(trace);
   for (const ModelInfo& info : Models()) {
     CAPTURE(info.name);
     const PolicyReplay replay = ReplayModel(facts, info.kind, {.verify = true});

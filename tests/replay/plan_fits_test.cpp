@@ -13,7 +13,7 @@ namespace {
 
 struct Server {
   Trace trace = *ReadTrace(std::string(GRAPHKIT_TESTDATA) + "/traces/soft/inference_server.json");
-  Facts facts = FindFacts(trace);
+  Facts facts{trace};
   PlannedMemory plan = PlanTrace(facts, MarkerRule::kLastUse);
   PlannedMemory shared = PlanSequence(facts, *RecordedSequence(facts), MarkerRule::kLastUse);
 

@@ -32,7 +32,7 @@ TEST_CASE("the index finds what scanning finds, on synthetic captures") {
                                     .free = seed % 2 == 0 ? 0.3 : 0.5,
                                     .sizes = *ParseSizeDistribution("log:512B-64MiB"),
                                     .seed = seed});
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     CAPTURE(seed);
     for (const PolicyInfo& policy : Policies()) {
       if (policy.kind == PolicyKind::kOptimal) continue;
@@ -57,7 +57,7 @@ TEST_CASE("the index finds what scanning finds where streams seldom join") {
                                     .free = 0.4,
                                     .sizes = *ParseSizeDistribution("log:512B-64MiB"),
                                     .seed = seed});
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     CAPTURE(seed);
     for (const PolicyKind policy : kIndexed) {
       CAPTURE(InfoOf(policy).name);
@@ -78,7 +78,7 @@ TEST_CASE("the index finds what scanning finds on many streams") {
                                     .streams = streams,
                                     .sizes = *ParseSizeDistribution("log:512B-64MiB"),
                                     .seed = seed});
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     CAPTURE(seed);
     for (const PolicyKind policy : kIndexed) {
       CAPTURE(InfoOf(policy).name);
@@ -90,7 +90,7 @@ TEST_CASE("the index finds what scanning finds on many streams") {
 TEST_CASE("no malloc of a thousand branches looks at every piece of memory") {
   for (const SynthShape shape : kBranches) {
     const Trace trace = Synthesize({.shape = shape, .ops = 8'000, .streams = 1'001});
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     for (const PolicyKind policy : kIndexed) {
       for (const GraphReplay& graph : ReplayTrace(facts, policy, {.bound = false}).graphs) {
         CAPTURE(InfoOf(policy).name);
@@ -104,7 +104,7 @@ TEST_CASE("the index finds what scanning finds, on random traces") {
   for (uint64_t seed = 1; seed <= 1500; ++seed) {
     const Trace trace = RandomTrace(
         seed, {.max_steps = 80, .rewinds = seed % 4 == 0, .nested = seed % 5 == 0, .memory = true});
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     CAPTURE(seed);
     for (const PolicyInfo& policy : Policies()) {
       if (policy.kind == PolicyKind::kOptimal) continue;

@@ -17,7 +17,7 @@ Trace Read(const std::string& name) {
 }
 
 RecordedPlacements Compared(const Trace& trace, PolicyKind policy) {
-  const Facts facts = FindFacts(trace, {.scope = FactScope::kReplay});
+  const Facts facts(trace);
   return CompareWithRecorded(facts, ReplayTrace(facts, policy, {.continued = true}));
 }
 

@@ -19,7 +19,7 @@ Trace TorchTrace(const std::string& name) {
 TEST_CASE("what PyTorch placed needs as many segments as its policy's replay, and is safe") {
   for (const char* name : {"gpt", "planted_record_stream"}) {
     const Trace trace = TorchTrace(name);
-    const Facts facts = FindFacts(trace, {.scope = FactScope::kReplay});
+    const Facts facts(trace);
     const PolicyReplay recorded = ReplayRecorded(facts, {.verify = true});
     CHECK(recorded.verified);
     CHECK(recorded.figures.peak_reserved ==
@@ -29,7 +29,7 @@ TEST_CASE("what PyTorch placed needs as many segments as its policy's replay, an
 
 TEST_CASE("gaps between segments are left out, and what lies in one segment keeps its distance") {
   const Trace trace = TorchTrace("gpt");
-  const PlannedMemory plan = RecordedPlan(FindFacts(trace, {.scope = FactScope::kReplay}));
+  const PlannedMemory plan = RecordedPlan(Facts(trace));
   REQUIRE(plan.placements.size() == 335);
   for (const Placement& a : plan.placements) {
     for (const Placement& b : plan.placements) {
@@ -45,16 +45,16 @@ TEST_CASE("gaps between segments are left out, and what lies in one segment keep
 
 TEST_CASE("a block that was recorded on top of a live one is unsafe") {
   Trace trace = TorchTrace("gpt");
-  const Facts before = FindFacts(trace, {.scope = FactScope::kReplay});
+  const Facts before(trace);
   const PolicyReplay replay = ReplayTrace(before, PolicyKind::kReuse);
   std::vector<BlockId> kept;  // to the end of the capture
   for (const PlacedBlock& placed : replay.graphs.at(0).pools.at(0).arena) {
-    if (!before.lives[placed.block].freed) kept.push_back(placed.block);
+    if (!before.lives()[placed.block].freed) kept.push_back(placed.block);
   }
   REQUIRE(kept.size() > 1);
   trace.blocks.Change(kept[1].index(),
                       [&](Block& block) { block.address = trace[kept[0]].address; });
-  const Facts facts = FindFacts(trace, {.scope = FactScope::kReplay});
+  const Facts facts(trace);
   CHECK_FALSE(ReplayRecorded(facts, {.verify = true}).verified);
 }
 

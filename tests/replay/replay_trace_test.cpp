@@ -28,7 +28,7 @@ Trace Golden(const std::string& name) {
 }
 
 PolicyFigures Replay(const Trace& trace, PolicyKind policy) {
-  PolicyFigures figures = ReplayTrace(FindFacts(trace), policy, {.verify = true}).figures;
+  PolicyFigures figures = ReplayTrace(Facts(trace), policy, {.verify = true}).figures;
   figures.seconds = 0;
   return figures;
 }
@@ -66,7 +66,7 @@ TEST_CASE(
   CHECK(defer.peak_allocated == 28 * kMiB);
   for (const PolicyInfo& policy : Policies()) {
     CAPTURE(policy.name);
-    CHECK(ReplayTrace(FindFacts(trace), policy.kind, {.verify = true}).verified);
+    CHECK(ReplayTrace(Facts(trace), policy.kind, {.verify = true}).verified);
   }
 }
 
@@ -272,12 +272,11 @@ TEST_CASE("after a rewind pytorch hands on what nothing proves, and verification
   c.t.Order(c.b, c.a);
   c.t.EndCapture(c.a);
   const Trace trace = c.t.Build();
-  const PolicyReplay pytorch =
-      ReplayTrace(FindFacts(trace), PolicyKind::kPyTorch, {.verify = true});
+  const PolicyReplay pytorch = ReplayTrace(Facts(trace), PolicyKind::kPyTorch, {.verify = true});
   CHECK_FALSE(pytorch.verified);
   REQUIRE(!pytorch.graphs[0].unsafe.empty());
   CHECK(again.valid());
-  CHECK(ReplayTrace(FindFacts(trace), PolicyKind::kReuse, {.verify = true}).verified);
+  CHECK(ReplayTrace(Facts(trace), PolicyKind::kReuse, {.verify = true}).verified);
 }
 
 // h: pytorch walks over a programmatic edge as if the node before it had ended.
@@ -293,7 +292,7 @@ TEST_CASE("over a programmatic edge pytorch takes back what may still be in use"
     c.t.Order(c.b, c.a);
     c.t.EndCapture(c.a);
     const Trace trace = c.t.Build();
-    return ReplayTrace(FindFacts(trace), policy, {.verify = true, .config = {}});
+    return ReplayTrace(Facts(trace), policy, {.verify = true, .config = {}});
   };
   CHECK(run(PolicyKind::kPyTorch).figures.peak_extent == kOne);
   CHECK_FALSE(run(PolicyKind::kPyTorch).verified);
@@ -308,9 +307,9 @@ Bytes ReservedByModel(const Trace& trace, const Facts& facts) {
   CachingAllocator allocator({}, &driver);
   const auto streams = OtherStreams(trace);
   std::map<Seq, std::pair<bool, uint32_t>> events;
-  for (const BlockId block : facts.blocks[0]) {
+  for (const BlockId block : facts.blocks()[0]) {
     events[trace[block].allocated] = {false, block.value};
-    if (facts.lives[block].freed) events[trace[block].free_requested] = {true, block.value};
+    if (facts.lives()[block].freed) events[trace[block].free_requested] = {true, block.value};
   }
   std::map<uint32_t, BlockHandle> handles;
   for (const auto& [seq, event] : events) {
@@ -336,7 +335,7 @@ TEST_CASE("the segment rules are the caching allocator's, on synthetic captures"
                                     .sizes = sizes,
                                     .seed = seed});
     CAPTURE(seed);
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     CHECK(ReplayTrace(facts, PolicyKind::kDefer).figures.peak_reserved ==
           ReservedByModel(trace, facts));
   }
@@ -346,7 +345,7 @@ TEST_CASE("on random traces the order policies are verified, and reuse misses no
   for (uint64_t seed = 1; seed <= 1500; ++seed) {
     const Trace trace =
         RandomTrace(seed, {.max_steps = 60, .nested = seed % 3 == 0, .memory = true});
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     CAPTURE(seed);
     for (const PolicyKind policy :
          {PolicyKind::kXStream, PolicyKind::kLastUse, PolicyKind::kReuse, PolicyKind::kOptimal}) {
@@ -362,8 +361,8 @@ TEST_CASE("on random traces the order policies are verified, and reuse misses no
 // Of two blocks in the same bytes, whether the recorded uses of one end before those of the other.
 bool UsesApart(const Facts& facts, const SlowOrder& slow, BlockId x, BlockId y) {
   const auto before = [&](BlockId a, BlockId b) {
-    for (const Touch& first : facts.lives.Touches(a)) {
-      for (const Touch& second : facts.lives.Touches(b)) {
+    for (const Touch& first : facts.lives().Touches(a)) {
+      for (const Touch& second : facts.lives().Touches(b)) {
         const bool same = facts.trace[first.node].graph == facts.trace[second.node].graph;
         if (same && !slow.Before(first.node, second.node)) return false;
       }
@@ -393,7 +392,7 @@ TEST_CASE("graph memory that a plan or xstream shares is ordered by its recorded
     CAPTURE(seed);
     const Trace trace =
         RandomTrace(seed, {.max_steps = 60, .nested = false, .memory = true, .memory_nodes = 0.6});
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     const SlowOrder slow(trace);
     const PlannedMemory plan = PlanTrace(facts, MarkerRule::kAtFree);
     for (const PolicyReplay& replay :
@@ -412,7 +411,7 @@ TEST_CASE(
     const Trace trace =
         Synthesize({.shape = SynthShape::kTraining, .ops = 40'000, .streams = 4, .graphs = graphs});
     REQUIRE(trace.graphs.size() == graphs);
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     const size_t operations =
         trace.nodes.size() + trace.stream_ops.size() + 2 * trace.captures.size();
     for (const PolicyKind policy :
@@ -423,7 +422,7 @@ TEST_CASE(
       CHECK(steps <= operations);
       CHECK(steps >= operations / 2);
     }
-    const Slices slices(trace, facts.roots, facts.blocks);
+    const Slices slices(trace, facts.roots(), facts.blocks());
     size_t rows = 0;  // how long tables get, all graphs together
     for (size_t graph = 0; graph < trace.graphs.size(); ++graph) {
       const GraphSlice& slice = slices.Of(GraphId(graph));

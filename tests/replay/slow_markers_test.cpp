@@ -30,7 +30,7 @@ class SlowCapture {
     }
     std::ranges::sort(calls_);
     for (size_t i = 0; i < before_.size(); ++i) {
-      for (const InEdge& edge : facts.in_edges.Of(i)) before_[i].push_back(edge.from.index());
+      for (const InEdge& edge : facts.in_edges().Of(i)) before_[i].push_back(edge.from.index());
     }
   }
 
@@ -124,12 +124,12 @@ using Found = std::vector<std::pair<BlockId, BlockId>>;
 
 Found FindSlowly(const Facts& facts, bool marks) {
   const Trace& trace = facts.trace;
-  const auto others = OtherStreams(trace, &facts.lives);
+  const auto others = OtherStreams(trace, &facts.lives());
   std::vector<std::tuple<Seq, bool, BlockId>> events;
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    if (!facts.lives.blocks[i].root) continue;
+    if (!facts.lives().blocks[i].root) continue;
     events.emplace_back(trace.blocks[i].allocated, false, BlockId(i));
-    if (!facts.lives.blocks[i].freed) continue;
+    if (!facts.lives().blocks[i].freed) continue;
     events.emplace_back(trace.blocks[i].free_requested, true, BlockId(i));
   }
   std::ranges::sort(events);
@@ -204,7 +204,7 @@ TEST_CASE("blocks come back to the mallocs that a walk over the graph finds") {
   for (uint64_t seed = 1; seed <= 1500; ++seed) {
     const Trace trace = RandomTrace(
         seed, {.max_steps = 80, .rewinds = seed % 4 == 0, .nested = false, .memory = true});
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     CAPTURE(seed);
     const Found found = FindSlowly(facts, false);
     reclaimed += found.size();

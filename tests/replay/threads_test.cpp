@@ -46,7 +46,7 @@ Made MakeAll(const Trace& trace) {
     AddPlans(facts, &report);
     made.reports.push_back(std::move(report));
   }
-  const Facts facts = FindFacts(trace, {.scope = FactScope::kReplay});
+  const Facts facts(trace);
   std::vector<PolicyKind> policies;
   for (const PolicyInfo& info : Policies()) policies.push_back(info.kind);
   const CapturePlannerOptions little{.search = {.effort = 100'000}, .looks = 100'000};
@@ -137,9 +137,9 @@ TEST_CASE("what is done is counted: graphs, and the policies of a replay") {
   options.graphs = 5;
   const Trace trace = Synthesize(options);
   std::atomic<size_t> analyzed = 0, planned = 0, replayed = 0;
-  FindReportFacts(trace, {}, &analyzed);
+  FindReportFacts(trace, {}, &analyzed).bounds();
   CHECK(analyzed == 5);
-  const Facts facts = FindFacts(trace, {.scope = FactScope::kReplay});
+  const Facts facts(trace);
   PlanTrace(facts, MarkerRule::kLastUse, {.search = {.effort = 0}}, &planned);
   CHECK(planned == 5);
   ReplayOptions counted;

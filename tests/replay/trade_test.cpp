@@ -14,7 +14,7 @@ namespace {
 constexpr Bytes kMebibyte = Bytes{1} << 20;
 
 Trade FindTrade(const Trace& trace, GraphId graph, const TradeOptions& options = {}) {
-  return FindTrades(FindFacts(trace), {{graph}}, MarkerRule::kLastUse, options).at(0);
+  return FindTrades(Facts(trace), {{graph}}, MarkerRule::kLastUse, options).at(0);
 }
 
 TEST_CASE("a wait that lets one block take over another's memory is found, with its cost") {
@@ -102,7 +102,7 @@ TEST_CASE("changes of many graphs at once are those of each graph alone") {
     const std::vector<GraphId> graphs{GraphId(size_t{3}), GraphId(size_t{0}), GraphId(size_t{2})};
     std::atomic<size_t> steps = 0;
     const std::vector<Trade> together =
-        FindTrades(FindFacts(trace), graphs, MarkerRule::kLastUse, options, &steps);
+        FindTrades(Facts(trace), graphs, MarkerRule::kLastUse, options, &steps);
     REQUIRE(together.size() == graphs.size());
     REQUIRE(steps <= options.steps);  // of all, however many graphs there are
     for (size_t i = 0; i < graphs.size(); ++i) {

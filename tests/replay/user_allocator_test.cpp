@@ -19,7 +19,7 @@ Trace Sample() {
 PolicyReplay Replay(const Trace& trace) {
   const Result<UserAllocator> allocator = UserAllocator::Load(GRAPHKIT_EXAMPLE_ALLOCATOR);
   REQUIRE_MESSAGE(allocator.has_value(), Describe(allocator.error()));
-  const Facts facts = FindFacts(trace);
+  const Facts facts(trace);
   const Result<PlannedMemory> plan = PlaceByAllocator(facts, allocator->table());
   REQUIRE(plan.has_value());
   CHECK(PlanFits(facts, *plan).has_value());
@@ -35,7 +35,7 @@ TEST_CASE("an allocator that asks for the order is safe, and needs no more than 
   CHECK(replay.executed_clean());
   CHECK(replay.figures.peak_extent >= replay.figures.lower_bound);
   CHECK(replay.figures.peak_extent <
-        ReplayTrace(FindFacts(trace), PolicyKind::kDefer).figures.peak_extent);
+        ReplayTrace(Facts(trace), PolicyKind::kDefer).figures.peak_extent);
 }
 
 TEST_CASE("one that doesn't is found out, by its order and by its bytes") {

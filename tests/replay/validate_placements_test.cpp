@@ -28,7 +28,7 @@ TEST_CASE("the sweep finds a fault exactly where a look at every pair does, unde
   for (uint64_t seed = 1; seed <= 1500; ++seed) {
     const Trace trace =
         RandomTrace(seed, {.max_steps = 60, .nested = seed % 2 == 0, .memory = true});
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
     Random random(seed);
     for (const GraphReplay& graph : ReplayTrace(facts, PolicyKind::kReuse).graphs) {

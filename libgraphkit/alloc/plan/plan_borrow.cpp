@@ -29,12 +29,12 @@ std::vector<std::vector<Placement>> ByArena(const PlannedMemory& plan) {
 class ChainFrom {
  public:
   ChainFrom(const Facts& facts, const BlockOrder& blocks, NodeId at)
-      : facts_(facts), blocks_(blocks), at_(at), place_(facts.order.PlaceOf(at)) {
+      : facts_(facts), blocks_(blocks), at_(at), place_(facts.order().PlaceOf(at)) {
     for (size_t i = at.index(); i < facts.trace.nodes.size(); ++i) {
-      const ChainPlace place = facts.order.PlaceOf(NodeId(i));
+      const ChainPlace place = facts.order().PlaceOf(NodeId(i));
       if (place.chain == place_.chain && place.seq >= place_.seq) nodes_.emplace_back(i);
     }
-    std::ranges::sort(nodes_, {}, [&](NodeId n) { return facts.order.PlaceOf(n).seq; });
+    std::ranges::sort(nodes_, {}, [&](NodeId n) { return facts.order().PlaceOf(n).seq; });
   }
 
   // All of them: `all()`. The block has to start after the first.
@@ -61,8 +61,8 @@ class ChainFrom {
   // For how many nodes a block leaves its bytes alone from `at` on: none: 0. `leaves`: a launch
   // leaves something in it for later, which is written anew.
   uint32_t FreeOf(BlockId block, bool leaves) const {
-    const GraphId root = facts_.roots[facts_.trace[at_].graph.index()];
-    if (facts_.lives[block].root != root || Over(block)) return leaves ? 0 : all();
+    const GraphId root = facts_.roots()[facts_.trace[at_].graph.index()];
+    if (facts_.lives()[block].root != root || Over(block)) return leaves ? 0 : all();
     return blocks_.StartsAfter(block, at_) ? EndedBefore(block) : 0;
   }
 
@@ -70,8 +70,8 @@ class ChainFrom {
   // Also for what touches it after its free, which a program may do against the rules.
   bool Over(BlockId block) const {
     return blocks_.DoneBefore(block, at_) &&
-           std::ranges::all_of(facts_.lives.Touches(block), [this](const Touch& touch) {
-             return facts_.order.Before(touch.node, at_);
+           std::ranges::all_of(facts_.lives().Touches(block), [this](const Touch& touch) {
+             return facts_.order().Before(touch.node, at_);
            });
   }
 
@@ -159,7 +159,7 @@ std::vector<BorrowAt> BorrowAtNode(const Facts& facts, const PlannedMemory& plan
                                    NodeId at) {
   const BlockOrder order = facts.Blocks(rule);
   const BorrowBars bars = FindBorrowBars(facts, rule);
-  const GraphId root = facts.roots[facts.trace[at].graph.index()];
+  const GraphId root = facts.roots()[facts.trace[at].graph.index()];
   const ChainFrom chain(facts, order, at);
   const std::vector<std::vector<Placement>> arenas = ByArena(plan);
   std::vector<BorrowAt> found;

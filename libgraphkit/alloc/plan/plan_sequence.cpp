@@ -183,18 +183,17 @@ std::map<BlockId, std::set<GraphId>> ReadAfter(const Facts& facts, std::span<con
   if (trace.works.empty()) return read;
   const std::vector<bool> backs = BacksSegment(trace);
   const std::set<GraphId> of_steps(steps.begin(), steps.end());
-  RunGraphs run(trace);
   std::set<GraphId> launched;
   GraphId last;  // launched
   const auto add = [&](BlockId block) {
-    const GraphId root = facts.lives[block].root;
+    const GraphId root = facts.lives()[block].root;
     if (launched.contains(root)) read[block].insert(of_steps.contains(last) ? last : GraphId());
   };
-  auto launch = trace.launches.begin();
+  size_t launch = 0;
   for (const EagerWork& work : trace.works) {
-    for (; launch != trace.launches.end() && launch->seq < work.seq; ++launch) {
-      const GraphId graph = run.Of(*launch);
-      last = graph.valid() ? facts.roots[graph.index()] : graph;
+    for (; launch < trace.launches.size() && trace.launches[launch].seq < work.seq; ++launch) {
+      const GraphId graph = facts.ran()[launch];
+      last = graph.valid() ? facts.roots()[graph.index()] : graph;
       if (last.valid()) launched.insert(last);
     }
     for (const Access& access : trace.accesses.Of(work.accesses)) {
@@ -207,7 +206,7 @@ std::map<BlockId, std::set<GraphId>> ReadAfter(const Facts& facts, std::span<con
       const Address begin = trace[access.block].address + access.offset;
       const Bytes length = access.length == kLengthUnknown ? 1 : access.length;
       for (const GraphId graph : of_steps) {
-        for (const BlockId block : facts.blocks[graph.index()]) {
+        for (const BlockId block : facts.blocks()[graph.index()]) {
           const Block& there = trace[block];
           if (there.address < begin + length && begin < there.address + there.size) add(block);
         }
@@ -221,12 +220,11 @@ std::map<BlockId, std::set<GraphId>> ReadAfter(const Facts& facts, std::span<con
 
 Result<std::vector<GraphId>> RecordedSequence(const Facts& facts) {
   const Trace& trace = facts.trace;
-  const LaunchOrder order(trace);
-  RunGraphs run(trace);
+  const LaunchOrder& order = facts.launch_order();
   std::vector<GraphId> steps;
   uint32_t before = 0;
   for (uint32_t i = 0; i < trace.launches.size(); ++i) {
-    const GraphId graph = run.Of(trace.launches[i]);
+    const GraphId graph = facts.ran()[i];
     if (!graph.valid()) continue;
     if (!steps.empty() && !order.Before(before, i)) {
       return Error{.message = LaunchText(trace, i, graph) + " isn't ordered after " +
@@ -246,17 +244,17 @@ Result<std::vector<GraphId>> RecordedSequence(const Facts& facts) {
 SequenceNeeds::SequenceNeeds(const Facts& facts, std::span<const GraphId> steps)
     : facts_(facts), row_(facts.trace.blocks.size(), kNoRow) {
   std::vector<std::vector<GraphId>> takers(facts.trace.blocks.size());
-  for (size_t graph = 0; graph < facts.inputs.size(); ++graph) {
-    for (const GraphInput& input : facts.inputs[graph]) {
+  for (size_t graph = 0; graph < facts.inputs().size(); ++graph) {
+    for (const GraphInput& input : facts.inputs()[graph]) {
       takers[input.block.index()].emplace_back(graph);
     }
   }
   const std::map<BlockId, std::set<GraphId>> read = ReadAfter(facts, steps);
   const size_t n = steps.size();
   for (const GraphId graph : std::set<GraphId>(steps.begin(), steps.end())) {
-    for (const BlockId block : facts.blocks[graph.index()]) {
+    for (const BlockId block : facts.blocks()[graph.index()]) {
       const auto outside = read.find(block);
-      const bool freed = facts.lives[block].freed;
+      const bool freed = facts.lives()[block].freed;
       if (freed && outside == read.end()) continue;
       const auto taken = [&](GraphId by) {
         const std::vector<GraphId>& of = takers[block.index()];
@@ -284,11 +282,11 @@ SequenceNeeds::SequenceNeeds(const Facts& facts, std::span<const GraphId> steps)
 
 bool SequenceNeeds::NeededIn(BlockId block, GraphId graph) const {
   const uint32_t row = row_[block.index()];
-  return row == kNoRow ? facts_.lives[block].root == graph : runs_[row][graph.index()];
+  return row == kNoRow ? facts_.lives()[block].root == graph : runs_[row][graph.index()];
 }
 
 bool SequenceNeeds::Conflict(BlockId x, BlockId y) const {
-  return NeededIn(x, facts_.lives[y].root) || NeededIn(y, facts_.lives[x].root);
+  return NeededIn(x, facts_.lives()[y].root) || NeededIn(y, facts_.lives()[x].root);
 }
 
 PlannedMemory PlanSequence(const Facts& facts, std::span<const GraphId> steps, MarkerRule rule,
@@ -320,7 +318,7 @@ PlannedMemory PlanSequence(const Facts& facts, std::span<const GraphId> steps, M
     std::map<GraphId, std::vector<Placement>> by_graph;
     for (size_t i = 0; i < planner.blocks().size(); ++i) {
       const BlockId block = planner.blocks()[i];
-      by_graph[facts.lives[block].root].push_back(
+      by_graph[facts.lives()[block].root].push_back(
           {block.value, arena, plan.offsets[i], RoundedSize(facts.trace[block])});
     }
     for (const auto& [graph, placements] : by_graph) {

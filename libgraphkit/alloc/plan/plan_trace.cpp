@@ -58,7 +58,7 @@ PlannedMemory Describe(const BlockOrder& order, const GraphPool& planned_pool) {
 
 std::vector<PoolBlocks> BlocksByPool(const Facts& facts, GraphId graph) {
   std::map<PoolId, std::vector<BlockId>> by_pool;
-  for (const BlockId block : facts.blocks[graph.index()]) {
+  for (const BlockId block : facts.blocks()[graph.index()]) {
     const Block& b = facts.trace[block];
     if (HandedOut(facts.trace, b)) by_pool[b.pool].push_back(block);
   }
@@ -68,9 +68,9 @@ std::vector<PoolBlocks> BlocksByPool(const Facts& facts, GraphId graph) {
 }
 
 LowerBound BoundOf(const Facts& facts, MarkerRule rule, GraphId graph, const PoolBlocks& pool) {
-  if (rule == MarkerRule::kLastUse && !facts.pool_bounds.empty()) {
+  if (rule == MarkerRule::kLastUse && !facts.pool_bounds().empty()) {
     // Pools are handed out whole.
-    const std::vector<PoolBound>& bounds = facts.pool_bounds[graph.index()];
+    const std::vector<PoolBound>& bounds = facts.pool_bounds()[graph.index()];
     const auto found = std::ranges::find(bounds, pool.pool, &PoolBound::pool);
     if (found != bounds.end()) return found->bound;
   }
@@ -117,8 +117,8 @@ PlannedMemory PlanTrace(const Facts& facts, MarkerRule rule, const CapturePlanne
                         std::atomic<size_t>* graphs_done) {
   const BlockOrder order = facts.Blocks(rule);
   std::vector<GraphPool> pools;
-  std::vector<Slice> of_graph(facts.blocks.size());  // in `pools`
-  for (size_t i = 0; i < facts.blocks.size(); ++i) {
+  std::vector<Slice> of_graph(facts.blocks().size());  // in `pools`
+  for (size_t i = 0; i < facts.blocks().size(); ++i) {
     of_graph[i].first = static_cast<uint32_t>(pools.size());
     for (PoolBlocks& pool : BlocksByPool(facts, GraphId(i))) {
       pools.push_back({GraphId(i), std::move(pool)});
@@ -128,7 +128,7 @@ PlannedMemory PlanTrace(const Facts& facts, MarkerRule rule, const CapturePlanne
   const Bytes capacity = options.search.capacity;
   const bool together = capacity != 0 && pools.size() > 1;
   const size_t threads = ThreadsFor(facts.trace);
-  ForEachGraph(facts.trace, facts.blocks, [&](GraphId graph) {
+  ForEachGraph(facts.trace, facts.blocks(), [&](GraphId graph) {
     const Slice own = of_graph[graph.index()];
     ParallelFor(own.count, threads, [&](size_t i) {
       GraphPool& pool = pools[own.first + i];

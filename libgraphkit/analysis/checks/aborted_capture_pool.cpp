@@ -7,7 +7,7 @@ namespace graphkit {
 
 std::vector<Finding> FindAbortedCapturePools(const Facts& facts) {
   const Trace& trace = facts.trace;
-  const std::vector<bool> aborted = InvalidatedGraphs(trace);
+  const std::vector<bool>& aborted = facts.invalidated();
   if (std::ranges::find(aborted, true) == aborted.end()) return {};
   std::vector<Finding> findings;
   for (size_t i = 0; i < trace.pools.size(); ++i) {

@@ -10,7 +10,6 @@
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/memory/unfreed.h"
 #include "libgraphkit/analysis/names/call_site.h"
-#include "libgraphkit/analysis/names/capture_places.h"
 #include "libgraphkit/analysis/names/stack_name.h"
 
 namespace graphkit {
@@ -27,19 +26,17 @@ std::string_view PurposeOf(const Facts& facts, const UnfreedSite& site) {
   const std::string_view role = RoleText(NameOfStack(trace, site.stack).role);
   if (!role.empty()) return role;
   if (trace[site.blocks.front()].graph.valid()) return "made in captures";
-  return facts.lives.Touches(site.blocks.front()).empty() ? "other memory" : "inputs of graphs";
+  return facts.lives().Touches(site.blocks.front()).empty() ? "other memory" : "inputs of graphs";
 }
 
-Finding LeakOf(const Trace& trace, const CapturePlaces& places, const UnfreedSite& site) {
+Finding LeakOf(const Facts& facts, const UnfreedSite& site) {
+  const Trace& trace = facts.trace;
   Finding finding;
   finding.blocks = site.blocks;
   finding.bytes = site.bytes;
   const BlockId first = site.blocks.front();
   finding.graph = trace[first].graph;
-  finding.evidence.push_back(
-      {.text = NameOf(trace, first) + " was allocated " + places.Of(trace[first].allocated),
-       .blocks = {first},
-       .stack = site.stack});
+  finding.evidence.push_back(AllocatedThere(facts, first));
   const PoolKind kind = site.pool.valid() ? trace[site.pool].kind : PoolKind::kDevice;
   finding.message = ListOf(finding.blocks) + " of " + kPoolKinds[static_cast<size_t>(kind)] +
                     (finding.blocks.size() == 1 ? " was" : " were") +
@@ -122,10 +119,9 @@ std::vector<Finding> FindBlockLeaks(const Facts& facts) {
   std::vector<Finding> findings;
   std::vector<const UnfreedSite*> kept;
   const std::vector<UnfreedSite> sites = FindUnfreed(facts);
-  const CapturePlaces places(facts.trace);
   for (const UnfreedSite& site : sites) {
     if (site.leaked()) {
-      findings.push_back(LeakOf(facts.trace, places, site));
+      findings.push_back(LeakOf(facts, site));
     } else {
       kept.push_back(&site);
     }

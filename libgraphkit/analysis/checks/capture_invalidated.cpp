@@ -36,7 +36,6 @@ std::string AdviceFor(const Trace& trace, const CaptureBreak& broken) {
 
 std::vector<Finding> FindInvalidatedCaptures(const Facts& facts) {
   const Trace& trace = facts.trace;
-  const CapturePlaces places(trace);
   std::vector<Finding> findings;
   for (const Capture& capture : trace.captures) {
     if (capture.status != CaptureStatus::kInvalidated || !capture.graph.valid()) continue;
@@ -54,9 +53,8 @@ std::vector<Finding> FindInvalidatedCaptures(const Facts& facts) {
           captured + " failed (" + std::to_string(capture.error) + ")" + BrokenBy(trace, broken);
       finding.advice = AdviceFor(trace, broken);
       if (broken.noticed != nullptr) {
-        finding.evidence.push_back(
-            {.text = CalledText(trace, places, *broken.noticed) + ", and noticed",
-             .stack = broken.noticed->stack});
+        finding.evidence.push_back({.text = CalledText(facts, *broken.noticed) + ", and noticed",
+                                    .stack = broken.noticed->stack});
       }
     } else {
       finding.message = CallText(trace, *cause) + " broke " + captured;
@@ -64,8 +62,7 @@ std::vector<Finding> FindInvalidatedCaptures(const Facts& facts) {
         finding.message += ": " + rule->broken;
         finding.advice = rule->advice;
       }
-      finding.evidence.push_back(
-          {.text = CalledText(trace, places, *cause), .stack = cause->stack});
+      finding.evidence.push_back({.text = CalledText(facts, *cause), .stack = cause->stack});
     }
     AddStuckMemory(facts, &finding);
     findings.push_back(std::move(finding));

@@ -157,14 +157,16 @@ std::string CallText(const Trace& trace, const Failure& failure) {
   return text;
 }
 
-std::string CalledText(const Trace& trace, const CapturePlaces& places, const Failure& failure) {
-  std::string text = std::string(trace[failure.call]) + " was called " + places.Of(failure.seq);
+std::string CalledText(const Facts& facts, const Failure& failure) {
+  const Trace& trace = facts.trace;
+  std::string text =
+      std::string(trace[failure.call]) + " was called " + facts.places().Of(failure.seq);
   if (!trace[failure.arguments].empty()) text += " with " + std::string(trace[failure.arguments]);
   return text;
 }
 
 void AddStuckMemory(const Facts& facts, Finding* finding) {
-  for (const BlockId id : facts.blocks[finding->graph.index()]) {
+  for (const BlockId id : facts.blocks()[finding->graph.index()]) {
     if (facts.trace[id].freed() || facts.trace[id].alloc_node.valid()) continue;
     AddBlock(facts.trace, id, finding);
   }

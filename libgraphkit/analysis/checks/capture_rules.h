@@ -6,7 +6,6 @@
 #include <string>
 
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/analysis/names/capture_places.h"
 #include "libgraphkit/model/finding.h"
 
 namespace graphkit {
@@ -54,7 +53,7 @@ CaptureBreak BreakOf(const Trace& trace, const Capture& capture);
 std::string CallText(const Trace& trace, const Failure& failure);
 
 // "cudaMalloc was called after node 3, with bytesize=4096".
-std::string CalledText(const Trace& trace, const CapturePlaces& places, const Failure& failure);
+std::string CalledText(const Facts& facts, const Failure& failure);
 
 // Adds what was allocated in the finding's graph and not freed.
 void AddStuckMemory(const Facts& facts, Finding* finding);

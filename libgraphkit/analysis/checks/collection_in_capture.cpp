@@ -11,9 +11,9 @@ namespace {
 constexpr std::string_view kRange = "garbage collection";  // as the hook for Python names them
 
 // The blocks whose free was requested inside [begin, end), by the place of their free.
-std::vector<BlockId> FreedIn(const Trace& trace, const std::vector<BlockId>& by_free, Seq begin,
+std::vector<BlockId> FreedIn(const Trace& trace, const std::vector<uint32_t>& by_free, Seq begin,
                              Seq end) {
-  const auto free_of = [&](BlockId block) { return trace[block].free_requested; };
+  const auto free_of = [&](uint32_t block) { return trace.blocks[block].free_requested; };
   const auto first = std::ranges::lower_bound(by_free, begin, {}, free_of);
   return {first, std::ranges::lower_bound(by_free, end, {}, free_of)};
 }
@@ -23,9 +23,8 @@ struct Pauses {
   Nanoseconds time = 0;
 };
 
-Finding Describe(const CapturePlaces& places, GraphId graph, const Pauses& pauses,
-                 Finding finding) {
-  const Trace& trace = places.trace();
+Finding Describe(const Facts& facts, GraphId graph, const Pauses& pauses, Finding finding) {
+  const Trace& trace = facts.trace;
   finding.graph = graph;
   // A pause costs time once; what is freed inside differs from run to run, and can break a capture.
   finding.severity = finding.blocks.empty() ? Severity::kNote : Severity::kWarning;
@@ -38,7 +37,7 @@ Finding Describe(const CapturePlaces& places, GraphId graph, const Pauses& pause
   }
   for (const BlockId block : finding.blocks) {
     if (finding.evidence.size() == kShownEvidence) break;
-    if (trace[block].stack.valid()) finding.evidence.push_back(AllocatedThere(places, block));
+    if (trace[block].stack.valid()) finding.evidence.push_back(AllocatedThere(facts, block));
   }
   finding.advice =
       "collect before the capture and switch collection off in it: gc.collect(); gc.disable()";
@@ -57,8 +56,7 @@ std::vector<Finding> FindCollectionsInCaptures(const Facts& facts) {
   if (collections.empty()) return findings;
   std::vector<Interval<Seq>> captures;
   for (const Capture& capture : trace.captures) captures.push_back({capture.begin, capture.end});
-  const std::vector<BlockId> by_free = BlocksByFree(trace);
-  const CapturePlaces places(trace);
+  const std::vector<uint32_t> by_free = BlocksBySeq(trace, &Block::free_requested);
   const std::vector<OverlapPair> overlaps = FindOverlaps<Seq>(captures, collections);
   for (auto at = overlaps.begin(); at != overlaps.end();) {
     const Capture& capture = trace.captures[at->a];
@@ -75,7 +73,7 @@ std::vector<Finding> FindCollectionsInCaptures(const Facts& facts) {
         AddBlock(trace, block, &finding);
       }
     }
-    findings.push_back(Describe(places, capture.graph, pauses, std::move(finding)));
+    findings.push_back(Describe(facts, capture.graph, pauses, std::move(finding)));
   }
   return findings;
 }

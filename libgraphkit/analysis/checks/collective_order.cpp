@@ -23,7 +23,8 @@ Finding FindUnordered(const Facts& facts, const RankProgram& program) {
     const auto [at, is_new] = last.try_emplace(operation.what.communicator, operation.node);
     const NodeId before = at->second;
     at->second = operation.node;
-    if (is_new || before == operation.node || facts.order.Before(before, operation.node)) continue;
+    if (is_new || before == operation.node || facts.order().Before(before, operation.node))
+      continue;
     if (ExclusiveBodies(trace, trace[before].graph, trace[operation.node].graph) != 0) continue;
     if (pairs++ > 0) continue;
     finding.nodes = {before, operation.node};
@@ -41,10 +42,10 @@ Finding FindUnordered(const Facts& facts, const RankProgram& program) {
 }  // namespace
 
 std::vector<Finding> FindCollectiveOrders(const Facts& facts) {
-  const RankCollectives collectives = SummarizeCollectives(facts.trace);
+  const RankCollectives& collectives = facts.collectives();
   if (collectives.programs.empty()) return {};
   std::vector<Finding> findings = CompareOwnRanks(collectives, "collective-order");
-  const std::vector<bool> never_run = NeverRun(facts.trace);
+  const std::vector<bool>& never_run = facts.never_run();
   for (const RankProgram& program : collectives.programs) {
     if (!program.graph || never_run[program.graph.index()]) continue;
     Finding finding = FindUnordered(facts, program);

@@ -6,7 +6,7 @@
 namespace graphkit {
 
 std::vector<Finding> FindCollectiveSizes(const Facts& facts) {
-  return CompareOwnRanks(SummarizeCollectives(facts.trace), "collective-size");
+  return CompareOwnRanks(facts.collectives(), "collective-size");
 }
 
 }  // namespace graphkit

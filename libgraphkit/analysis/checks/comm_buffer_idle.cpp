@@ -13,7 +13,7 @@ namespace {
 class Lender {
  public:
   explicit Lender(const Facts& facts)
-      : facts_(facts), trace_(facts.trace), communicates_(CommunicationKernels(facts.trace)) {}
+      : facts_(facts), trace_(facts.trace), communicates_(facts.communication()) {}
 
   std::vector<Finding> FindLoans() {
     if (communicates_.empty()) return {};
@@ -33,12 +33,12 @@ class Lender {
   // The one graph whose nodes touch a buffer of communication that its allocator can't hand to
   // computation: it lives outside the graph, or in a pool of its own.
   GraphId OnlyGraph(BlockId id) const {
-    const auto touches = facts_.lives.Touches(id);
+    const auto touches = facts_.lives().Touches(id);
     GraphId graph;
     bool exchanged = false;
     for (const Touch& touch : touches) {
       const Node& node = trace_[touch.node];
-      const GraphId root = facts_.roots[node.graph.index()];
+      const GraphId root = facts_.roots()[node.graph.index()];
       if (node.graph != root || (graph.valid() && graph != root)) return {};
       graph = root;
       exchanged = exchanged || communicates_.Has(node.kernel);
@@ -51,14 +51,14 @@ class Lender {
   bool Holds(BlockId buffer, BlockId block) const {
     const Block& from = trace_[buffer];
     const Block& to = trace_[block];
-    if (from.pool == to.pool && facts_.lives[buffer].root.valid()) return false;
-    if (RoundedSize(to) > RoundedSize(from) || facts_.lives[block].escaped) return false;
+    if (from.pool == to.pool && facts_.lives()[buffer].root.valid()) return false;
+    if (RoundedSize(to) > RoundedSize(from) || facts_.lives()[block].escaped) return false;
     const BlockOrder order = facts_.Blocks(MarkerRule::kLastUse);
     std::vector<Touch> later;
-    for (const Touch& use : facts_.lives.Touches(buffer)) {
-      if (facts_.order.Before(use.node, facts_.lives[block].alloc)) continue;
+    for (const Touch& use : facts_.lives().Touches(buffer)) {
+      if (facts_.order().Before(use.node, facts_.lives()[block].alloc)) continue;
       if (!order.Dies(block)) return false;
-      if (!order.DiesBefore(block, facts_.order.StartOf(use.node))) return false;
+      if (!order.DiesBefore(block, facts_.order().StartOf(use.node))) return false;
       later.push_back(use);
     }
     return later.empty() || FillsFirst(buffer, later);
@@ -68,7 +68,7 @@ class Lender {
   bool FillsFirst(BlockId buffer, std::span<const Touch> uses) const {
     const NodeId first = uses.front().node;
     return std::ranges::all_of(uses, [&](const Touch& use) {
-      if (use.node != first) return facts_.order.Before(first, use.node);
+      if (use.node != first) return facts_.order().Before(first, use.node);
       return Fills(first, buffer);
     });
   }
@@ -88,7 +88,7 @@ class Lender {
   void Lend(GraphId graph, const std::vector<BlockId>& buffers, Finding* finding) const {
     std::vector<BlockId> borrowers;
     for (const BlockId buffer : buffers) {
-      const BlockId best = BestBorrower(buffer, facts_.blocks[graph.index()], borrowers);
+      const BlockId best = BestBorrower(buffer, facts_.blocks()[graph.index()], borrowers);
       if (!best.valid()) continue;
       borrowers.push_back(best);
       finding->blocks.push_back(buffer);
@@ -123,7 +123,7 @@ class Lender {
 
   const Facts& facts_;
   const Trace& trace_;
-  KernelSet communicates_;
+  const KernelSet& communicates_;
   std::vector<bool> buffer_;  // by block
 };
 

@@ -21,7 +21,7 @@ std::map<std::pair<GraphId, CommunicatorId>, NodeId> FindUsers(const Facts& fact
     if (node == trace.nodes.end() || node->seq != collective.seq || !InGraph(trace, *node)) {
       continue;
     }
-    const GraphId root = facts.roots[node->graph.index()];
+    const GraphId root = facts.roots()[node->graph.index()];
     users.try_emplace({root, collective.communicator},
                       static_cast<size_t>(node - trace.nodes.begin()));
   }
@@ -30,8 +30,7 @@ std::map<std::pair<GraphId, CommunicatorId>, NodeId> FindUsers(const Facts& fact
 
 class Judge {
  public:
-  explicit Judge(const Facts& facts)
-      : trace_(facts.trace), launches_(LaunchesByGraph(facts.trace)) {}
+  explicit Judge(const Facts& facts) : trace_(facts.trace), launches_(facts.launches()) {}
 
   Finding Of(GraphId graph, CommunicatorId communicator, NodeId node) const {
     Finding finding;
@@ -82,7 +81,7 @@ class Judge {
   }
 
   const Trace& trace_;
-  const std::vector<std::vector<uint32_t>> launches_;
+  const std::vector<std::vector<uint32_t>>& launches_;
 };
 
 }  // namespace

@@ -32,10 +32,7 @@ std::optional<Rule> RuleOf(const Process& process) {
 class Finder {
  public:
   Finder(const Facts& facts, const Rule& rule)
-      : facts_(facts),
-        trace_(facts.trace),
-        rule_(rule),
-        collectives_(SummarizeCollectives(facts.trace)) {}
+      : facts_(facts), trace_(facts.trace), rule_(rule), collectives_(facts.collectives()) {}
 
   std::vector<Finding> Find() {
     if (collectives_.programs.empty()) return {};
@@ -53,7 +50,7 @@ class Finder {
       for (size_t i = 1; i < program.operations.size(); ++i) {
         const RankOperation &a = program.operations[i - 1], &b = program.operations[i];
         if (a.what.communicator == b.what.communicator || a.node == b.node) continue;
-        if (facts_.order.Before(a.node, b.node)) continue;
+        if (facts_.order().Before(a.node, b.node)) continue;
         if (ExclusiveBodies(trace_, trace_[a.node].graph, trace_[b.node].graph) != 0) continue;
         Finding& finding =
             Add(program.graph, NameOf(trace_, a.node) + " and " + NameOf(trace_, b.node) + " of " +
@@ -73,12 +70,11 @@ class Finder {
         AddOnce(rule_.all ? CommunicatorId(0u) : operation.what.communicator, &uses[program.graph]);
       }
     }
-    const LaunchOrder order(trace_);
-    RunGraphs run(trace_);
+    const LaunchOrder& order = facts_.launch_order();
     std::map<CommunicatorId, std::pair<uint32_t, GraphId>> last;
     std::map<std::pair<GraphId, GraphId>, bool> told;
     for (uint32_t i = 0; i < trace_.launches.size(); ++i) {
-      const GraphId graph = run.Of(trace_.launches[i]);
+      const GraphId graph = facts_.ran()[i];
       if (!graph || !uses.contains(graph)) continue;
       for (const CommunicatorId communicator : uses[graph]) {
         const auto [at, is_new] = last.try_emplace(communicator, i, graph);
@@ -109,7 +105,7 @@ class Finder {
   const Facts& facts_;
   const Trace& trace_;
   const Rule rule_;
-  const RankCollectives collectives_;
+  const RankCollectives& collectives_;
   std::vector<Finding> found_;
 };
 

@@ -54,11 +54,12 @@ std::vector<Finding> FindCrossBranchFrees(const Facts& facts) {
   }
   FrontierReplay replay(trace, WholeTrace(trace));
   std::map<std::pair<GraphId, GraphId>, Finding> by_graphs;
-  for (const BlockId id : BlocksByFree(trace)) {
-    if (!facts.lives[id].root.valid()) continue;
-    const GraphId from = facts.lives[id].alloc.graph;
+  for (const uint32_t freed : BlocksBySeq(trace, &Block::free_requested)) {
+    const BlockId id(freed);
+    if (!facts.lives()[id].root.valid()) continue;
+    const GraphId from = facts.lives()[id].alloc.graph;
     const GraphId freed_in = FreedIn(trace, trace[id], &replay);
-    if (!freed_in.valid() || facts.roots[freed_in.index()] != facts.lives[id].root) continue;
+    if (!freed_in.valid() || facts.roots()[freed_in.index()] != facts.lives()[id].root) continue;
     if (!ConditionalApart(trace, freed_in, from).valid()) continue;
     Finding& finding = by_graphs[{from, freed_in}];
     AddBlock(trace, id, &finding);

@@ -1,9 +1,7 @@
 // dead-input: launches of graphs whose inputs were freed.
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/checks/freed_inputs.h"
-#include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/host_copies.h"
-#include "libgraphkit/analysis/names/capture_places.h"
 
 namespace graphkit {
 
@@ -13,9 +11,9 @@ namespace {
 // given its address.
 bool Copies(const Facts& facts, GraphId graph, BlockId block) {
   const Trace& trace = facts.trace;
-  return std::ranges::any_of(facts.lives.Touches(block), [&](const Touch& touch) {
+  return std::ranges::any_of(facts.lives().Touches(block), [&](const Touch& touch) {
     const Node& node = trace[touch.node];
-    return facts.roots[node.graph.index()] == graph && node.kind != NodeKind::kKernel;
+    return facts.roots()[node.graph.index()] == graph && node.kind != NodeKind::kKernel;
   });
 }
 
@@ -23,8 +21,7 @@ bool Copies(const Facts& facts, GraphId graph, BlockId block) {
 
 std::vector<Finding> FindFreedInputs(const Facts& facts, const FreedInputs& which) {
   const Trace& trace = facts.trace;
-  const CapturePlaces places(trace);
-  const std::vector<std::vector<StaleInput>> stale = FindStaleInputs(facts);
+  const std::vector<std::vector<StaleInput>>& stale = facts.stale_inputs();
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     bool known = false;
     for (const auto& [input, now] : stale[graph.index()]) {
@@ -37,7 +34,7 @@ std::vector<Finding> FindFreedInputs(const Facts& facts, const FreedInputs& whic
       const bool registered = which.host && IsRegistered(trace, block);
       finding->evidence.push_back({.text = NameOf(trace, input.block) +
                                            (registered ? " was unregistered " : " was freed ") +
-                                           places.Of(block.free_requested) + ", and " +
+                                           facts.places().Of(block.free_requested) + ", and " +
                                            NameOf(trace, input.node) + " touches it",
                                    .nodes = {input.node},
                                    .blocks = {input.block},

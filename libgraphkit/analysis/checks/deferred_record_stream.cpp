@@ -8,7 +8,6 @@
 
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/names/call_site.h"
-#include "libgraphkit/analysis/names/capture_places.h"
 #include "libgraphkit/group_by.h"
 
 namespace graphkit {
@@ -27,7 +26,6 @@ class DeferredBlocks {
   explicit DeferredBlocks(const Facts& facts)
       : facts_(facts),
         trace_(facts.trace),
-        places_(trace_),
         at_free_(facts.Blocks(MarkerRule::kAtFree)),
         last_use_(facts.Blocks(MarkerRule::kLastUse)),
         recorded_(Group(trace_.block_streams, trace_.blocks.size(),
@@ -39,15 +37,15 @@ class DeferredBlocks {
         last_node_(trace_.streams.size()) {}
 
   std::vector<Finding> FindCauses() {
-    for (size_t i = 0; i < facts_.blocks.size(); ++i) {
-      if (facts_.usage[i].deferred > 0) FindIn(GraphId(i));
+    for (size_t i = 0; i < facts_.blocks().size(); ++i) {
+      if (facts_.usage()[i].deferred > 0) FindIn(GraphId(i));
     }
     return std::move(findings_);
   }
 
  private:
   void FindIn(GraphId graph) {
-    for (const BlockId block : facts_.blocks[graph.index()]) {
+    for (const BlockId block : facts_.blocks()[graph.index()]) {
       const StreamId stream = trace_[block].stream;
       if (!stream.valid()) continue;
       last_block_[stream.index()] = block;
@@ -57,7 +55,7 @@ class DeferredBlocks {
       const StreamId stream = trace_.nodes[node].stream;
       if (stream.valid()) last_node_[stream.index()] = NodeId(node);
     }
-    for (const BlockId block : facts_.blocks[graph.index()]) {
+    for (const BlockId block : facts_.blocks()[graph.index()]) {
       if (Deferred(trace_[block])) Add(graph, block);
     }
     for (auto& [key, finding] : by_cause_) {
@@ -87,7 +85,7 @@ class DeferredBlocks {
 
   Why WhyDeferred(BlockId id) const {
     const Block& block = trace_[id];
-    if (facts_.lives[id].foreign || !block.stream.valid()) return Why::kForeignStream;
+    if (facts_.lives()[id].foreign || !block.stream.valid()) return Why::kForeignStream;
     const BlockId last = last_block_[block.stream.index()];
     if (last.valid() && at_free_.Before(id, last)) return Why::kAllocatorWaits;
     if (JoinedBy(id, MarkerRule::kAtFree)) return Why::kStreamIdle;
@@ -102,15 +100,15 @@ class DeferredBlocks {
   // The first marker of the block that its stream doesn't wait for.
   NodeId FirstUnjoined(BlockId id, MarkerRule rule) const {
     const NodeId last = last_node_[trace_[id].stream.index()];
-    for (const NodeId marker : facts_.lives.Markers(id, rule)) {
-      if (!last.valid() || !facts_.order.EndsBefore(marker, last)) return marker;
+    for (const NodeId marker : facts_.lives().Markers(id, rule)) {
+      if (!last.valid() || !facts_.order().EndsBefore(marker, last)) return marker;
     }
     return {};
   }
 
   void Finish(Why why, Finding* finding) const {
     const BlockId first = finding->blocks.front();
-    const Usage& usage = facts_.usage[finding->graph.index()];
+    const Usage& usage = facts_.usage()[finding->graph.index()];
     const Bytes cost = usage.peak_held - std::min(usage.peak_held, usage.peak_live);
     const Words words =
         histories_[finding->graph.index()] ? OfHistory() : WordsFor(why, first, finding->streams);
@@ -121,7 +119,7 @@ class DeferredBlocks {
         (cost > 0 ? "; deferred frees raise the peak of the graph by " + FormatBytes(cost)
                   : "; it costs nothing: the peak is elsewhere");
     finding->advice = words.advice;
-    for (const NodeId node : facts_.lives.Markers(first, MarkerRule::kLastUse)) {
+    for (const NodeId node : facts_.lives().Markers(first, MarkerRule::kLastUse)) {
       finding->nodes.push_back(node);
       finding->evidence.push_back({.text = NameOf(trace_, first) + " was last touched by " +
                                            NameOf(trace_, node) + " on " +
@@ -132,7 +130,7 @@ class DeferredBlocks {
     }
     finding->evidence.push_back({.text = NameOf(trace_, first) + " was allocated on " +
                                          NameOf(trace_, trace_[first].stream) + ", " +
-                                         places_.Of(trace_[first].allocated),
+                                         facts_.places().Of(trace_[first].allocated),
                                  .blocks = {first},
                                  .stack = trace_[first].stack});
     finding->assumes = Assumption::kTorchStreams;
@@ -205,7 +203,6 @@ class DeferredBlocks {
 
   const Facts& facts_;
   const Trace& trace_;
-  CapturePlaces places_;
   BlockOrder at_free_;
   BlockOrder last_use_;
   Grouped recorded_;                 // by block

@@ -179,14 +179,12 @@ std::vector<Finding> FindDuplicateExecs(const Facts& facts) {
     const Shapes::Shape& shape = shapes.Of(exec);
     if (shape.can_update && shape.nodes > 0) alike[{shape.hash, exec.flags}].emplace_back(i);
   }
-  std::optional<LaunchOrder> order;
   std::vector<Finding> findings;
   for (auto& [key, execs] : alike) {
     execs = MostAtOnce(trace, execs);
     if (execs.size() < kAlike) continue;
-    if (!order) order.emplace(trace);
     size_t switches = 0;
-    execs = OneAfterAnother(trace, *order, launches, execs, &switches);
+    execs = OneAfterAnother(trace, facts.launch_order(), launches, execs, &switches);
     if (execs.size() < kAlike) continue;
     const Exec& first = trace[execs.front()];
     Finding finding{.severity = Severity::kNote, .graph = first.graph};
@@ -194,12 +192,12 @@ std::vector<Finding> FindDuplicateExecs(const Facts& facts) {
                       " alive at once differ only in what an update can set (" +
                       Count(shapes.Of(first).nodes, "node") + " each), " +
                       NameOf(trace, first.graph) + " first: one exec would do";
-    if (facts.exec_memory) {
-      const ByteRange saved = SavedBy(*facts.exec_memory, execs);
+    if (facts.exec_memory()) {
+      const ByteRange saved = SavedBy(*facts.exec_memory(), execs);
       finding.bytes = saved.bytes;
       finding.message += ", and take " + FormatBytes(saved.bytes) + " less (" +
                          FormatBytes(saved.low) + " to " + FormatBytes(saved.high) + ", " +
-                         std::string(NameOf(facts.exec_memory->source)) + ")";
+                         std::string(NameOf(facts.exec_memory()->source)) + ")";
     }
     finding.advice =
         "where memory matters more than time: keep one exec, and call cudaGraphExecUpdate with the "

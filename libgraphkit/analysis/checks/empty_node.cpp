@@ -7,12 +7,13 @@ namespace graphkit {
 std::vector<Finding> FindEmptyNodes(const Facts& facts) {
   const Trace& trace = facts.trace;
   std::vector<uint32_t> out(trace.nodes.size());
-  for (const InEdge& edge : facts.in_edges.edges) ++out[edge.from.index()];
+  for (const InEdge& edge : facts.in_edges().edges) ++out[edge.from.index()];
   std::vector<std::vector<NodeId>> empty(trace.graphs.size());
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
     const Node& node = trace.nodes[i];
     if (node.kind != NodeKind::kEmpty || !InGraph(trace, node)) continue;
-    if (facts.in_edges.Of(i).size() <= 1 || out[i] <= 1) empty[node.graph.index()].emplace_back(i);
+    if (facts.in_edges().Of(i).size() <= 1 || out[i] <= 1)
+      empty[node.graph.index()].emplace_back(i);
   }
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     finding->nodes = std::move(empty[graph.index()]);

@@ -41,13 +41,12 @@ struct Escape {
 
 class EscapeFinder {
  public:
-  explicit EscapeFinder(const Facts& facts)
-      : facts_(facts), trace_(facts.trace), never_run_(NeverRun(facts.trace)) {}
+  explicit EscapeFinder(const Facts& facts) : facts_(facts), trace_(facts.trace) {}
 
   std::vector<Finding> FindEscaped() {
     for (const Capture& capture : trace_.captures) {
       if (capture.status != CaptureStatus::kCompleted || !capture.graph.valid()) continue;
-      if (never_run_[capture.graph.index()]) continue;
+      if (facts_.never_run()[capture.graph.index()]) continue;
       auto work = std::ranges::upper_bound(trace_.works, capture.begin, {}, &EagerWork::seq);
       for (; work != trace_.works.end() && work->seq < capture.end; ++work) Judge(capture, *work);
     }
@@ -208,7 +207,6 @@ class EscapeFinder {
 
   const Facts& facts_;
   const Trace& trace_;
-  std::vector<bool> never_run_;
   TouchesByGraph touching_{facts_};
   size_t touches_ = 0;
   std::map<Key, Found> found_;

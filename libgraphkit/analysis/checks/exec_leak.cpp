@@ -7,7 +7,6 @@
 
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/names/call_site.h"
-#include "libgraphkit/analysis/names/capture_places.h"
 #include "libgraphkit/group_by.h"
 
 namespace graphkit {
@@ -27,7 +26,7 @@ std::vector<std::optional<Seq>> LastLaunches(const Trace& trace) {
 // Whether the graph allocates in a private pool: then an allocator's owner (in PyTorch a CUDAGraph)
 // holds its execs, and leaves them to the end of the process.
 bool HasPrivatePool(const Facts& facts, GraphId graph) {
-  return std::ranges::any_of(facts.blocks[graph.index()], [&](BlockId id) {
+  return std::ranges::any_of(facts.blocks()[graph.index()], [&](BlockId id) {
     const PoolId pool = facts.trace[id].pool;
     return pool.valid() && facts.trace[pool].kind == PoolKind::kPrivate;
   });
@@ -35,7 +34,6 @@ bool HasPrivatePool(const Facts& facts, GraphId graph) {
 
 std::vector<Finding> FindUndestroyed(const Facts& facts) {
   const Trace& trace = facts.trace;
-  const CapturePlaces places(trace);
   const Grouped by_graph =
       Group(trace.execs, trace.graphs.size(), [](const Exec& exec) { return exec.graph; });
   const std::vector<std::optional<Seq>> last_launch = LastLaunches(trace);
@@ -50,9 +48,9 @@ std::vector<Finding> FindUndestroyed(const Facts& facts) {
       if (exec.destroyed != kNever) continue;
       used = used && last_launch[id] && *last_launch[id] > last_capture;
       if (++leaked > 1) continue;
-      finding->evidence.push_back(
-          {.text = "exec " + std::to_string(id) + " was instantiated " + places.Of(exec.created),
-           .stack = exec.stack});
+      finding->evidence.push_back({.text = "exec " + std::to_string(id) + " was instantiated " +
+                                           facts.places().Of(exec.created),
+                                   .stack = exec.stack});
     }
     if (leaked == 0) return;
     const std::string execs = Count(leaked, "exec") + " of " + NameOf(trace, graph);
@@ -70,7 +68,7 @@ std::vector<Finding> FindUndestroyed(const Facts& facts) {
 // The stack by which an exec's maker is known: its own, else that of what its graph allocated.
 StackId MakerOf(const Facts& facts, const Exec& exec) {
   if (exec.stack.valid() || !exec.graph.valid()) return exec.stack;
-  for (const BlockId block : facts.blocks[exec.graph.index()]) {
+  for (const BlockId block : facts.blocks()[exec.graph.index()]) {
     if (facts.trace[block].stack.valid()) return facts.trace[block].stack;
   }
   return {};
@@ -96,7 +94,7 @@ std::map<std::string, std::vector<ExecId>> KeptByLine(const Facts& facts) {
 Bytes HeldBy(const Facts& facts, const std::vector<ExecId>& execs) {
   std::vector<PoolId> pools;
   for (const ExecId exec : execs) {
-    for (const BlockId id : facts.blocks[facts.trace[exec].graph.index()]) {
+    for (const BlockId id : facts.blocks()[facts.trace[exec].graph.index()]) {
       AddOnce(facts.trace[id].pool, &pools);
     }
   }

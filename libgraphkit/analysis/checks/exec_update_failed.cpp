@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/capture_places.h"
 #include "libgraphkit/analysis/order/graph_difference.h"
 
 namespace graphkit {
@@ -77,7 +76,7 @@ struct FailedUpdates {
 class FailureFinder {
  public:
   explicit FailureFinder(const Facts& facts)
-      : trace_(facts.trace), places_(trace_), differences_(trace_) {
+      : facts_(facts), trace_(facts.trace), differences_(trace_) {
     for (const Launch& launch : trace_.launches) launches_[launch.exec].push_back(launch.seq);
     for (const ExecUpdate& update : trace_.exec_updates)
       updates_[update.exec].push_back(update.seq);
@@ -111,7 +110,7 @@ class FailureFinder {
     if (failed.first != nullptr) return;
     failed.first = &update;
     finding.graph = update.graph;
-    const std::string place = places_.Of(update.seq);
+    const std::string place = facts_.places().Of(update.seq);
     finding.evidence.push_back({.text = "exec " + std::to_string(update.exec.value) + ", of " +
                                         NameOf(trace_, runs) + ", was to become " +
                                         NameOf(trace_, update.graph) +
@@ -178,8 +177,8 @@ class FailureFinder {
 
   static constexpr Seq kFailureAfter = 3;  // records from the update to the failure
 
+  const Facts& facts_;
   const Trace& trace_;
-  CapturePlaces places_;
   GraphDifferences differences_;
   std::map<ExecId, std::vector<Seq>> launches_, updates_;
   std::map<std::tuple<int32_t, GraphDifference::What, uint32_t>, FailedUpdates> found_;

@@ -11,7 +11,7 @@ namespace graphkit {
 std::vector<Finding> FindByGraph(const Facts& facts,
                                  const std::function<void(GraphId, Finding*)>& judge) {
   std::vector<std::unique_ptr<Finding>> by_graph(facts.trace.graphs.size());
-  ForEachGraph(facts.trace, facts.blocks, [&](GraphId graph) {
+  ForEachGraph(facts.trace, facts.blocks(), [&](GraphId graph) {
     Finding finding{.graph = graph};
     judge(graph, &finding);
     if (finding.message.empty()) return;
@@ -37,11 +37,12 @@ Evidence CapturedThere(const Trace& trace, NodeId node) {
   return {.text = CapturedOn(trace, node), .nodes = {node}, .stack = trace[node].stack};
 }
 
-Evidence AllocatedThere(const CapturePlaces& places, BlockId block) {
-  const Trace& trace = places.trace();
-  return {.text = NameOf(trace, block) + " was allocated " + places.Of(trace[block].allocated),
-          .blocks = {block},
-          .stack = trace[block].stack};
+Evidence AllocatedThere(const Facts& facts, BlockId block) {
+  const Trace& trace = facts.trace;
+  return {
+      .text = NameOf(trace, block) + " was allocated " + facts.places().Of(trace[block].allocated),
+      .blocks = {block},
+      .stack = trace[block].stack};
 }
 
 Evidence OverBefore(const Trace& trace, BlockId earlier, BlockId later, StackId stack) {
@@ -51,41 +52,6 @@ Evidence OverBefore(const Trace& trace, BlockId earlier, BlockId later, StackId 
   return {.text = name(earlier) + " is over before " + name(later),
           .blocks = {earlier, later},
           .stack = stack};
-}
-
-bool KnowsWhatWasFreed(const Trace& trace) {
-  return !trace.completeness.truncated && trace.process.device != DeviceKind::kImported;
-}
-
-std::vector<BlockId> BlocksByFree(const Trace& trace) {
-  std::vector<BlockId> blocks;
-  for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    if (trace.blocks[i].freed()) blocks.emplace_back(i);
-  }
-  std::ranges::sort(blocks, {}, [&](BlockId block) { return trace[block].free_requested; });
-  return blocks;
-}
-
-std::vector<bool> CapturedWith(const Trace& trace, CaptureStatus status) {
-  std::vector<bool> captured(trace.graphs.size());
-  for (const Capture& capture : trace.captures) {
-    if (capture.status != status || !capture.graph.valid()) continue;
-    captured[capture.graph.index()] = true;
-  }
-  return captured;
-}
-
-std::vector<bool> NeverRun(const Trace& trace) {
-  std::vector<bool> never(trace.graphs.size());
-  if (!KnowsWhatWasFreed(trace)) return never;
-  for (size_t i = 0; i < never.size(); ++i) {
-    if (trace.graphs[i].destroyed != kNever) never[i] = true;
-    if (trace.graphs[i].original.valid()) never[trace.graphs[i].original.index()] = true;
-  }
-  for (const Exec& exec : trace.execs) {
-    if (exec.graph.valid()) never[exec.graph.index()] = false;
-  }
-  return never;
 }
 
 namespace {
@@ -116,7 +82,7 @@ std::vector<NodeId> ShortestPath(const Order& order, const InEdges& in, NodeId f
 
 Evidence ProofPath(const Facts& facts, NodeId from, NodeId to) {
   Evidence evidence;
-  evidence.nodes = ShortestPath(facts.order, facts.in_edges, from, to);
+  evidence.nodes = ShortestPath(facts.order(), facts.in_edges(), from, to);
   if (evidence.nodes.empty()) {
     evidence.nodes = {from, to};
     evidence.text = NameOf(facts.trace, from) + " is before " + NameOf(facts.trace, to) +
@@ -136,7 +102,7 @@ Evidence ProofPath(const Facts& facts, NodeId from, NodeId to) {
 
 void AddRace(const Facts& facts, const Race& race, Finding* finding) {
   const Trace& trace = facts.trace;
-  finding->graph = facts.roots[trace[race.earlier].graph.index()];
+  finding->graph = facts.RootOf(race.earlier);
   if (AddOnce(race.block, &finding->blocks)) finding->bytes += RoundedSize(trace[race.block]);
   for (const NodeId node : {race.earlier, race.later}) {
     if (!AddOnce(node, &finding->nodes) || finding->evidence.size() >= 4) continue;
@@ -148,7 +114,7 @@ void AddRace(const Facts& facts, const Race& race, Finding* finding) {
 RaceSite SiteOf(const Facts& facts, const Race& race, Severity severity) {
   const Node& earlier = facts.trace[race.earlier];
   const Node& later = facts.trace[race.later];
-  return {facts.roots[earlier.graph.index()], severity, earlier.kernel, later.kernel};
+  return {facts.roots()[earlier.graph.index()], severity, earlier.kernel, later.kernel};
 }
 
 std::vector<Finding> TakeFindings(std::map<RaceSite, Finding>* by_site) {
@@ -162,15 +128,6 @@ std::vector<Finding> TakeFindings(std::map<RaceSite, Finding>* by_site) {
     findings.push_back(std::move(finding));
   }
   return findings;
-}
-
-std::vector<bool> GraphsOfHistories(const Trace& trace) {
-  const bool imported = trace.process.device == DeviceKind::kImported;
-  std::vector<bool> histories(trace.graphs.size(), imported);
-  for (const Node& node : trace.nodes) {
-    if (node.source != Source::kDerived) histories[node.graph.index()] = false;
-  }
-  return histories;
 }
 
 }  // namespace graphkit

@@ -10,7 +10,6 @@
 
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/memory/races.h"
-#include "libgraphkit/analysis/names/capture_places.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/analysis/order/topology.h"
@@ -18,10 +17,6 @@
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
-
-// By graph: whether it is made of a memory history alone: its nodes, if any, stand for points
-// between allocations, and what used a block isn't known.
-std::vector<bool> GraphsOfHistories(const Trace& trace);
 
 std::vector<Finding> FindBlockLeaks(const Facts& facts);
 std::vector<Finding> FindExecLeaks(const Facts& facts);
@@ -102,7 +97,7 @@ std::string BlocksText(const Finding& finding);
 Evidence CapturedThere(const Trace& trace, NodeId node);
 
 // Where a block comes from, as evidence.
-Evidence AllocatedThere(const CapturePlaces& places, BlockId block);
+Evidence AllocatedThere(const Facts& facts, BlockId block);
 
 // That one block's memory could go to another one, as evidence.
 Evidence OverBefore(const Trace& trace, BlockId earlier, BlockId later, StackId stack);
@@ -123,24 +118,6 @@ std::vector<Finding> TakeValues(std::map<Key, Finding>* by_key) {
   by_key->clear();
   return findings;
 }
-
-// Whether the trace goes on to the program's end and says what was freed and destroyed: only then
-// is something that wasn't a leak.
-bool KnowsWhatWasFreed(const Trace& trace);
-
-// Blocks that were freed, in the order of their free requests.
-std::vector<BlockId> BlocksByFree(const Trace& trace);
-
-// By graph: whether a capture of it came to that.
-std::vector<bool> CapturedWith(const Trace& trace, CaptureStatus status);
-// By graph: whether a capture of it ended with an error, so that the program never got it.
-inline std::vector<bool> InvalidatedGraphs(const Trace& trace) {
-  return CapturedWith(trace, CaptureStatus::kInvalidated);
-}
-
-// By graph: whether it surely never ran and never will: it is gone, or only a model for others
-// (clones, child graphs), and no exec was made of it. Its clones are judged for themselves.
-std::vector<bool> NeverRun(const Trace& trace);
 
 // The edges from one node to another, as evidence; says so when there is none that can be shown.
 Evidence ProofPath(const Facts& facts, NodeId from, NodeId to);

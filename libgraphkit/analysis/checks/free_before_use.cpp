@@ -6,7 +6,7 @@ namespace graphkit {
 std::vector<Finding> FindFreeBeforeUse(const Facts& facts) {
   std::map<RaceSite, Finding> by_site;
   const Trace& trace = facts.trace;
-  for (const Race& race : facts.races) {
+  for (const Race& race : facts.races()) {
     if (race.ordered_if_full || race.kind != RaceKind::kFree) continue;
     Finding& finding = by_site[SiteOf(facts, race, Severity::kError)];
     if (finding.blocks.empty()) {

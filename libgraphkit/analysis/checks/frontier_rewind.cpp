@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/capture_places.h"
 #include "libgraphkit/analysis/order/frontier.h"
 
 namespace graphkit {
@@ -14,7 +13,7 @@ std::vector<NodeId> Dropped(const Facts& facts, const StreamFrontier& before,
   std::vector<NodeId> dropped;
   for (const FrontierEntry& old : before.entries) {
     const bool kept = std::ranges::any_of(after.entries, [&](const FrontierEntry& entry) {
-      return facts.order.EndsBefore(old.node, entry.node);
+      return facts.order().EndsBefore(old.node, entry.node);
     });
     if (!kept) dropped.push_back(old.node);
   }
@@ -24,10 +23,10 @@ std::vector<NodeId> Dropped(const Facts& facts, const StreamFrontier& before,
 // Blocks of the stream that were freed while it was after the nodes, whose last users it may now
 // run beside.
 void AddFreedBlocks(const Facts& facts, const StreamOp& op, Finding* finding) {
-  for (const BlockId id : facts.blocks[finding->graph.index()]) {
+  for (const BlockId id : facts.blocks()[finding->graph.index()]) {
     const Block& block = facts.trace[id];
     if (block.stream != op.stream || block.free_requested >= op.seq) continue;
-    const auto markers = facts.lives.Markers(id, MarkerRule::kAtFree);
+    const auto markers = facts.lives().Markers(id, MarkerRule::kAtFree);
     const bool hit = std::ranges::find_first_of(markers, finding->nodes) != markers.end();
     if (hit) AddBlock(facts.trace, id, finding);
   }
@@ -39,7 +38,6 @@ std::vector<Finding> FindFrontierRewinds(const Facts& facts) {
   const Trace& trace = facts.trace;
   if (!HasRewinds(trace)) return {};
   std::vector<Finding> findings;
-  const CapturePlaces places(trace);
   FrontierReplay replay(trace, WholeTrace(trace));
   for (const StreamOp& op : trace.stream_ops) {
     if (op.kind != StreamOpKind::kSetFrontier) continue;
@@ -51,11 +49,11 @@ std::vector<Finding> FindFrontierRewinds(const Facts& facts) {
     Finding finding;
     finding.nodes = Dropped(facts, before, replay.Of(op.stream));
     if (finding.nodes.empty()) continue;
-    finding.graph = facts.roots[before.graph.index()];
+    finding.graph = facts.roots()[before.graph.index()];
     finding.streams = {op.stream};
     AddFreedBlocks(facts, op, &finding);
     finding.severity = finding.blocks.empty() ? Severity::kNote : Severity::kWarning;
-    finding.message = NameOf(trace, op.stream) + " was set back " + places.Of(op.seq) +
+    finding.message = NameOf(trace, op.stream) + " was set back " + facts.places().Of(op.seq) +
                       ": what it captures next isn't after " + NameOf(trace, finding.nodes.front());
     if (!finding.blocks.empty()) {
       finding.message +=

@@ -37,10 +37,10 @@ std::vector<Finding> FindGraphAllocationLeaks(const Facts& facts) {
   const Trace& trace = facts.trace;
   if (!KnowsWhatWasFreed(trace)) return {};
   const std::vector<Launched> launched = CountLaunches(trace);
-  const std::vector<bool> invalidated = InvalidatedGraphs(trace);
+  const std::vector<bool>& invalidated = facts.invalidated();
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     if (invalidated[graph.index()]) return;
-    for (const BlockId id : facts.blocks[graph.index()]) {
+    for (const BlockId id : facts.blocks()[graph.index()]) {
       const Block& block = trace[id];
       if (!block.alloc_node.valid() || block.free_node.valid() || block.freed()) continue;
       if (!InGraph(trace, trace[block.alloc_node])) continue;

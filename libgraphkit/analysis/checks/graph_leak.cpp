@@ -15,7 +15,7 @@ bool Owned(const Graph& graph) {
 std::vector<Finding> FindGraphLeaks(const Facts& facts) {
   const Trace& trace = facts.trace;
   if (!KnowsWhatWasFreed(trace)) return {};
-  const std::vector<bool> invalidated = InvalidatedGraphs(trace);
+  const std::vector<bool>& invalidated = facts.invalidated();
   // A graph that is still being captured isn't the program's yet.
   const std::vector<bool> open = CapturedWith(trace, CaptureStatus::kOpen);
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {

@@ -9,9 +9,9 @@ namespace {
 
 // The place after the last node that touches a block; its free where that isn't known.
 Seq LastUse(const Facts& facts, BlockId id) {
-  const BlockLife& life = facts.lives[id];
+  const BlockLife& life = facts.lives()[id];
   const Seq freed = facts.trace[id].free_requested;
-  const std::span<const Touch> touches = facts.lives.Touches(id);
+  const std::span<const Touch> touches = facts.lives().Touches(id);
   if (life.escaped || life.elsewhere || !life.freed || touches.empty()) return freed;
   Seq last = 0;
   for (const Touch& touch : touches) {
@@ -42,13 +42,13 @@ Bytes PeakByLastUse(const Facts& facts, const std::vector<BlockId>& blocks,
 
 std::vector<Finding> FindLateFrees(const Facts& facts) {
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
-    const std::vector<BlockId>& blocks = facts.blocks[graph.index()];
+    const std::vector<BlockId>& blocks = facts.blocks()[graph.index()];
     std::vector<Seq> last_use;
     last_use.reserve(blocks.size());
     for (const BlockId id : blocks) last_use.push_back(LastUse(facts, id));
-    const Usage& usage = facts.usage[graph.index()];
+    const Usage& usage = facts.usage()[graph.index()];
     // Streams beside each other may need more than what is live at once.
-    const Bytes least = facts.bounds.empty() ? 0 : facts.bounds[graph.index()].bytes;
+    const Bytes least = facts.bounds().empty() ? 0 : facts.bounds()[graph.index()].bytes;
     const Bytes peak = std::max(least, PeakByLastUse(facts, blocks, last_use));
     if (peak >= usage.peak_live) return;
     finding->bytes = usage.peak_live - peak;
@@ -58,7 +58,7 @@ std::vector<Finding> FindLateFrees(const Facts& facts) {
       if (!live || last_use[i] > usage.peak_at) continue;
       finding->blocks.push_back(blocks[i]);
       if (finding->evidence.size() >= kShownEvidence) continue;
-      const NodeId last = facts.lives.Touches(blocks[i]).back().node;
+      const NodeId last = facts.lives().Touches(blocks[i]).back().node;
       finding->nodes.push_back(last);
       finding->evidence.push_back({.text = NameOf(facts.trace, blocks[i]) +
                                            " was last touched by " + NameOf(facts.trace, last) +

@@ -1,13 +1,11 @@
 // lossy-edge-query: queries of edges that can't say what edges they are.
 #include "libgraphkit/analysis/checks/capture_rules.h"
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/capture_places.h"
 
 namespace graphkit {
 
 std::vector<Finding> FindLossyEdgeQueries(const Facts& facts) {
   const Trace& trace = facts.trace;
-  const CapturePlaces places(trace);
   std::vector<Finding> findings;
   for (const Failure& failure : trace.failures) {
     if (failure.error != kErrorLossyQuery) continue;
@@ -18,7 +16,7 @@ std::vector<Finding> FindLossyEdgeQueries(const Facts& facts) {
                       "for what sort of edges they are";
     finding.advice = "pass an array of cudaGraphEdgeData";
     finding.evidence.push_back(
-        {.text = std::string(trace[failure.call]) + " was called " + places.Of(failure.seq),
+        {.text = std::string(trace[failure.call]) + " was called " + facts.places().Of(failure.seq),
          .stack = failure.stack});
     findings.push_back(std::move(finding));
   }

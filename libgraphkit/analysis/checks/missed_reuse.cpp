@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/launches/launches.h"
 
 namespace graphkit {
 namespace {
@@ -13,7 +12,7 @@ namespace {
 std::vector<Finding> FindMissedReuse(const Facts& facts, const char* by, const char* advice,
                                      bool (*differs)(const Block& earlier, const Block& later)) {
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
-    for (const ReusePair& pair : facts.reuse[graph.index()].pairs) {
+    for (const ReusePair& pair : facts.reuse()[graph.index()].pairs) {
       const Block& earlier = facts.trace[pair.earlier];
       const Block& later = facts.trace[pair.later];
       if (!differs(earlier, later)) continue;
@@ -35,8 +34,8 @@ std::vector<Finding> FindMissedReuse(const Facts& facts, const char* by, const c
 std::map<StreamId, std::vector<GraphId>> GraphsApart(const Facts& facts) {
   const Trace& trace = facts.trace;
   std::vector<std::vector<GraphId>> graphs_of(trace.pools.size());
-  for (size_t graph = 0; graph < facts.blocks.size(); ++graph) {
-    for (const BlockId block : facts.blocks[graph]) {
+  for (size_t graph = 0; graph < facts.blocks().size(); ++graph) {
+    for (const BlockId block : facts.blocks()[graph]) {
       const PoolId pool = trace[block].pool;
       if (pool.valid()) AddOnce(GraphId(graph), &graphs_of[pool.index()]);
     }
@@ -47,13 +46,13 @@ std::map<StreamId, std::vector<GraphId>> GraphsApart(const Facts& facts) {
            graphs_of[pool.index()].size() == 1;
   };
   std::map<StreamId, std::vector<GraphId>> apart;
-  const auto launches = LaunchesByGraph(trace);
-  for (size_t graph = 0; graph < facts.blocks.size(); ++graph) {
-    if (launches[graph].empty() || facts.blocks[graph].empty()) continue;
+  const auto& launches = facts.launches();
+  for (size_t graph = 0; graph < facts.blocks().size(); ++graph) {
+    if (launches[graph].empty() || facts.blocks()[graph].empty()) continue;
     const StreamId stream = trace.launches[launches[graph].front()].stream;
     const bool one_stream = std::ranges::all_of(
         launches[graph], [&](uint32_t at) { return trace.launches[at].stream == stream; });
-    if (one_stream && std::ranges::all_of(facts.blocks[graph], is_apart)) {
+    if (one_stream && std::ranges::all_of(facts.blocks()[graph], is_apart)) {
       apart[stream].emplace_back(graph);
     }
   }
@@ -63,15 +62,14 @@ std::map<StreamId, std::vector<GraphId>> GraphsApart(const Facts& facts) {
 // The most of a graph's memory that is live at once, without what it leaves.
 Bytes PassingBytes(const Facts& facts, GraphId graph) {
   Bytes left = 0;
-  for (const BlockId block : facts.blocks[graph.index()]) {
-    if (!facts.lives[block].freed) left += RoundedSize(facts.trace[block]);
+  for (const BlockId block : facts.blocks()[graph.index()]) {
+    if (!facts.lives()[block].freed) left += RoundedSize(facts.trace[block]);
   }
-  const Bytes peak = facts.usage[graph.index()].peak_live;
+  const Bytes peak = facts.usage()[graph.index()].peak_live;
   return peak - std::min(peak, left);
 }
 
 void FindPoolsApart(const Facts& facts, std::vector<Finding>* findings) {
-  const CapturePlaces places(facts.trace);
   for (const auto& [stream, graphs] : GraphsApart(facts)) {
     Bytes sum = 0, largest = 0;
     for (const GraphId graph : graphs) {
@@ -91,7 +89,7 @@ void FindPoolsApart(const Facts& facts, std::vector<Finding>* findings) {
         "pass one pool to all captures (in PyTorch: torch.cuda.graph(pool=…)), the largest graph "
         "first, and read or copy what a graph leaves before the next launch";
     for (size_t i = 0; i < std::min(graphs.size(), kShownEvidence); ++i) {
-      finding.evidence.push_back(AllocatedThere(places, facts.blocks[graphs[i].index()].front()));
+      finding.evidence.push_back(AllocatedThere(facts, facts.blocks()[graphs[i].index()].front()));
     }
     findings->push_back(std::move(finding));
   }

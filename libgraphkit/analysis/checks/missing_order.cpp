@@ -49,12 +49,12 @@ std::optional<Severity> SeverityOf(const Race& race) {
 
 std::vector<Finding> FindMissingOrder(const Facts& facts) {
   std::map<RaceSite, Finding> by_site;
-  const std::vector<bool> never_run = NeverRun(facts.trace);
-  for (const Race& race : facts.races) {
+  const std::vector<bool>& never_run = facts.never_run();
+  for (const Race& race : facts.races()) {
     if (race.ordered_if_full || race.kind == RaceKind::kFree) continue;
     const std::optional<Severity> severity = SeverityOf(race);
     if (!severity) continue;
-    const bool runs = !never_run[facts.roots[facts.trace[race.earlier].graph.index()].index()];
+    const bool runs = !never_run[facts.RootOf(race.earlier).index()];
     Finding& finding = by_site[SiteOf(facts, race, runs ? *severity : Severity::kNote)];
     if (finding.blocks.empty()) {
       finding.message = MissingOrderMessage(facts.trace, race);

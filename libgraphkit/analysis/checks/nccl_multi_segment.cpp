@@ -85,14 +85,14 @@ std::vector<Finding> FindNcclMultiSegments(const Facts& facts) {
   const Trace& trace = facts.trace;
   const Ternary registers = RegistersBuffers(trace.process);
   if (registers == Ternary::kNo || trace.segments.empty()) return {};
-  const KernelSet communicates = CommunicationKernels(trace);
+  const KernelSet& communicates = facts.communication();
   if (communicates.empty()) return {};
   const Segments segments(trace);
   std::vector<Finding> by_graph(trace.graphs.size());
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
     const Node& node = trace.nodes[i];
     if (!communicates.Has(node.kernel)) continue;
-    Finding& finding = by_graph[facts.roots[node.graph.index()].index()];
+    Finding& finding = by_graph[facts.roots()[node.graph.index()].index()];
     for (const Access& access : trace.accesses.Of(node.accesses)) {
       const BlockId id = access.block;
       const size_t spanned = std::max(segments.Spanned(trace[id], node.seq),

@@ -18,8 +18,8 @@ Key KeyOf(const Trace& trace, const Overwrite& overwrite, Severity severity) {
   return {overwrite.graph, severity, used, work.kernel, work.kind};
 }
 
-void AddEvidence(const CapturePlaces& places, const Overwrite& overwrite, Finding* finding) {
-  const Trace& trace = places.trace();
+void AddEvidence(const Facts& facts, const Overwrite& overwrite, Finding* finding) {
+  const Trace& trace = facts.trace;
   const auto add_work = [&](uint32_t work, const char* when) {
     if (work == kNoUse) return;
     finding->evidence.push_back(
@@ -39,8 +39,8 @@ void AddEvidence(const CapturePlaces& places, const Overwrite& overwrite, Findin
   const bool later = overwrite.after != kNoUse &&
                      trace.works[overwrite.after].seq > trace.launches[overwrite.launch].seq;
   add_work(overwrite.after, later ? ", after the launch" : ", before the launch");
-  if (overwrite.used.valid()) finding->evidence.push_back(AllocatedThere(places, overwrite.used));
-  finding->evidence.push_back(AllocatedThere(places, overwrite.own));
+  if (overwrite.used.valid()) finding->evidence.push_back(AllocatedThere(facts, overwrite.used));
+  finding->evidence.push_back(AllocatedThere(facts, overwrite.own));
 }
 
 }  // namespace
@@ -53,9 +53,8 @@ std::string LaunchText(const Trace& trace, const Overwrite& overwrite) {
 
 std::vector<Finding> FindOverwritten(const Facts& facts, const DescribeOverwrite& describe) {
   const Trace& trace = facts.trace;
-  const std::vector<Overwrite> overwrites = FindOverwrites(facts);
+  const std::vector<Overwrite>& overwrites = facts.overwrites();
   if (overwrites.empty()) return {};
-  const CapturePlaces places(trace);
   std::map<Key, Finding> found;
   for (const Overwrite& overwrite : overwrites) {
     Finding described;
@@ -71,7 +70,7 @@ std::vector<Finding> FindOverwritten(const Facts& facts, const DescribeOverwrite
     finding.assumes = Assumption::kArguments;
     if (overwrite.after != kNoUse && trace.works[overwrite.after].stream.valid())
       finding.streams = {trace.works[overwrite.after].stream};
-    AddEvidence(places, overwrite, &finding);
+    AddEvidence(facts, overwrite, &finding);
   }
   for (auto& [key, finding] : found) {
     if (finding.blocks.size() > 1)

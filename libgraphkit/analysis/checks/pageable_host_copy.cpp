@@ -65,12 +65,12 @@ Finding Judge(const Facts& facts, GraphId graph, const Copies& copies) {
 }  // namespace
 
 std::vector<Finding> FindPageableHostCopies(const Facts& facts) {
-  const std::vector<HostCopy> copies = FindHostCopies(facts.trace);
+  const std::vector<HostCopy>& copies = facts.host_copies();
   if (copies.empty()) return {};
-  const std::vector<bool> never = NeverRun(facts.trace);
+  const std::vector<bool>& never = facts.never_run();
   std::map<GraphId, Copies> by_graph;
   for (const HostCopy& copy : copies) {
-    const GraphId graph = facts.roots[facts.trace[copy.node].graph.index()];
+    const GraphId graph = facts.RootOf(copy.node);
     const bool lasts = copy.end.kind == HostMemoryKind::kProgram;
     if (!lasts && !never[graph.index()]) by_graph[graph].push_back(&copy);
   }

@@ -12,8 +12,8 @@ using ByStream = std::map<StreamId, std::vector<GraphId>>;
 
 std::map<PoolId, ByStream> FindSharedPools(const Facts& facts) {
   std::map<PoolId, ByStream> pools;
-  for (size_t graph = 0; graph < facts.blocks.size(); ++graph) {
-    const std::vector<BlockId>& blocks = facts.blocks[graph];
+  for (size_t graph = 0; graph < facts.blocks().size(); ++graph) {
+    const std::vector<BlockId>& blocks = facts.blocks()[graph];
     if (blocks.empty()) continue;
     const Block& first = facts.trace[blocks.front()];
     if (!first.pool.valid() || facts.trace[first.pool].kind != PoolKind::kPrivate) continue;
@@ -36,7 +36,7 @@ std::vector<Finding> FindPoolsAcrossStreams(const Facts& facts) {
     for (const auto& [stream, graphs] : by_stream) {
       Bytes peak = 0;
       for (const GraphId graph : graphs)
-        peak = std::max(peak, facts.usage[graph.index()].peak_live);
+        peak = std::max(peak, facts.usage()[graph.index()].peak_live);
       finding.bytes += peak;
       most = std::max(most, peak);
       finding.streams.push_back(stream);

@@ -28,7 +28,7 @@ Evidence EvidenceOf(const Trace& trace, const LatePair& pair) {
 
 std::vector<Finding> FindProgrammaticNoGain(const Facts& facts) {
   const Trace& trace = facts.trace;
-  if (!facts.partial_edges) return {};
+  if (!facts.partial_edges()) return {};
   using Pairs = std::map<std::pair<KernelId, KernelId>, LatePair>;
   std::vector<Pairs> pairs(trace.graphs.size());
   std::vector<uint64_t> programmatic(trace.graphs.size());

@@ -10,7 +10,7 @@ namespace {
 // How the edge works where order is lost; of an unknown producer nothing is known.
 EarlyStart StartOf(const Facts& facts, const Race& race) {
   if (!race.producer) return {};
-  const std::span<const InEdge> edges = facts.in_edges.Of(race.consumer.index());
+  const std::span<const InEdge> edges = facts.in_edges().Of(race.consumer.index());
   const auto edge = std::ranges::find_if(
       edges, [&](const InEdge& in) { return !in.full && in.from == race.producer; });
   if (edge == edges.end()) return {};
@@ -53,13 +53,13 @@ std::string TriggerText(const Trace& trace, const Race& race, const EarlyStart& 
 std::vector<Finding> FindProgrammaticOnlyOrder(const Facts& facts) {
   std::map<RaceSite, Finding> by_site;
   const Trace& trace = facts.trace;
-  for (const Race& race : facts.races) {
+  for (const Race& race : facts.races()) {
     if (!race.ordered_if_full) continue;
     const EarlyStart start = StartOf(facts, race);
     const Severity severity = SeverityOf(race, start);
     const Node& consumer = trace[race.consumer];
     Finding& finding =
-        by_site[{facts.roots[consumer.graph.index()], severity, consumer.kernel, KernelId()}];
+        by_site[{facts.roots()[consumer.graph.index()], severity, consumer.kernel, KernelId()}];
     if (finding.blocks.empty()) {
       finding.message = NameOf(trace, race.consumer) +
                         (race.surely_unordered ? " doesn't wait" : " isn't known to wait") +

@@ -6,7 +6,6 @@
 
 #include "libgraphkit/analysis/checks/capture_rules.h"
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/capture_places.h"
 
 namespace graphkit {
 namespace {
@@ -34,7 +33,6 @@ std::string UseAfter(const Trace& trace, GraphId graph, Seq seq) {
 
 std::vector<Finding> FindRecaptureMismatches(const Facts& facts) {
   const Trace& trace = facts.trace;
-  const CapturePlaces places(trace);
   std::vector<Finding> findings;
   for (const Capture& capture : trace.captures) {
     if (!capture.recapture || capture.status != CaptureStatus::kInvalidated) continue;
@@ -45,7 +43,7 @@ std::vector<Finding> FindRecaptureMismatches(const Facts& facts) {
     const CaptureBreak broken = BreakOf(trace, capture);
     if (broken.failure != nullptr) {
       finding.evidence.push_back(
-          {.text = CalledText(trace, places, *broken.failure), .stack = broken.failure->stack});
+          {.text = CalledText(facts, *broken.failure), .stack = broken.failure->stack});
     }
     finding.severity = Severity::kWarning;
     finding.advice =

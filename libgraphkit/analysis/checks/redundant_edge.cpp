@@ -8,7 +8,7 @@ namespace graphkit {
 std::vector<Finding> FindRedundantEdges(const Facts& facts) {
   const Trace& trace = facts.trace;
   std::vector<std::vector<EdgeId>> by_graph(trace.graphs.size());
-  for (const EdgeId edge : RedundantEdges(trace, facts.order, facts.in_edges)) {
+  for (const EdgeId edge : RedundantEdges(trace, facts.order(), facts.in_edges())) {
     const Node& to = trace[trace[edge].to];
     // A stream's own order isn't the program's to leave out.
     const bool own = to.stream.valid() && trace[trace[edge].from].stream == to.stream;

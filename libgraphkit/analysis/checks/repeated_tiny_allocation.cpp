@@ -27,7 +27,7 @@ std::vector<Finding> FindRepeatedTinyAllocations(const Facts& facts) {
   const Trace& trace = facts.trace;
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     std::map<std::tuple<StackId, Bytes, StreamId>, std::vector<BlockId>> alike;
-    for (const BlockId id : facts.blocks[graph.index()]) {
+    for (const BlockId id : facts.blocks()[graph.index()]) {
       const Block& block = trace[id];
       if (block.size != 0 && block.size <= kTiny && block.graph.valid()) {
         alike[{block.stack, block.size, block.stream}].push_back(id);

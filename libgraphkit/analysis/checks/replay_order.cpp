@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/launches/launches.h"
 
 namespace graphkit {
 namespace {
@@ -22,16 +21,10 @@ bool Share(const Block& a, const Block& b) {
 class OrderFinder {
  public:
   explicit OrderFinder(const Facts& facts)
-      : facts_(facts),
-        trace_(facts.trace),
-        places_(trace_),
-        first_launch_(trace_.graphs.size(), kNever) {
-    RunGraphs run(trace_);
-    for (const Launch& launch : trace_.launches) {
-      const GraphId graph = run.Of(launch);
-      ran_.push_back(graph);
-      if (!graph.valid()) continue;
-      first_launch_[graph.index()] = std::min(first_launch_[graph.index()], launch.seq);
+      : facts_(facts), trace_(facts.trace), first_launch_(trace_.graphs.size(), kNever) {
+    for (size_t i = 0; i < first_launch_.size(); ++i) {
+      const std::vector<uint32_t>& own = facts.launches()[i];
+      if (!own.empty()) first_launch_[i] = trace_.launches[own.front()].seq;
     }
   }
 
@@ -44,9 +37,9 @@ class OrderFinder {
   // Launched graphs, in capture order.
   std::map<PoolId, std::vector<GraphId>> LaunchedByPool() const {
     std::map<PoolId, std::vector<GraphId>> by_pool;
-    for (size_t graph = 0; graph < facts_.blocks.size(); ++graph) {
-      if (first_launch_[graph] == kNever || facts_.blocks[graph].empty()) continue;
-      const PoolId pool = trace_[facts_.blocks[graph].front()].pool;
+    for (size_t graph = 0; graph < facts_.blocks().size(); ++graph) {
+      if (first_launch_[graph] == kNever || facts_.blocks()[graph].empty()) continue;
+      const PoolId pool = trace_[facts_.blocks()[graph].front()].pool;
       if (pool.valid() && trace_[pool].kind == PoolKind::kPrivate)
         by_pool[pool].emplace_back(graph);
     }
@@ -77,16 +70,16 @@ class OrderFinder {
     Finding finding;
     finding.severity = Severity::kWarning;
     finding.graph = a;
-    for (const BlockId left : facts_.blocks[b.index()]) {
-      if (facts_.lives[left].freed) continue;
+    for (const BlockId left : facts_.blocks()[b.index()]) {
+      if (facts_.lives()[left].freed) continue;
       const auto over = [&](BlockId id) { return Share(trace_[id], trace_[left]); };
-      if (std::ranges::none_of(facts_.blocks[a.index()], over)) continue;
+      if (std::ranges::none_of(facts_.blocks()[a.index()], over)) continue;
       Finding* into = ReadSpoilt(a, b, left) ? &finding : unread;
       if (!into->graph.valid()) into->graph = a;
       if (!AddOnce(left, &into->blocks)) continue;
       into->bytes += RoundedSize(trace_[left]);
       if (into->evidence.size() < kShownEvidence && trace_[left].stack.valid()) {
-        into->evidence.push_back(AllocatedThere(places_, left));
+        into->evidence.push_back(AllocatedThere(facts_, left));
       }
     }
     if (finding.blocks.empty()) return;
@@ -102,13 +95,13 @@ class OrderFinder {
   // makes it anew.
   bool ReadSpoilt(GraphId a, GraphId b, BlockId left) const {
     std::vector<GraphId> readers;
-    for (const Touch& touch : facts_.lives.Touches(left)) {
-      const GraphId root = facts_.roots[trace_[touch.node].graph.index()];
+    for (const Touch& touch : facts_.lives().Touches(left)) {
+      const GraphId root = facts_.RootOf(touch.node);
       if (root != a && root != b) readers.push_back(root);
     }
     if (readers.empty()) return false;
     bool made = false, spoilt = false;
-    for (const GraphId graph : ran_) {
+    for (const GraphId graph : facts_.ran()) {
       if (graph == b) {
         made = true;
         spoilt = false;
@@ -121,9 +114,7 @@ class OrderFinder {
 
   const Facts& facts_;
   const Trace& trace_;
-  CapturePlaces places_;
   std::vector<Seq> first_launch_;  // by graph
-  std::vector<GraphId> ran_;       // by launch
   size_t pairs_ = 0;
   std::vector<Finding> findings_;
 };

@@ -39,9 +39,9 @@ std::vector<Finding> FindReusableNeverReclaimed(const Facts& facts) {
   const BlockOrder order = facts.Blocks(MarkerRule::kAtFree);
   const Trace& trace = facts.trace;
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
-    if (facts.usage[graph.index()].deferred == 0) return;
-    const std::vector<BlockId> last = LastOfStreams(trace, facts.blocks[graph.index()]);
-    for (const BlockId id : facts.blocks[graph.index()]) {
+    if (facts.usage()[graph.index()].deferred == 0) return;
+    const std::vector<BlockId> last = LastOfStreams(trace, facts.blocks()[graph.index()]);
+    for (const BlockId id : facts.blocks()[graph.index()]) {
       if (!Deferred(trace[id])) continue;
       const BlockId taker = TakerElsewhere(facts, order, id, last);
       if (!taker.valid()) continue;

@@ -18,12 +18,12 @@ void Prove(const Facts& facts, const ReusePair& pair, Finding* finding) {
                                        NameOf(trace, pair.earlier),
                                .blocks = {pair.earlier, pair.later},
                                .stack = trace[pair.later].stack});
-  const auto markers = facts.lives.Markers(pair.earlier, MarkerRule::kLastUse);
-  const auto touches = facts.lives.Touches(pair.later);
+  const auto markers = facts.lives().Markers(pair.earlier, MarkerRule::kLastUse);
+  const auto touches = facts.lives().Touches(pair.later);
   if (touches.empty()) return;
   const NodeId first = touches.front().node;
   for (const NodeId marker : markers.first(std::min(markers.size(), kPathsShown))) {
-    if (!facts.order.Before(marker, first)) continue;
+    if (!facts.order().Before(marker, first)) continue;
     finding->evidence.push_back(ProofPath(facts, marker, first));
   }
 }
@@ -32,7 +32,7 @@ void Prove(const Facts& facts, const ReusePair& pair, Finding* finding) {
 
 std::vector<Finding> FindReuseOpportunities(const Facts& facts) {
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
-    const ReuseFacts& reuse = facts.reuse[graph.index()];
+    const ReuseFacts& reuse = facts.reuse()[graph.index()];
     if (reuse.pairs.empty()) return;
     finding->bytes = reuse.bytes;
     for (const ReusePair& pair : reuse.pairs) {

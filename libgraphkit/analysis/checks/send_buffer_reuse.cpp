@@ -39,15 +39,12 @@ struct Reach {
 class ReuseFinder {
  public:
   explicit ReuseFinder(const Facts& facts)
-      : facts_(facts),
-        trace_(facts.trace),
-        places_(trace_),
-        launches_(LaunchesByGraph(facts.trace)) {}
+      : facts_(facts), trace_(facts.trace), launches_(facts.launches()) {}
 
   std::vector<Finding> FindReused() {
     Collect();
     if (sent_.empty() || written_.empty()) return {};
-    const LaunchOrder order(trace_);
+    const LaunchOrder& order = facts_.launch_order();
     std::ranges::sort(written_, {}, &Reach::begin);
     for (const bool sure : {true, false}) {
       for (const Reach& sent : sent_) Compare(order, sent, sure);
@@ -63,7 +60,7 @@ class ReuseFinder {
   bool Launched(GraphId root) const { return !launches_[root.index()].empty(); }
 
   void Collect() {
-    const KernelSet communicates = CommunicationKernels(trace_);
+    const KernelSet& communicates = facts_.communication();
     const auto sends = [&](const auto& work) {
       return communicates.Has(work.kernel) || CopiesOut(trace_, work.kind, work.accesses);
     };
@@ -81,7 +78,7 @@ class ReuseFinder {
   }
 
   void AddNode(NodeId id, bool sends) {
-    const GraphId root = facts_.roots[trace_[id].graph.index()];
+    const GraphId root = facts_.RootOf(id);
     if (Launched(root)) Add({.graph = root, .node = id}, trace_[id].accesses, sends);
   }
 
@@ -180,7 +177,7 @@ class ReuseFinder {
     finding->evidence.push_back(
         {.text = LaunchText(trace_, pair.second, written.by.graph) + " need not wait for it"});
     if (trace_[sent.block].stack.valid()) {
-      finding->evidence.push_back(AllocatedThere(places_, sent.block));
+      finding->evidence.push_back(AllocatedThere(facts_, sent.block));
     }
   }
 
@@ -200,8 +197,7 @@ class ReuseFinder {
 
   const Facts& facts_;
   const Trace& trace_;
-  CapturePlaces places_;
-  std::vector<std::vector<uint32_t>> launches_;  // by graph
+  const std::vector<std::vector<uint32_t>>& launches_;  // by graph
   std::vector<Reach> sent_;
   std::vector<Reach> written_;
   Bytes longest_ = 0;

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/launches/launches.h"
 
 namespace graphkit {
 namespace {
@@ -27,18 +26,17 @@ bool WriteTheSame(const User& a, const User& b) {
 }
 
 // `users`: those of the block.
-void FindUsers(const Facts& facts, BlockId id, const std::vector<std::vector<uint32_t>>& launches,
-               std::vector<User>* users) {
+void FindUsers(const Facts& facts, BlockId id, std::vector<User>* users) {
   users->clear();
-  const auto root_of = [&](NodeId node) { return facts.roots[facts.trace[node].graph.index()]; };
-  const std::span<const Touch> touches = facts.lives.Touches(id);
+  const auto root_of = [&](NodeId node) { return facts.RootOf(node); };
+  const std::span<const Touch> touches = facts.lives().Touches(id);
   const auto elsewhere = [&](const Touch& touch) {
     return root_of(touch.node) != root_of(touches[0].node);
   };
   if (std::ranges::none_of(touches, elsewhere)) return;  // mostly; then there is one at most
-  ForEachAccess(facts.trace, facts.lives, id, [&](NodeId node, const Access& access) {
+  ForEachAccess(facts.trace, facts.lives(), id, [&](NodeId node, const Access& access) {
     const GraphId root = root_of(node);
-    if (access.mode == AccessMode::kRead || launches[root.index()].empty()) return;
+    if (access.mode == AccessMode::kRead || facts.launches()[root.index()].empty()) return;
     auto user =
         std::ranges::find_if(*users, [&](const User& other) { return other.graph == root; });
     if (user == users->end()) user = users->insert(users->end(), {root, node});
@@ -86,17 +84,15 @@ Finding Describe(const Trace& trace, SharedBlocks shared) {
 // end; found once for each pair.
 class UnorderedGraphs {
  public:
-  UnorderedGraphs(const Trace& trace, const std::vector<std::vector<uint32_t>>& launches)
-      : trace_(trace), launches_(launches) {}
+  explicit UnorderedGraphs(const Facts& facts) : facts_(facts) {}
 
   std::optional<LaunchPair> Of(GraphId a, GraphId b) {
     const auto [pair, fresh] = known_.try_emplace({a, b});
     if (!fresh) return pair->second;
-    if (!order_) order_.emplace(trace_);
-    const auto &of_a = launches_[a.index()], &of_b = launches_[b.index()];
-    pair->second = FindUnordered(*order_, trace_, of_a, of_b);
+    const auto &of_a = facts_.launches()[a.index()], &of_b = facts_.launches()[b.index()];
+    pair->second = FindUnordered(facts_.launch_order(), facts_.trace, of_a, of_b);
     if (pair->second && !pair->second->by_threads) return pair->second;
-    const auto swapped = FindUnordered(*order_, trace_, of_b, of_a);
+    const auto swapped = FindUnordered(facts_.launch_order(), facts_.trace, of_b, of_a);
     if (swapped && (!pair->second || !swapped->by_threads)) {
       pair->second = {swapped->second, swapped->first, swapped->by_threads};
     }
@@ -104,22 +100,15 @@ class UnorderedGraphs {
   }
 
  private:
-  const Trace& trace_;
-  const std::vector<std::vector<uint32_t>>& launches_;
-  std::optional<LaunchOrder> order_;
+  const Facts& facts_;
   std::map<std::pair<GraphId, GraphId>, std::optional<LaunchPair>> known_;
 };
 
 // What two graphs of one pool allocate at the same addresses.
 class SharedPools {
  public:
-  SharedPools(const Facts& facts, const std::vector<std::vector<uint32_t>>& launches,
-              UnorderedGraphs* unordered)
-      : facts_(facts),
-        trace_(facts.trace),
-        places_(trace_),
-        launches_(launches),
-        unordered_(*unordered) {}
+  SharedPools(const Facts& facts, UnorderedGraphs* unordered)
+      : facts_(facts), trace_(facts.trace), unordered_(*unordered) {}
 
   // One for each pool: of the two graphs that share the most.
   std::vector<Finding> FindPairs() {
@@ -146,10 +135,10 @@ class SharedPools {
 
   std::map<PoolId, std::vector<GraphId>> LaunchedByPool() const {
     std::map<PoolId, std::vector<GraphId>> by_pool;
-    for (size_t graph = 0; graph < facts_.blocks.size(); ++graph) {
-      if (launches_[graph].empty()) continue;
+    for (size_t graph = 0; graph < facts_.blocks().size(); ++graph) {
+      if (facts_.launches()[graph].empty()) continue;
       PoolId last;
-      for (const BlockId block : facts_.blocks[graph]) {
+      for (const BlockId block : facts_.blocks()[graph]) {
         const PoolId pool = trace_[block].pool;
         if (pool == last || !pool.valid() || trace_[pool].kind != PoolKind::kPrivate) continue;
         last = pool;
@@ -163,8 +152,8 @@ class SharedPools {
   // The graph's touched blocks of the pool, by address.
   std::vector<BlockId> BlocksOf(GraphId graph, PoolId pool) const {
     std::vector<BlockId> blocks;
-    for (const BlockId block : facts_.blocks[graph.index()]) {
-      if (trace_[block].pool == pool && !facts_.lives.Touches(block).empty()) {
+    for (const BlockId block : facts_.blocks()[graph.index()]) {
+      if (trace_[block].pool == pool && !facts_.lives().Touches(block).empty()) {
         blocks.push_back(block);
       }
     }
@@ -210,16 +199,14 @@ class SharedPools {
     finding.evidence = {
         {.text = LaunchText(trace_, launches.first, graphs.first)},
         {.text = LaunchText(trace_, launches.second, graphs.second) + " isn't ordered with it"},
-        AllocatedThere(places_, largest.first),
-        AllocatedThere(places_, largest.second)};
+        AllocatedThere(facts_, largest.first),
+        AllocatedThere(facts_, largest.second)};
     if (launches.by_threads) DoubtThreads(&finding);
     return finding;
   }
 
   const Facts& facts_;
   const Trace& trace_;
-  CapturePlaces places_;
-  const std::vector<std::vector<uint32_t>>& launches_;
   UnorderedGraphs& unordered_;
 };
 
@@ -228,15 +215,14 @@ class SharedPools {
 std::vector<Finding> FindSharedWorkspaces(const Facts& facts) {
   const Trace& trace = facts.trace;
   if (trace.launches.size() < 2) return {};
-  const auto launches = LaunchesByGraph(trace);
-  const auto launched =
-      std::ranges::count_if(launches, [](const auto& of_graph) { return !of_graph.empty(); });
+  const auto launched = std::ranges::count_if(
+      facts.launches(), [](const auto& of_graph) { return !of_graph.empty(); });
   if (launched < 2) return {};
-  UnorderedGraphs unordered(trace, launches);
+  UnorderedGraphs unordered(facts);
   std::map<std::tuple<GraphId, GraphId, bool>, SharedBlocks> found;
   std::vector<User> users;
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    FindUsers(facts, BlockId(i), launches, &users);
+    FindUsers(facts, BlockId(i), &users);
     for (size_t b = 1; b < users.size(); ++b) {
       for (size_t a = 0; a < b; ++a) {
         if (!WriteTheSame(users[a], users[b])) continue;
@@ -249,7 +235,7 @@ std::vector<Finding> FindSharedWorkspaces(const Facts& facts) {
       }
     }
   }
-  std::vector<Finding> findings = SharedPools(facts, launches, &unordered).FindPairs();
+  std::vector<Finding> findings = SharedPools(facts, &unordered).FindPairs();
   for (auto& [key, shared] : found) findings.push_back(Describe(trace, std::move(shared)));
   return findings;
 }

@@ -14,7 +14,7 @@ constexpr Nanoseconds kLongPause = 100'000'000;  // before one node
 std::vector<Finding> FindSlowCaptures(const Facts& facts) {
   const Trace& trace = facts.trace;
   if (trace.process.device == DeviceKind::kSoft) return {};
-  const std::vector<HostTime> times = FindHostTimes(trace);
+  const std::vector<HostTime>& times = facts.host_times();
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     const HostTime& time = times[graph.index()];
     if (time.calls == 0) return;

@@ -33,17 +33,15 @@ std::vector<Finding> FindReturned(const Facts& facts) {
     Address lowest = ~Address{0};
   };
   std::map<GraphId, Copies> by_graph;
-  const std::vector<HostCopy> copies = FindHostCopies(trace);
-  for (const HostCopy& copy : copies) {
+  for (const HostCopy& copy : facts.host_copies()) {
     if (!copy.always || copy.end.kind != HostMemoryKind::kStack) continue;
-    Copies& of_graph = by_graph[facts.roots[trace[copy.node].graph.index()]];
+    Copies& of_graph = by_graph[facts.RootOf(copy.node)];
     of_graph.copies.push_back(&copy);
     of_graph.lowest = std::min(of_graph.lowest, copy.end.address);
   }
   std::map<GraphId, Finding> found;
-  RunGraphs run(trace);
   for (uint32_t i = 0; i < trace.launches.size(); ++i) {
-    const GraphId graph = run.Of(trace.launches[i]);
+    const GraphId graph = facts.ran()[i];
     const auto of_graph = by_graph.find(graph);
     const StackTop* top = of_graph != by_graph.end() ? TopAt(trace, i) : nullptr;
     if (top == nullptr || found.contains(graph)) continue;

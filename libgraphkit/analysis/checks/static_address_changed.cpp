@@ -1,15 +1,12 @@
 // static-address-changed: an input that the program has made anew elsewhere, while the graph goes
 // on with the old address.
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/launches/launches.h"
-#include "libgraphkit/analysis/names/capture_places.h"
 
 namespace graphkit {
 
 std::vector<Finding> FindStaticAddressesChanged(const Facts& facts) {
   const Trace& trace = facts.trace;
-  const CapturePlaces places(trace);
-  const std::vector<std::vector<StaleInput>> stale = FindStaleInputs(facts);
+  const std::vector<std::vector<StaleInput>>& stale = facts.stale_inputs();
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     for (const auto& [input, now] : stale[graph.index()]) {
       if (!now.valid()) continue;
@@ -18,8 +15,8 @@ std::vector<Finding> FindStaticAddressesChanged(const Facts& facts) {
       if (finding->evidence.size() >= kShownEvidence) continue;
       finding->evidence.push_back(
           {.text = NameOf(trace, input.node) + " touches " + NameOf(trace, input.block) +
-                   ", which was freed " + places.Of(trace[input.block].free_requested) + "; " +
-                   NameOf(trace, now) + " was made in its place, at another address",
+                   ", which was freed " + facts.places().Of(trace[input.block].free_requested) +
+                   "; " + NameOf(trace, now) + " was made in its place, at another address",
            .nodes = {input.node},
            .blocks = {input.block, now},
            .stack = trace[now].stack});

@@ -1,9 +1,7 @@
 // static-input-pinned: memory that is kept for a graph that is never launched.
 #include <algorithm>
-#include <mutex>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/launches/launches.h"
 
 namespace graphkit {
 namespace {
@@ -16,12 +14,12 @@ bool KeptReady(const Trace& trace, GraphId graph) {
 }
 
 // By block: whether a graph that is launched touches it.
-std::vector<bool> Needed(const Facts& facts, const std::vector<std::vector<uint32_t>>& launches) {
+std::vector<bool> Needed(const Facts& facts) {
   std::vector<bool> needed(facts.trace.blocks.size());
   for (size_t i = 0; i < needed.size(); ++i) {
-    const auto touches = facts.lives.Touches(BlockId(i));
+    const auto touches = facts.lives().Touches(BlockId(i));
     needed[i] = std::ranges::any_of(touches, [&](const Touch& touch) {
-      return !launches[facts.roots[facts.trace[touch.node].graph.index()].index()].empty();
+      return !facts.launches()[facts.RootOf(touch.node).index()].empty();
     });
   }
   return needed;
@@ -32,16 +30,15 @@ std::vector<bool> Needed(const Facts& facts, const std::vector<std::vector<uint3
 std::vector<Finding> FindStaticInputsPinned(const Facts& facts) {
   const Trace& trace = facts.trace;
   if (trace.launches.empty() || !KnowsWhatWasFreed(trace)) return {};
-  const auto launches = LaunchesByGraph(trace);
-  std::vector<bool> needed;
-  std::once_flag first;
+  const auto& launches = facts.launches();
+  const Once<std::vector<bool>> made;
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
-    const std::vector<GraphInput>& inputs = facts.inputs[graph.index()];
+    const std::vector<GraphInput>& inputs = facts.inputs()[graph.index()];
     if (inputs.empty() || !launches[graph.index()].empty() || !KeptReady(trace, graph)) return;
-    std::call_once(first, [&] { needed = Needed(facts, launches); });
+    const std::vector<bool>& needed = made.Get([&] { return Needed(facts); });
     for (const GraphInput& input : inputs) {
       const Block& block = trace[input.block];
-      if (needed[input.block.index()] || facts.lives[input.block].root.valid()) continue;
+      if (needed[input.block.index()] || facts.lives()[input.block].root.valid()) continue;
       if (block.free_requested < trace.launches.back().seq) continue;
       AddBlock(trace, input.block, finding);
       finding->nodes.push_back(input.node);

@@ -7,7 +7,7 @@ namespace graphkit {
 std::vector<Finding> FindUnjoinedStreams(const Facts& facts) {
   const Trace& trace = facts.trace;
   std::vector<bool> followed(trace.nodes.size());
-  for (const InEdge& edge : facts.in_edges.edges) followed[edge.from.index()] = true;
+  for (const InEdge& edge : facts.in_edges().edges) followed[edge.from.index()] = true;
   std::vector<Finding> findings;
   for (const Capture& capture : trace.captures) {
     if (capture.status != CaptureStatus::kInvalidated || !capture.graph.valid()) continue;

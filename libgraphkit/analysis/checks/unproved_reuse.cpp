@@ -20,8 +20,8 @@ void Add(const Facts& strict, const ReusePair& pair, Finding* finding) {
                             NameOf(trace, pair.earlier) + " lay",
                     .blocks = {pair.earlier, pair.later},
                     .stack = trace[pair.later].stack};
-  for (const NodeId marker : strict.lives.Markers(pair.earlier, MarkerRule::kAtFree)) {
-    if (strict.order.Before(marker, strict.lives[pair.later].alloc)) continue;
+  for (const NodeId marker : strict.lives().Markers(pair.earlier, MarkerRule::kAtFree)) {
+    if (strict.order().Before(marker, strict.lives()[pair.later].alloc)) continue;
     evidence.text += ", and " + NameOf(trace, marker) + " need not have ended";
     evidence.nodes = {marker};
     break;
@@ -37,7 +37,8 @@ std::vector<Finding> FindUnprovedReuse(const Facts& torch, const Facts& strict) 
   const BlockOrder proved = strict.Blocks(MarkerRule::kAtFree);
   return FindByGraph(torch, [&](GraphId graph, Finding* finding) {
     const size_t i = graph.index();
-    for (const ReusePair& pair : FindReuse(by_torch, torch.blocks[i], torch.overlaps[i]).pairs) {
+    for (const ReusePair& pair :
+         FindReuse(by_torch, torch.blocks()[i], torch.overlaps()[i]).pairs) {
       if (!SameStream(trace, pair) || proved.Before(pair.earlier, pair.later)) continue;
       Add(strict, pair, finding);
     }

@@ -16,7 +16,6 @@ std::vector<Finding> FindUnsafeCalls(const Facts& facts) {
     const Failure* cause = BreakOf(trace, capture).failure;
     if (cause != nullptr) broke[static_cast<size_t>(cause - trace.failures.data())] = true;
   }
-  const CapturePlaces places(trace);
   std::vector<Finding> findings;
   for (size_t i = 0; i < trace.failures.size(); ++i) {
     const Failure& failure = trace.failures[i];
@@ -29,8 +28,7 @@ std::vector<Finding> FindUnsafeCalls(const Facts& facts) {
     finding.message = CallText(trace, failure) + " failed in the capture of " +
                       NameOf(trace, failure.graph) + ", which survived it: " + rule->broken;
     finding.advice = rule->advice;
-    finding.evidence.push_back(
-        {.text = CalledText(trace, places, failure), .stack = failure.stack});
+    finding.evidence.push_back({.text = CalledText(facts, failure), .stack = failure.stack});
     findings.push_back(std::move(finding));
   }
   return findings;

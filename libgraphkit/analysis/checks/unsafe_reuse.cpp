@@ -12,10 +12,10 @@ struct UnorderedUses {
   NodeId later;
 };
 
-UnorderedUses FindUnorderedUses(const Facts& facts, const Overlap& overlap) {
-  for (const NodeId marker : facts.lives.Markers(overlap.earlier, MarkerRule::kLastUse)) {
-    for (const Touch& touch : facts.lives.Touches(overlap.later)) {
-      if (!facts.order.Before(marker, touch.node)) return {marker, touch.node};
+UnorderedUses FindUnorderedUses(const Facts& facts, const BlockOverlap& overlap) {
+  for (const NodeId marker : facts.lives().Markers(overlap.earlier, MarkerRule::kLastUse)) {
+    for (const Touch& touch : facts.lives().Touches(overlap.later)) {
+      if (!facts.order().Before(marker, touch.node)) return {marker, touch.node};
     }
   }
   return {};
@@ -28,7 +28,7 @@ bool Writes(const Trace& trace, NodeId node, BlockId block) {
   });
 }
 
-Finding Describe(const Facts& facts, const Overlap& overlap, GraphId graph) {
+Finding Describe(const Facts& facts, const BlockOverlap& overlap, GraphId graph) {
   const Trace& trace = facts.trace;
   const UnorderedUses race = FindUnorderedUses(facts, overlap);
   Finding finding;
@@ -62,10 +62,10 @@ std::vector<Finding> FindUnsafeReuse(const Facts& facts) {
   std::vector<Finding> findings;
   const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
   const std::vector<bool> histories = GraphsOfHistories(facts.trace);
-  for (size_t graph = 0; graph < facts.blocks.size(); ++graph) {
+  for (size_t graph = 0; graph < facts.blocks().size(); ++graph) {
     if (histories[graph]) continue;  // what used the blocks isn't in it
-    for (const Overlap& overlap : facts.overlaps[graph]) {
-      const BlockLife& earlier = facts.lives[overlap.earlier];
+    for (const BlockOverlap& overlap : facts.overlaps()[graph]) {
+      const BlockLife& earlier = facts.lives()[overlap.earlier];
       if (earlier.elsewhere || order.Before(overlap.earlier, overlap.later)) continue;
       // The driver places the memory of nodes, and knows what it does.
       if (facts.trace[overlap.later].alloc_node.valid()) continue;

@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/launches/launches.h"
-#include "libgraphkit/analysis/names/capture_places.h"
 
 namespace graphkit {
 namespace {
@@ -43,7 +41,7 @@ struct PendingUpdates {
 // Goes through what happened to execs, in order.
 class UpdateWalk {
  public:
-  explicit UpdateWalk(const Trace& trace) : trace_(trace), places_(trace) {}
+  explicit UpdateWalk(const Facts& facts) : facts_(facts), trace_(facts.trace) {}
 
   std::vector<Finding> Find() {
     auto change = trace_.node_changes.begin();
@@ -108,14 +106,14 @@ class UpdateWalk {
     if (pending.any() && !pending.launched && over) {
       finding.message = name + " was updated, and never launched since";
       finding.advice = "launch it after the update, or leave the update out";
-      finding.evidence = {{.text = "it was updated " + places_.Of(pending.since)}};
+      finding.evidence = {{.text = "it was updated " + facts_.places().Of(pending.since)}};
       findings->push_back(finding);
     }
     if (pending.same != 0) {
       finding.message = std::to_string(pending.same) + " of " + Count(pending.all, "update") +
                         " of " + name + " gave it the parameters that it had";
       finding.advice = "leave out an update that changes nothing";
-      finding.evidence = {{.text = "the first was made " + places_.Of(pending.first_same)}};
+      finding.evidence = {{.text = "the first was made " + facts_.places().Of(pending.first_same)}};
       findings->push_back(finding);
     }
     if (pending.replaced == 0) return;
@@ -123,12 +121,13 @@ class UpdateWalk {
                       (pending.replaced == 1 ? " was" : " were") +
                       " replaced by another one before a launch";
     finding.advice = "update an exec once before each launch";
-    finding.evidence = {{.text = "the first was replaced " + places_.Of(pending.first_replaced)}};
+    finding.evidence = {
+        {.text = "the first was replaced " + facts_.places().Of(pending.first_replaced)}};
     findings->push_back(std::move(finding));
   }
 
+  const Facts& facts_;
   const Trace& trace_;
-  CapturePlaces places_;
   std::map<ExecId, PendingUpdates> pending_;
 };
 
@@ -178,12 +177,12 @@ void FindUnseen(const Facts& facts, std::vector<Finding>* findings) {
   std::map<GraphId, std::vector<const NodeChange*>> set;
   for (const NodeChange& change : trace.node_changes) {
     if (change.what != NodeChangeKind::kParams) continue;
-    const GraphId root = facts.roots[trace[change.node].graph.index()];
+    const GraphId root = facts.RootOf(change.node);
     if (last_use[root.index()] != 0 && last_use[root.index()] < change.seq)
       set[root].push_back(&change);
   }
   if (set.empty()) return;
-  const auto launches = LaunchesByGraph(trace);
+  const auto& launches = facts.launches();
   for (const auto& [root, all] : set) {
     const auto [changes, later] = FindUnseen(trace, all, launches[root.index()]);
     if (later == 0) continue;
@@ -213,7 +212,7 @@ void FindUnseen(const Facts& facts, std::vector<Finding>* findings) {
 std::vector<Finding> FindUpdatesWithoutEffect(const Facts& facts) {
   std::vector<Finding> findings;
   FindUnseen(facts, &findings);
-  for (Finding& finding : UpdateWalk(facts.trace).Find()) findings.push_back(std::move(finding));
+  for (Finding& finding : UpdateWalk(facts).Find()) findings.push_back(std::move(finding));
   return findings;
 }
 

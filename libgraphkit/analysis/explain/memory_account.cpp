@@ -97,7 +97,8 @@ uint64_t EventAt(const SnapshotInfo& info, DeviceIndex device, Seq seq) {
   return static_cast<uint64_t>(std::ranges::lower_bound(events, seq) - events.begin());
 }
 
-void TakeInfo(const Trace& trace, const SnapshotInfo& info, MemoryAccount* account) {
+void TakeInfo(const MemoryFacts& facts, const SnapshotInfo& info, MemoryAccount* account) {
+  const Trace& trace = facts.trace;
   account->first_event = info.first_event;
   account->has_history = info.event_count() > 0;
   if (account->has_history) {
@@ -111,33 +112,35 @@ void TakeInfo(const Trace& trace, const SnapshotInfo& info, MemoryAccount* accou
     if (failed.device == account->device) account->out_of_memory = failed;
   }
   if (account->out_of_memory) {
-    account->told = MemoryAfter(trace, account->device, account->out_of_memory->seq);
+    account->told = facts.timeline().After(account->device, account->out_of_memory->seq);
   }
 }
 
-MemoryAccount AccountFor(const Trace& trace, std::span<const StackName> names, DeviceIndex device,
-                         const SnapshotInfo* info, Told told) {
-  MemoryAccount account{.device = device, .moments = FindMoments(trace, device)};
+MemoryAccount AccountFor(const MemoryFacts& facts, std::span<const StackName> names,
+                         DeviceIndex device, const SnapshotInfo* info, Told told) {
+  const Trace& trace = facts.trace;
+  MemoryAccount account{.device = device, .moments = facts.timeline().Of(device)};
   account.told = account.moments.peak_in_use;
-  if (info != nullptr) TakeInfo(trace, *info, &account);
+  if (info != nullptr) TakeInfo(facts, *info, &account);
   if (told == Told::kEnd) account.told = account.moments.end;
   account.peak_stack = StackAt(trace, account.moments.peak_in_use.seq);
-  account.holders =
-      GroupHeld(trace, names, BlocksInUse(trace, device, account.told.seq), account.first_event);
-  account.idle_at_end = FindIdle(trace, device, trace.records);
-  account.remarks = FindRemarks(trace, names, account);
+  account.holders = GroupHeld(trace, names, facts.timeline().InUse(device, account.told.seq),
+                              account.first_event);
+  account.idle_at_end = facts.timeline().IdleAfter(device, trace.records);
+  account.remarks = FindRemarks(facts, names, account);
   return account;
 }
 
 }  // namespace
 
-KeptByForward FindKeptByForward(const Trace& trace, std::span<const StackName> names,
+KeptByForward FindKeptByForward(const MemoryFacts& facts, std::span<const StackName> names,
                                 DeviceIndex device, Seq first_event) {
+  const Trace& trace = facts.trace;
   const std::vector<DeviceIndex> devices = DevicesOfBlocks(trace);
   const Seq last = LastOfBackward(trace, names, devices, device, first_event);
   KeptByForward kept{.backward_ran = last != kNever};
   std::map<std::string, Bytes> callers;
-  for (const BlockId id : BlocksInUse(trace, device, trace.records)) {
+  for (const BlockId id : facts.timeline().InUse(device, trace.records)) {
     const Block& block = trace[id];
     const bool kept_by_user = !block.freed() && !block.graph && block.allocated < last;
     if (NameIn(names, block).role != MemoryRole::kForward || !kept_by_user) continue;
@@ -176,12 +179,12 @@ FamilyBlocks FindFamily(const Trace& trace, std::span<const StackName> names,
   return found;
 }
 
-std::vector<MemoryAccount> AccountForMemory(const Trace& trace, const SnapshotInfo* info,
+std::vector<MemoryAccount> AccountForMemory(const MemoryFacts& facts, const SnapshotInfo* info,
                                             Told told) {
-  const std::vector<StackName> names = NamesOfStacks(trace);
+  const std::vector<StackName> names = NamesOfStacks(facts.trace);
   std::vector<MemoryAccount> accounts;
-  for (const DeviceIndex device : DevicesWithMemory(trace)) {
-    accounts.push_back(AccountFor(trace, names, device, info, told));
+  for (const DeviceIndex device : facts.timeline().devices()) {
+    accounts.push_back(AccountFor(facts, names, device, info, told));
   }
   std::ranges::stable_sort(accounts, std::greater(), [](const MemoryAccount& account) {
     return account.moments.peak_in_use.in_use;

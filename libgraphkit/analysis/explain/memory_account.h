@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/explain/held.h"
-#include "libgraphkit/analysis/memory/moments.h"
+#include "libgraphkit/analysis/memory/memory_facts.h"
 #include "libgraphkit/model/snapshot_info.h"
 #include "libgraphkit/model/trace.h"
 
@@ -60,7 +60,8 @@ enum class Told : uint8_t {
 };
 
 // Of each device that has memory, the most in use first. `info`: of a snapshot; null: of a trace.
-std::vector<MemoryAccount> AccountForMemory(const Trace& trace, const SnapshotInfo* info = nullptr,
+std::vector<MemoryAccount> AccountForMemory(const MemoryFacts& facts,
+                                            const SnapshotInfo* info = nullptr,
                                             Told told = Told::kMost);
 
 // What the remarks are made of; parts of AccountForMemory.
@@ -75,7 +76,7 @@ struct KeptByForward {
 // Blocks of forwards that were never freed, that no graph has, and that were allocated before the
 // last that a backward allocated; all of them where there was no backward. Workspaces, which
 // libraries keep, are left out where native frames show them.
-KeptByForward FindKeptByForward(const Trace& trace, std::span<const StackName> names,
+KeptByForward FindKeptByForward(const MemoryFacts& facts, std::span<const StackName> names,
                                 DeviceIndex device, Seq first_event);
 
 // Blocks in use whose line or operator is about one thing.

@@ -43,15 +43,15 @@ const char* AdviceFor(const Trace& trace, const OutOfMemoryEvent& failed, const 
          "kept by mistake";
 }
 
-MemoryRemark OutOfMemory(const Trace& trace, const MemoryAccount& account) {
+MemoryRemark OutOfMemory(const MemoryFacts& facts, const MemoryAccount& account) {
   const OutOfMemoryEvent& failed = *account.out_of_memory;
-  const IdleMemory idle = FindIdle(trace, account.device, failed.seq);
+  const IdleMemory idle = facts.timeline().IdleAfter(account.device, failed.seq);
   MemoryRemark remark{.kind = Kind::kOutOfMemory, .bytes = failed.asked};
   remark.text = "out of memory at event " + FormatCount(failed.event) + ": " +
                 FormatBytes(failed.asked) + " asked for, " + FormatBytes(failed.free_on_device) +
                 " free on the device, " + FormatBytes(idle.bytes()) +
                 " reserved but unused (largest free block " + FormatBytes(idle.largest) + ")";
-  remark.advice = AdviceFor(trace, failed, idle);
+  remark.advice = AdviceFor(facts.trace, failed, idle);
   return remark;
 }
 
@@ -166,14 +166,15 @@ const char* NameOf(Kind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-std::vector<MemoryRemark> FindRemarks(const Trace& trace, std::span<const StackName> names,
+std::vector<MemoryRemark> FindRemarks(const MemoryFacts& facts, std::span<const StackName> names,
                                       const MemoryAccount& account) {
+  const Trace& trace = facts.trace;
   constexpr Bytes kWorth = 50;  // of the peak in use, the share that is worth a look
   std::vector<MemoryRemark> remarks;
   remarks.push_back(
-      ForwardKept(FindKeptByForward(trace, names, account.device, account.first_event)));
+      ForwardKept(FindKeptByForward(facts, names, account.device, account.first_event)));
   remarks.push_back(Idle(account.idle_at_end));
-  const std::vector<BlockId> blocks = BlocksInUse(trace, account.device, account.told.seq);
+  const std::vector<BlockId> blocks = facts.timeline().InUse(account.device, account.told.seq);
   for (const OperatorFamily family : {OperatorFamily::kLoss, OperatorFamily::kSoftmax}) {
     const FamilyBlocks found = FindFamily(trace, names, blocks, family);
     if (found.alike > 1) remarks.push_back(Family(family, found));
@@ -183,7 +184,7 @@ std::vector<MemoryRemark> FindRemarks(const Trace& trace, std::span<const StackN
   const Bytes least = std::max<Bytes>(account.moments.peak_in_use.in_use / kWorth, 1);
   std::erase_if(remarks, [&](const MemoryRemark& remark) { return remark.bytes < least; });
   std::ranges::stable_sort(remarks, std::greater(), &MemoryRemark::bytes);
-  if (account.out_of_memory) remarks.insert(remarks.begin(), OutOfMemory(trace, account));
+  if (account.out_of_memory) remarks.insert(remarks.begin(), OutOfMemory(facts, account));
   return remarks;
 }
 

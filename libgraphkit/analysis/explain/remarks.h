@@ -10,7 +10,7 @@ namespace graphkit {
 
 // `account`: all but its remarks. Out of memory first, then the most bytes; nothing that is less
 // than a fiftieth of the peak in use.
-std::vector<MemoryRemark> FindRemarks(const Trace& trace, std::span<const StackName> names,
+std::vector<MemoryRemark> FindRemarks(const MemoryFacts& facts, std::span<const StackName> names,
                                       const MemoryAccount& account);
 
 }  // namespace graphkit

@@ -20,11 +20,8 @@ Range GranulesOf(const Block& block, Interval<Bytes> bytes) {
   return {begin, block.address + RoundUp(bytes.end, kBlockGranularity)};
 }
 
-// Empty: no node has a duration.
-std::vector<Shape> MeasuredShapes(const Trace& trace) {
-  const auto measured = [](const Node& node) { return node.duration_ns != 0; };
-  if (std::ranges::none_of(trace.nodes, measured)) return {};
-  return FindShapes(trace, FindInEdges(trace));
+bool HasDurations(const Trace& trace) {
+  return std::ranges::any_of(trace.nodes, [](const Node& node) { return node.duration_ns != 0; });
 }
 
 // What the pools of captures come to, pool by pool.
@@ -35,12 +32,9 @@ class Finder {
         trace_(facts.trace),
         backs_(BacksSegment(facts.trace)),
         bars_(FindBorrowBars(facts, rule)),
-        order_(facts.trace),
-        shapes_(MeasuredShapes(facts.trace)) {
-    RunGraphs run(trace_);
-    for (const Launch& launch : trace_.launches) {
-      const GraphId graph = run.Of(launch);
-      ran_.push_back(graph.valid() ? facts.roots[graph.index()] : graph);
+        measured_(HasDurations(facts.trace)) {
+    for (const GraphId graph : facts.ran()) {
+      ran_.push_back(graph.valid() ? facts.roots()[graph.index()] : graph);
     }
     FindPools();
     GroupByPool();
@@ -66,7 +60,7 @@ class Finder {
       if (backs_[i] || block.address == 0 || !block.pool.valid()) continue;
       const PoolKind kind = trace_[block.pool].kind;
       if (kind != PoolKind::kPrivate && kind != PoolKind::kAllocator) continue;
-      const GraphId root = facts_.lives.blocks[i].root;
+      const GraphId root = facts_.lives().blocks[i].root;
       if (root.valid()) graphs_[block.pool].insert(root);
       blocks_[block.pool].emplace_back(i);
     }
@@ -77,7 +71,7 @@ class Finder {
     captured_.resize(trace_.graphs.size());
     for (const Capture& capture : trace_.captures) {
       if (!capture.graph.valid() || capture.end == kNever) continue;
-      Seq& end = captured_[facts_.roots[capture.graph.index()].index()];
+      Seq& end = captured_[facts_.roots()[capture.graph.index()].index()];
       end = std::max(end, capture.end);
     }
     std::vector<std::vector<PoolId>> pools(trace_.graphs.size());
@@ -108,7 +102,7 @@ class Finder {
         const std::pair key(ran_[*last], ran_[i]);
         BorrowWindow& window = windows[key];
         ++window.count;
-        if (!order_.Before(*last, i)) ++window.unordered;
+        if (!facts_.launch_order().Before(*last, i)) ++window.unordered;
         if (const auto time = TimeBetween(*last, i)) times[key].push_back(*time);
       }
       last = i;
@@ -139,7 +133,7 @@ class Finder {
     const Nanoseconds from = TimeAt(trace_, trace_.launches[first].seq);
     const Nanoseconds to = TimeAt(trace_, trace_.launches[second].seq);
     if (from == 0 || to == 0) return {};
-    const Nanoseconds runs = shapes_.empty() ? 0 : shapes_[ran_[first].index()].critical_path_ns;
+    const Nanoseconds runs = measured_ ? facts_.shapes()[ran_[first].index()].critical_path_ns : 0;
     return to < from + runs ? 0 : to - from - runs;
   }
 
@@ -152,7 +146,7 @@ class Finder {
     for (const BlockId id : blocks) {
       const Block& block = trace_[id];
       if (block.allocated <= last_ && block.free_completed > last_) pool->in_use += block.size;
-      if (!facts_.lives[id].root.valid() && EagerBetween(block)) {
+      if (!facts_.lives()[id].root.valid() && EagerBetween(block)) {
         barred.push_back(GranulesOf(block, {0, block.size}));
         pool->barred.push_back({id, {0, block.size}, BorrowBar::kEager});
       }
@@ -222,9 +216,8 @@ class Finder {
   const Trace& trace_;
   const std::vector<bool> backs_;
   const BorrowBars bars_;
-  const LaunchOrder order_;
-  const std::vector<Shape> shapes_;  // by graph; empty: nothing was measured
-  std::vector<GraphId> ran_;         // by launch; root graphs
+  const bool measured_;       // nodes have durations
+  std::vector<GraphId> ran_;  // by launch; root graphs
   std::map<PoolId, std::vector<BlockId>> blocks_;
   std::map<PoolId, std::set<GraphId>> graphs_;
   std::map<PoolId, std::vector<uint32_t>> launches_;

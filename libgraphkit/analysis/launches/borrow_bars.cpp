@@ -15,7 +15,7 @@ class ByAddress {
   explicit ByAddress(const Facts& facts, const std::vector<bool>& backs) : trace_(facts.trace) {
     for (size_t i = 0; i < trace_.blocks.size(); ++i) {
       const Block& block = trace_.blocks[i];
-      if (backs[i] || !facts.lives.blocks[i].root.valid() || block.address == 0) continue;
+      if (backs[i] || !facts.lives().blocks[i].root.valid() || block.address == 0) continue;
       blocks_.emplace_back(i);
       longest_ = std::max(longest_, block.size);
     }
@@ -55,7 +55,7 @@ class BarFinder {
 
   BorrowBars Find() {
     for (size_t i = 0; i < trace_.blocks.size(); ++i) {
-      if (facts_.lives.blocks[i].root.valid()) BarBlock(BlockId(i));
+      if (facts_.lives().blocks[i].root.valid()) BarBlock(BlockId(i));
       pool_of_[i] = trace_.blocks[i].pool;
     }
     for (const Segment& segment : trace_.segments) {
@@ -79,7 +79,7 @@ class BarFinder {
   }
 
   void BarBlock(BlockId id) {
-    const BlockLife& life = facts_.lives[id];
+    const BlockLife& life = facts_.lives()[id];
     const bool promised = rule_ == MarkerRule::kLastUse && !life.escaped;
     const bool leaves = !life.freed || (life.foreign && !promised);
     const BorrowBar left = life.freed ? BorrowBar::kOtherStream : BorrowBar::kOutput;
@@ -115,7 +115,7 @@ class BarFinder {
       for (const Access& access : trace_.accesses.Of(trace_.nodes[i].accesses)) {
         if (access.block.index() >= backs_.size() || !backs_[access.block.index()]) continue;
         StrayBytes stray{.pool = pool_of_[access.block.index()]};
-        stray.root = facts_.roots[trace_.nodes[i].graph.index()];
+        stray.root = facts_.roots()[trace_.nodes[i].graph.index()];
         stray.bytes = BytesOf(access, &stray.inside);
         bars_.strays.push_back(stray);
         if (access.mode != AccessMode::kWrite) AddFound(NodeId(i), stray);
@@ -126,7 +126,7 @@ class BarFinder {
   void AddFound(NodeId node, StrayBytes stray) {
     std::vector<Range> left = {stray.bytes};
     by_address_.In(stray.bytes, [&](BlockId block, Interval<Bytes> bytes) {
-      if (facts_.lives[block].root != stray.root) return;
+      if (facts_.lives()[block].root != stray.root) return;
       std::vector<Interval<Bytes>> unwritten = {bytes};
       writes_.TakeOutWritten(block, stray.root, node, &unwritten);
       const Address begin = trace_[block].address;
@@ -169,7 +169,7 @@ class BarFinder {
   void BarStray(const StrayBytes& stray) {
     if (!stray.root.valid()) return;
     by_address_.In(stray.bytes, [&](BlockId block, Interval<Bytes> bytes) {
-      if (!stray.found && facts_.lives[block].root == stray.root) return;
+      if (!stray.found && facts_.lives()[block].root == stray.root) return;
       bars_.blocks.push_back({block, bytes, BorrowBar::kOtherGraph, true});
     });
   }

@@ -22,7 +22,9 @@
 
 namespace graphkit {
 
-RankCollectives SummarizeCollectives(const Trace& trace);
+// Collective operations of a trace, in the order in which they run. `ran`: the graph that each
+// launch ran.
+RankCollectives SummarizeCollectives(const Trace& trace, const std::vector<GraphId>& ran);
 
 // A trace, as it is compared with others.
 struct RankTrace {

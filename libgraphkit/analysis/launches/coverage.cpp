@@ -5,7 +5,7 @@
 #include <set>
 #include <string_view>
 
-#include "libgraphkit/analysis/launches/launches.h"
+#include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/analysis/order/topology.h"
 
@@ -46,8 +46,10 @@ bool InConditional(const Trace& trace, GraphId graph) {
 
 class CoverageFinder {
  public:
-  explicit CoverageFinder(const Trace& trace)
-      : trace_(trace), from_(trace.launches.empty() ? kNever : trace.launches.front().seq) {}
+  explicit CoverageFinder(const Facts& facts)
+      : facts_(facts),
+        trace_(facts.trace),
+        from_(trace_.launches.empty() ? kNever : trace_.launches.front().seq) {}
 
   Coverage Find() {
     for (const Capture& capture : trace_.captures) {
@@ -72,25 +74,22 @@ class CoverageFinder {
 
  private:
   void CountGraphs() {
-    const std::vector<GraphId> roots = FindRoots(trace_);
     per_launch_.resize(trace_.graphs.size());
     std::vector<uint64_t> conditional(trace_.graphs.size());
     for (const Node& node : trace_.nodes) {
       if (!InGraph(trace_, node)) continue;
-      const size_t root = roots[node.graph.index()].index();
+      const size_t root = facts_.roots()[node.graph.index()].index();
       Add(CountsOf(trace_, node.kind, node.accesses), &per_launch_[root]);
       const bool kernel = node.kind == NodeKind::kKernel;
       if (kernel && InConditional(trace_, node.graph)) ++conditional[root];
     }
-    RunGraphs runs(trace_);
-    for (const Launch& launch : trace_.launches) {
-      const GraphId graph = runs.Of(launch);
-      ran_.push_back(graph);
+    for (size_t i = 0; i < trace_.launches.size(); ++i) {
+      const GraphId graph = facts_.ran()[i];
       if (!graph) continue;
       ++found_.graph_launches;
       found_.conditional_kernels += conditional[graph.index()];
       Add(per_launch_[graph.index()], &found_.share.in_graphs);
-      Add(per_launch_[graph.index()], &streams_[launch.stream].in_graphs);
+      Add(per_launch_[graph.index()], &streams_[trace_.launches[i].stream].in_graphs);
     }
   }
 
@@ -147,9 +146,9 @@ class CoverageFinder {
     for (const Point& point : points) {
       if (point.what == 0) open.erase(point.index);
       if (point.what == 1) open.insert(point.index);
-      if (point.what == 2 && ran_[point.index]) {
+      if (point.what == 2 && facts_.ran()[point.index]) {
         for (const std::string_view name : names({})) {
-          Add(per_launch_[ran_[point.index].index()], &shares[name].in_graphs);
+          Add(per_launch_[facts_.ran()[point.index].index()], &shares[name].in_graphs);
         }
       }
       if (point.what != 3) continue;
@@ -166,21 +165,16 @@ class CoverageFinder {
 
   void CountKernels() {
     std::vector<EagerBecause> because(trace_.kernels.size(), EagerBecause::kNeverCaptured);
-    std::vector<bool> broke(trace_.graphs.size()), launched(trace_.graphs.size());
-    const std::vector<GraphId> roots = FindRoots(trace_);
-    for (const Capture& capture : trace_.captures) {
-      if (capture.graph && capture.status == CaptureStatus::kInvalidated)
-        broke[capture.graph.index()] = true;
-    }
-    for (const GraphId graph : ran_) {
+    std::vector<bool> launched(trace_.graphs.size());
+    for (const GraphId graph : facts_.ran()) {
       if (graph) launched[graph.index()] = true;
     }
     for (const Node& node : trace_.nodes) {
       if (node.kind != NodeKind::kKernel || !node.kernel) continue;
-      const size_t root = roots[node.graph.index()].index();
-      const EagerBecause here = launched[root] ? EagerBecause::kAlsoInGraphs
-                                : broke[root]  ? EagerBecause::kCaptureBroke
-                                               : EagerBecause::kNeverLaunched;
+      const size_t root = facts_.roots()[node.graph.index()].index();
+      const EagerBecause here = launched[root]               ? EagerBecause::kAlsoInGraphs
+                                : facts_.invalidated()[root] ? EagerBecause::kCaptureBroke
+                                                             : EagerBecause::kNeverLaunched;
       because[node.kernel.index()] = std::max(because[node.kernel.index()], here);
     }
     std::map<KernelId, uint64_t> launches;
@@ -209,11 +203,11 @@ class CoverageFinder {
     });
   }
 
+  const Facts& facts_;
   const Trace& trace_;
   Seq from_;  // the first launch of a graph
   Coverage found_;
   std::vector<WorkCounts> per_launch_;  // by root graph
-  std::vector<GraphId> ran_;            // by launch
   std::map<StreamId, CoverageShare> streams_;
 };
 
@@ -229,6 +223,6 @@ std::optional<double> CoverageShare::kernels() const {
   return ShareOf(in_graphs.kernels, eager.kernels);
 }
 
-Coverage FindCoverage(const Trace& trace) { return CoverageFinder(trace).Find(); }
+Coverage FindCoverage(const Facts& facts) { return CoverageFinder(facts).Find(); }
 
 }  // namespace graphkit

@@ -15,6 +15,8 @@
 
 namespace graphkit {
 
+class Facts;
+
 struct WorkCounts {
   uint64_t kernels = 0;
   uint64_t copies = 0;
@@ -68,6 +70,6 @@ struct Coverage {
   bool operator==(const Coverage&) const = default;
 };
 
-Coverage FindCoverage(const Trace& trace);
+Coverage FindCoverage(const Facts& facts);
 
 }  // namespace graphkit

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/first_writes.h"
 
@@ -34,7 +35,7 @@ struct Use {
 class OverwriteFinder {
  public:
   explicit OverwriteFinder(const Facts& facts)
-      : facts_(facts), trace_(facts.trace), launches_(LaunchesByGraph(facts.trace)) {}
+      : facts_(facts), trace_(facts.trace), launches_(facts.launches()) {}
 
   std::vector<Overwrite> FindAll() {
     FindUses();
@@ -84,9 +85,9 @@ class OverwriteFinder {
   void FindUnused() {
     std::vector<bool> of_graphs(trace_.pools.size());
     Seq first = kNever;
-    for (size_t graph = 0; graph < facts_.blocks.size(); ++graph) {
+    for (size_t graph = 0; graph < facts_.blocks().size(); ++graph) {
       if (launches_[graph].empty()) continue;
-      for (const BlockId block : facts_.blocks[graph]) {
+      for (const BlockId block : facts_.blocks()[graph]) {
         first = std::min(first, trace_[block].allocated);
         if (trace_[block].pool.valid()) of_graphs[trace_[block].pool.index()] = true;
       }
@@ -96,7 +97,7 @@ class OverwriteFinder {
     for (auto block = begin; block != trace_.blocks.end(); ++block) {
       const BlockId id(static_cast<size_t>(block - trace_.blocks.begin()));
       const bool of_pool = block->pool.valid() && of_graphs[block->pool.index()];
-      if (!of_pool || block->graph.valid() || !facts_.lives.Touches(id).empty()) continue;
+      if (!of_pool || block->graph.valid() || !facts_.lives().Touches(id).empty()) continue;
       if (std::ranges::binary_search(uses_, id, {}, &Use::block)) continue;
       unused_.push_back(id);
       Widen(block->address, block->address + block->size);
@@ -104,9 +105,9 @@ class OverwriteFinder {
   }
 
   void FindWritten() {
-    for (size_t graph = 0; graph < facts_.blocks.size(); ++graph) {
+    for (size_t graph = 0; graph < facts_.blocks().size(); ++graph) {
       if (launches_[graph].empty()) continue;
-      for (const BlockId id : facts_.blocks[graph]) {
+      for (const BlockId id : facts_.blocks()[graph]) {
         const Block& block = trace_[id];
         if (block.address + block.size <= lowest_ || block.address >= highest_) continue;
         AddWritten(id, GraphId(graph));
@@ -119,8 +120,8 @@ class OverwriteFinder {
   void AddWritten(BlockId id, GraphId graph) {
     const Block& block = trace_[id];
     std::vector<Interval<Bytes>> fresh = {{0, block.size}};
-    ForEachAccess(trace_, facts_.lives, id, [&](NodeId node, const Access& access) {
-      const bool own = facts_.roots[trace_[node].graph.index()] == graph;
+    ForEachAccess(trace_, facts_.lives(), id, [&](NodeId node, const Access& access) {
+      const bool own = facts_.roots()[trace_[node].graph.index()] == graph;
       if (!own || access.mode == AccessMode::kRead || fresh.empty()) return;
       const Bytes begin = std::min(access.offset, block.size);
       const Interval<Bytes> bytes{begin, begin + std::min(access.length, block.size - begin)};
@@ -229,8 +230,8 @@ class OverwriteFinder {
   std::vector<OwnWrite> OwnWrites(BlockId id) const {
     const Block& block = trace_[id];
     std::vector<OwnWrite> writes;
-    ForEachAccess(trace_, facts_.lives, id, [&](NodeId node, const Access& access) {
-      const GraphId root = facts_.roots[trace_[node].graph.index()];
+    ForEachAccess(trace_, facts_.lives(), id, [&](NodeId node, const Access& access) {
+      const GraphId root = facts_.roots()[trace_[node].graph.index()];
       if (access.mode == AccessMode::kRead || launches_[root.index()].empty()) return;
       const Bytes begin = std::min(access.offset, block.size);
       const Bytes end = begin + std::min(access.length, block.size - begin);
@@ -316,8 +317,8 @@ class OverwriteFinder {
 
   const Facts& facts_;
   const Trace& trace_;
-  std::vector<std::vector<uint32_t>> launches_;  // by graph
-  std::vector<Use> uses_;                        // by block, then in order
+  const std::vector<std::vector<uint32_t>>& launches_;  // by graph
+  std::vector<Use> uses_;                               // by block, then in order
   std::vector<BlockId> unused_;
   std::vector<Written> written_;  // by where it begins
   Bytes longest_ = 0;

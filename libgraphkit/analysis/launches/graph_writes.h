@@ -10,9 +10,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/memory/memory_facts.h"
 
 namespace graphkit {
+
+class Facts;
 
 inline constexpr uint32_t kNoUse = 0xffffffffu;
 

@@ -1,8 +1,8 @@
 #include "libgraphkit/analysis/launches/launches.h"
 
 #include <algorithm>
-#include <iterator>
 
+#include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/memory/freed_blocks.h"
 #include "libgraphkit/analysis/memory/touches_by_graph.h"
 #include "libgraphkit/analysis/names/naming.h"
@@ -10,31 +10,56 @@
 
 namespace graphkit {
 
-RunGraphs::RunGraphs(const Trace& trace) : trace_(trace) {
-  for (const Exec& exec : trace.execs) runs_.push_back({exec.graph, exec.created});
-}
-
-GraphId RunGraphs::Of(const Launch& launch) {
-  for (; next_ < trace_.exec_updates.size() && trace_.exec_updates[next_].seq < launch.seq;
-       ++next_) {
-    const ExecUpdate& update = trace_.exec_updates[next_];
-    if (update.result == 0 && update.exec.index() < runs_.size()) {
-      runs_[update.exec.index()] = {update.graph, update.seq};
+std::vector<GraphId> FindRan(const Trace& trace) {
+  struct Run {
+    GraphId graph;
+    Seq since;
+  };
+  std::vector<Run> runs;  // by exec
+  for (const Exec& exec : trace.execs) runs.push_back({exec.graph, exec.created});
+  std::vector<GraphId> ran;
+  auto update = trace.exec_updates.begin();
+  for (const Launch& launch : trace.launches) {
+    for (; update != trace.exec_updates.end() && update->seq < launch.seq; ++update) {
+      if (update->result != 0 || update->exec.index() >= runs.size()) continue;
+      runs[update->exec.index()] = {update->graph, update->seq};
     }
+    const bool known = launch.exec.index() < runs.size();
+    const auto [graph, since] = known ? runs[launch.exec.index()] : Run();
+    ran.push_back(known && IsShown(trace, graph, since) ? graph : GraphId());
   }
-  if (launch.exec.index() >= runs_.size()) return {};
-  const auto [graph, since] = runs_[launch.exec.index()];
-  return IsShown(trace_, graph, since) ? graph : GraphId();
+  return ran;
 }
 
-std::vector<std::vector<uint32_t>> LaunchesByGraph(const Trace& trace) {
+std::vector<std::vector<uint32_t>> LaunchesByGraph(const Trace& trace,
+                                                   const std::vector<GraphId>& ran) {
   std::vector<std::vector<uint32_t>> by_graph(trace.graphs.size());
-  RunGraphs run(trace);
-  for (size_t i = 0; i < trace.launches.size(); ++i) {
-    const GraphId graph = run.Of(trace.launches[i]);
-    if (graph.valid()) by_graph[graph.index()].push_back(static_cast<uint32_t>(i));
+  for (uint32_t i = 0; i < ran.size(); ++i) {
+    if (ran[i].valid()) by_graph[ran[i].index()].push_back(i);
   }
   return by_graph;
+}
+
+std::vector<bool> CapturedWith(const Trace& trace, CaptureStatus status) {
+  std::vector<bool> captured(trace.graphs.size());
+  for (const Capture& capture : trace.captures) {
+    if (capture.status != status || !capture.graph.valid()) continue;
+    captured[capture.graph.index()] = true;
+  }
+  return captured;
+}
+
+std::vector<bool> FindNeverRun(const Trace& trace) {
+  std::vector<bool> never(trace.graphs.size());
+  if (!KnowsWhatWasFreed(trace)) return never;
+  for (size_t i = 0; i < never.size(); ++i) {
+    if (trace.graphs[i].destroyed != kNever) never[i] = true;
+    if (trace.graphs[i].original.valid()) never[trace.graphs[i].original.index()] = true;
+  }
+  for (const Exec& exec : trace.execs) {
+    if (exec.graph.valid()) never[exec.graph.index()] = false;
+  }
+  return never;
 }
 
 // The last launches of `first` on each stream are enough: those before them ended earlier.
@@ -73,7 +98,7 @@ void DoubtThreads(Finding* finding) {
 
 namespace {
 
-// Whether a pool's memory is still what the block had of it, if it wasn't handed out.
+// A pool's memory is still what the block had of it, if it wasn't handed out.
 bool PoolStillThere(const Trace& trace, const Block& block, Seq at) {
   if (!block.pool.valid() || trace[block.pool].kind != PoolKind::kPrivate) return false;
   if (trace[block.pool].destroyed < at) return false;
@@ -84,14 +109,14 @@ bool PoolStillThere(const Trace& trace, const Block& block, Seq at) {
 
 std::vector<std::vector<StaleInput>> FindStaleInputs(const Facts& facts) {
   const Trace& trace = facts.trace;
-  const auto launches = LaunchesByGraph(trace);
+  const auto& launches = facts.launches();
   const NodeChanges changes(trace);
   std::vector<std::pair<GraphId, const GraphInput*>> inputs;
   std::vector<FreedBlock> freed;
   for (size_t graph = 0; graph < launches.size(); ++graph) {
     if (launches[graph].empty()) continue;
     const Seq last = trace.launches[launches[graph].back()].seq;
-    for (const GraphInput& input : facts.inputs[graph]) {
+    for (const GraphInput& input : facts.inputs()[graph]) {
       if (trace[input.block].free_requested >= last) continue;
       inputs.emplace_back(graph, &input);
       freed.push_back({input.block, last});

@@ -1,4 +1,4 @@
-// What launches run, and what graphs touch that isn't theirs.
+// Launches of graphs: the graph that each ran, their order, and inputs that were freed before.
 #pragma once
 
 #include <cstddef>
@@ -8,33 +8,29 @@
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/launches/launch_order.h"
+#include "libgraphkit/analysis/memory/memory_facts.h"
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
 
-// Of a launch, the graph that it ran: the exec's own, or that of its last update. None where it ran
-// a version of it that isn't shown (model/graph_versions.h).
-class RunGraphs {
- public:
-  explicit RunGraphs(const Trace& trace);
-  // Launches have to be asked for in their order.
-  GraphId Of(const Launch& launch);
+class Facts;
 
- private:
-  const Trace& trace_;
-  struct Run {
-    GraphId graph;
-    Seq since;
-  };
-  std::vector<Run> runs_;  // by exec
-  size_t next_ = 0;
-};
+// By launch, the graph that it ran: the exec's own, or that of its last update. None where it ran a
+// version of it that isn't shown (model/graph_versions.h).
+std::vector<GraphId> FindRan(const Trace& trace);
 
-// By graph, its launches: indices in Trace::launches.
-std::vector<std::vector<uint32_t>> LaunchesByGraph(const Trace& trace);
+// By graph, its launches: indices in Trace::launches. `ran` as of FindRan.
+std::vector<std::vector<uint32_t>> LaunchesByGraph(const Trace& trace,
+                                                   const std::vector<GraphId>& ran);
+
+// By graph: a capture of it came to that.
+std::vector<bool> CapturedWith(const Trace& trace, CaptureStatus status);
+
+// By graph: it surely never ran and never will. It is gone, or only a model for others (clones,
+// child graphs), and no exec was made of it. Its clones are judged for themselves.
+std::vector<bool> FindNeverRun(const Trace& trace);
 
 // A launch of `first` and a later one of `second` that isn't after its end; rather one that no
 // thread has waited for.
@@ -61,7 +57,7 @@ struct StaleInput {
 // calls free is written anew by the launch of its owner.
 std::vector<std::vector<StaleInput>> FindStaleInputs(const Facts& facts);
 
-// Whether it is known what the first node that touches the input does with it.
+// The trace records if the first node that touches the input reads or writes it.
 bool KnownUse(const Trace& trace, const GraphInput& input);
 // Page-locked by CUDA, or registered.
 bool IsHostMemory(const Trace& trace, BlockId block);

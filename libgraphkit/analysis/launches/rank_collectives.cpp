@@ -1,4 +1,3 @@
-// What a trace has of collective operations, in the order in which they run.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -6,7 +5,6 @@
 #include <utility>
 
 #include "libgraphkit/analysis/launches/collectives.h"
-#include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/order/topology.h"
 
@@ -16,7 +14,7 @@ namespace {
 
 class Summary {
  public:
-  explicit Summary(const Trace& trace) : trace_(trace), run_(trace) {}
+  Summary(const Trace& trace, const std::vector<GraphId>& ran) : trace_(trace), ran_(ran) {}
 
   RankCollectives Make() {
     if (trace_.collectives.empty()) return {};
@@ -124,11 +122,12 @@ class Summary {
 
   void AddExecuted() {
     size_t work = 0;
-    for (const Launch& launch : trace_.launches) {
+    for (size_t i = 0; i < trace_.launches.size(); ++i) {
+      const Launch& launch = trace_.launches[i];
       for (; work < trace_.works.size() && trace_.works[work].seq < launch.seq; ++work) {
         AddWork(trace_.works[work]);
       }
-      const auto program = program_.find(run_.Of(launch));
+      const auto program = program_.find(ran_[i]);
       if (program != program_.end()) Execute(program->second);
     }
     for (; work < trace_.works.size(); ++work) AddWork(trace_.works[work]);
@@ -186,7 +185,7 @@ class Summary {
   }
 
   const Trace& trace_;
-  RunGraphs run_;
+  const std::vector<GraphId>& ran_;
   RankCollectives made_;
   std::map<GraphId, std::vector<NodeId>> nodes_;
   std::map<NodeId, std::vector<GraphId>> held_;  // child graph; bodies, in their order
@@ -197,6 +196,8 @@ class Summary {
 
 }  // namespace
 
-RankCollectives SummarizeCollectives(const Trace& trace) { return Summary(trace).Make(); }
+RankCollectives SummarizeCollectives(const Trace& trace, const std::vector<GraphId>& ran) {
+  return Summary(trace, ran).Make();
+}
 
 }  // namespace graphkit

@@ -26,7 +26,8 @@ std::vector<Range> Disjoint(std::vector<Range> ranges) {
 
 }  // namespace
 
-FirstWrites::FirstWrites(const Facts& facts) : facts_(facts), unsure_(facts.trace.nodes.size()) {
+FirstWrites::FirstWrites(const MemoryFacts& facts)
+    : facts_(facts), unsure_(facts.trace.nodes.size()) {
   const Trace& trace = facts.trace;
   // What launches run there isn't known.
   if (!trace.completeness.unapplied.empty()) unsure_.assign(unsure_.size(), true);
@@ -38,7 +39,7 @@ FirstWrites::FirstWrites(const Facts& facts) : facts_(facts), unsure_(facts.trac
 // Whether one node has run and ended whenever the other one starts.
 bool FirstWrites::RunsBefore(NodeId node, NodeId later) const {
   const Trace& trace = facts_.trace;
-  if (!facts_.order.Before(node, later)) return false;
+  if (!facts_.order().Before(node, later)) return false;
   for (GraphId graph = trace[node].graph; trace[graph].parent.valid();) {
     const NodeId holder = trace[graph].parent;
     if (trace[holder].kind == NodeKind::kConditional &&
@@ -63,8 +64,8 @@ std::vector<FirstWrites::Use> FirstWrites::UsesOf(BlockId block, GraphId root) c
   const Bytes size = facts_.trace[block].size;
   std::vector<Use> uses;
   NodeId last;
-  for (const auto& [node] : facts_.lives.Touches(block)) {
-    if (node == last || facts_.roots[facts_.trace[node].graph.index()] != root) continue;
+  for (const auto& [node] : facts_.lives().Touches(block)) {
+    if (node == last || facts_.roots()[facts_.trace[node].graph.index()] != root) continue;
     last = node;
     for (const Access& access : facts_.trace.accesses.Of(facts_.trace[node].accesses)) {
       if (access.block != block) continue;
@@ -74,9 +75,11 @@ std::vector<FirstWrites::Use> FirstWrites::UsesOf(BlockId block, GraphId root) c
       uses.push_back({node, {begin, end}, access.mode, known, access.rows});
     }
   }
-  const bool fresh = facts_.lives[block].root == root;
+  const bool fresh = facts_.lives()[block].root == root;
   for (Use& use : uses) {
-    const auto before = [&](const Use& other) { return facts_.order.Before(other.node, use.node); };
+    const auto before = [&](const Use& other) {
+      return facts_.order().Before(other.node, use.node);
+    };
     use.first = fresh && std::ranges::none_of(uses, before);  // mostly the first one is before
     const bool assumed = use.first && (use.mode == AccessMode::kUnknown || !use.known) &&
                          use.mode != AccessMode::kRead && use.mode != AccessMode::kReadWrite;
@@ -103,7 +106,7 @@ FirstWrites::OfGraph FirstWrites::Of(BlockId block, GraphId root) const {
     found.insert(found.end(), left.begin(), left.end());
   }
   // A node that may touch anything may read what isn't written first of all.
-  if (!uses.empty() && facts_.lives[block].root == root && facts_.lives[block].escaped) {
+  if (!uses.empty() && facts_.lives()[block].root == root && facts_.lives()[block].escaped) {
     found.insert(found.end(), unproved.begin(), unproved.end());
   }
   return {root, Disjoint(std::move(touched)), Disjoint(std::move(found)), std::move(kept)};
@@ -127,9 +130,9 @@ void FirstWrites::TakeOutWritten(BlockId block, GraphId root, NodeId reader,
 }
 
 std::vector<FirstWrites::OfGraph> FirstWrites::Of(BlockId block) const {
-  std::vector<GraphId> roots = {facts_.lives[block].root};
-  for (const auto& [node] : facts_.lives.Touches(block)) {
-    const GraphId root = facts_.roots[facts_.trace[node].graph.index()];
+  std::vector<GraphId> roots = {facts_.lives()[block].root};
+  for (const auto& [node] : facts_.lives().Touches(block)) {
+    const GraphId root = facts_.roots()[facts_.trace[node].graph.index()];
     if (std::ranges::find(roots, root) == roots.end()) roots.push_back(root);
   }
   std::vector<OfGraph> found;

@@ -20,7 +20,7 @@
 #include <span>
 #include <vector>
 
-#include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/memory/memory_facts.h"
 #include "libgraphkit/interval.h"
 
 namespace graphkit {
@@ -43,7 +43,7 @@ void TakeOut(const Interval<T>& bytes, std::vector<Interval<T>>* ranges) {
 
 class FirstWrites {
  public:
-  explicit FirstWrites(const Facts& facts);
+  explicit FirstWrites(const MemoryFacts& facts);
 
   // Of the launches of one graph: some bytes of a block, or all of them.
   struct OfGraph {
@@ -78,7 +78,7 @@ class FirstWrites {
   bool RunsBefore(NodeId node, NodeId later) const;
   bool RunsAlways(NodeId node) const;
 
-  const Facts& facts_;
+  const MemoryFacts& facts_;
   std::vector<bool> unsure_;  // by node: launches run it with several parameters, or not at all
 };
 

@@ -54,7 +54,7 @@ class NextOwners {
 
 class FateFinder {
  public:
-  FateFinder(const Facts& facts, std::span<const FreedBlock> freed)
+  FateFinder(const MemoryFacts& facts, std::span<const FreedBlock> freed)
       : facts_(facts), trace_(facts.trace), freed_(freed), fates_(freed.size()) {}
 
   std::vector<FreedFate> Find(uint64_t* looks) {
@@ -116,7 +116,7 @@ class FateFinder {
     auto gone = frees.begin();
     const auto with = [&](BlockId id, auto change) {
       ++looks_;
-      if (facts_.lives[id].root.valid()) return;
+      if (facts_.lives()[id].root.valid()) return;
       const auto of_kind = alive.find(KindOf(id));
       if (of_kind != alive.end()) change(&of_kind->second, std::pair(trace_[id].allocated, id));
     };
@@ -165,7 +165,7 @@ class FateFinder {
     return at->second;
   }
 
-  const Facts& facts_;
+  const MemoryFacts& facts_;
   const Trace& trace_;
   std::span<const FreedBlock> freed_;
   std::vector<FreedFate> fates_;
@@ -175,7 +175,7 @@ class FateFinder {
 
 }  // namespace
 
-std::vector<FreedFate> FindFates(const Facts& facts, std::span<const FreedBlock> freed,
+std::vector<FreedFate> FindFates(const MemoryFacts& facts, std::span<const FreedBlock> freed,
                                  uint64_t* looks) {
   return FateFinder(facts, freed).Find(looks);
 }

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/memory/memory_facts.h"
 
 namespace graphkit {
 
@@ -27,7 +27,7 @@ struct FreedFate {
 };
 
 // `looks`, if it isn't null, gets how many blocks and pieces of memory were looked at.
-std::vector<FreedFate> FindFates(const Facts& facts, std::span<const FreedBlock> freed,
+std::vector<FreedFate> FindFates(const MemoryFacts& facts, std::span<const FreedBlock> freed,
                                  uint64_t* looks = nullptr);
 
 }  // namespace graphkit

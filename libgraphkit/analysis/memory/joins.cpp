@@ -4,16 +4,16 @@
 
 namespace graphkit {
 
-BlockJoins CountJoins(const Facts& facts) {
+BlockJoins CountJoins(const MemoryFacts& facts) {
   const Trace& trace = facts.trace;
   BlockJoins joins;
-  for (const std::vector<BlockId>& blocks : facts.blocks) {
+  for (const std::vector<BlockId>& blocks : facts.blocks()) {
     for (const BlockId id : blocks) {
       const Block& block = trace[id];
       const bool no_stack = !block.stack.valid();
       const bool library_only = !no_stack && !CallSiteOf(trace, block.stack).own;
-      const bool no_node = facts.lives.Touches(id).empty();
-      const bool unread = no_node && facts.lives[id].escaped;
+      const bool no_node = facts.lives().Touches(id).empty();
+      const bool unread = no_node && facts.lives()[id].escaped;
       ++joins.captured_blocks;
       joins.without_stream += block.stream.valid() ? 0 : 1;
       joins.without_stack += no_stack ? 1 : 0;

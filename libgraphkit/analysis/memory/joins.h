@@ -2,11 +2,11 @@
 // the stream and the line from an allocator's history, the nodes from what was captured.
 #pragma once
 
-#include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/memory/memory_facts.h"
 #include "libgraphkit/model/report.h"
 
 namespace graphkit {
 
-BlockJoins CountJoins(const Facts& facts);
+BlockJoins CountJoins(const MemoryFacts& facts);
 
 }  // namespace graphkit

@@ -45,6 +45,19 @@ UnknownMemory FindUnknownMemory(const Trace& trace, const std::vector<GraphId>& 
   return unknown;
 }
 
+bool KnowsWhatWasFreed(const Trace& trace) {
+  return !trace.completeness.truncated && trace.process.device != DeviceKind::kImported;
+}
+
+std::vector<bool> GraphsOfHistories(const Trace& trace) {
+  const bool imported = trace.process.device == DeviceKind::kImported;
+  std::vector<bool> histories(trace.graphs.size(), imported);
+  for (const Node& node : trace.nodes) {
+    if (node.source != Source::kDerived) histories[node.graph.index()] = false;
+  }
+  return histories;
+}
+
 std::string NothingToPlace(const Trace& trace) {
   if (!HoldsGraph(trace)) return "it holds no graph";
   const UnknownMemory unknown = FindUnknownMemory(trace, FindRoots(trace));

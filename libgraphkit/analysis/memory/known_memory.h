@@ -1,5 +1,6 @@
-// Whether the sizes of what a trace's graphs allocate are known. Zero bytes are a figure only where
-// they are: a drawing of forty allocations needs some memory, and doesn't say how much.
+// Gaps in what a trace says of memory: sizes, frees, users of blocks. Zero bytes are a figure only
+// where sizes are known: a drawing of forty allocations needs some memory, and doesn't say how
+// much.
 #pragma once
 
 #include <string>
@@ -19,6 +20,14 @@ struct UnknownMemory {
 // Sizes aren't known of a source that has none, nor of a graph with memory-alloc nodes whose block
 // wasn't recorded. `roots` as of FindRoots.
 UnknownMemory FindUnknownMemory(const Trace& trace, const std::vector<GraphId>& roots);
+
+// The trace goes on to the program's end and says what was freed and destroyed: only then is
+// something that wasn't a leak.
+bool KnowsWhatWasFreed(const Trace& trace);
+
+// By graph: it is made of a memory history alone. Its nodes, if any, stand for points between
+// allocations, and the users of its blocks aren't known.
+std::vector<bool> GraphsOfHistories(const Trace& trace);
 
 // Why there is no memory of graphs to plan or replay, as a clause: there is no graph, its sizes
 // aren't known, or nothing is allocated. Empty: there is some, and all of it is known.

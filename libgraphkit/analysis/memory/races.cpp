@@ -6,7 +6,7 @@
 #include <tuple>
 #include <unordered_set>
 
-#include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/memory/memory_facts.h"
 #include "libgraphkit/analysis/names/kernel_names.h"
 #include "libgraphkit/model/access_overlap.h"
 #include "libgraphkit/model/node_versions.h"
@@ -31,18 +31,14 @@ bool Writes(const Use& use) {
 
 class RaceFinder {
  public:
-  RaceFinder(const Facts& facts, const Order* full_edge)
+  explicit RaceFinder(const MemoryFacts& facts)
       : facts_(facts),
         trace_(facts.trace),
         numbers_only_(facts.trace, TakesNumbersOnly),
         plain_pointers_(facts.trace, TakesPlainPointers),
         unfinished_(FindUnfinished(facts.trace)) {
-    if (!facts.partial_edges) return;
-    if (full_edge == nullptr) own_ = BuildOrder(trace_, EdgeRule::kAllFull);
-    all_full_ = full_edge != nullptr ? full_edge : &*own_;
+    if (facts.partial_edges()) all_full_ = BuildOrder(trace_, EdgeRule::kAllFull);
   }
-  RaceFinder(const RaceFinder&) = delete;
-  RaceFinder& operator=(const RaceFinder&) = delete;
 
   std::vector<Race> FindAll() {
     for (size_t i = 0; i < trace_.blocks.size(); ++i) {
@@ -62,7 +58,7 @@ class RaceFinder {
   void CollectUses(BlockId id) {
     uses_.clear();
     const Block& block = trace_[id];
-    ForEachAccess(trace_, facts_.lives, id, [&](NodeId user, const Access& access) {
+    ForEachAccess(trace_, facts_.lives(), id, [&](NodeId user, const Access& access) {
       const Node& node = trace_[user];
       if (node.kind == NodeKind::kMemAlloc || node.kind == NodeKind::kMemFree) return;
       if (!InGraph(trace_, node) || Unfinished(user)) return;
@@ -86,10 +82,10 @@ class RaceFinder {
 
   // On one chain without partial edges all is ordered: most blocks.
   bool OnOneChain() const {
-    if (facts_.partial_edges) return false;
-    const uint32_t chain = facts_.order.PlaceOf(uses_.front().node).chain;
+    if (facts_.partial_edges()) return false;
+    const uint32_t chain = facts_.order().PlaceOf(uses_.front().node).chain;
     return std::ranges::all_of(
-        uses_, [&](const Use& use) { return facts_.order.PlaceOf(use.node).chain == chain; });
+        uses_, [&](const Use& use) { return facts_.order().PlaceOf(use.node).chain == chain; });
   }
 
   void AllPairs(BlockId block) {
@@ -108,7 +104,7 @@ class RaceFinder {
     };
     std::vector<Last> lasts;
     for (size_t later = 0; later < uses_.size(); ++later) {
-      const uint32_t chain = facts_.order.PlaceOf(uses_[later].node).chain;
+      const uint32_t chain = facts_.order().PlaceOf(uses_[later].node).chain;
       const AccessMode mode = uses_[later].access.mode;
       Last* own = nullptr;
       for (Last& last : lasts) {
@@ -136,8 +132,8 @@ class RaceFinder {
     race.overlapping = HowSure(a, b, overlap);
     race.same_pointer = a.access.offset == b.access.offset && (MayWrite(a) || MayWrite(b));
     race.typed = SaysWhatItReads(a.node) && SaysWhatItReads(b.node);
-    race.ordered_if_full = all_full_ != nullptr &&
-                           (all_full_->Before(a.node, b.node) || all_full_->Before(b.node, a.node));
+    race.ordered_if_full =
+        all_full_ && (all_full_->Before(a.node, b.node) || all_full_->Before(b.node, a.node));
     if (race.ordered_if_full) race.surely_unordered = SurelyUnordered(a.node, b.node);
     if (Known(race)) return;
     if (race.ordered_if_full) FindLostEdge(&race);
@@ -145,8 +141,8 @@ class RaceFinder {
   }
 
   bool Ordered(NodeId a, NodeId b) const {
-    if (facts_.order.Before(a, b)) return true;
-    return WaitsFor(trace_, b) == Ternary::kYes && facts_.order.EndsBefore(a, b);
+    if (facts_.order().Before(a, b)) return true;
+    return WaitsFor(trace_, b) == Ternary::kYes && facts_.order().EndsBefore(a, b);
   }
 
   bool SurelyUnordered(NodeId a, NodeId b) {
@@ -175,7 +171,7 @@ class RaceFinder {
 
   // Whether nothing runs both: graphs without a common root, and two bodies of one conditional.
   bool NeverBoth(GraphId a, GraphId b) const {
-    if (facts_.roots[a.index()] != facts_.roots[b.index()]) return true;
+    if (facts_.roots()[a.index()] != facts_.roots()[b.index()]) return true;
     for (GraphId x = a; trace_[x].parent.valid(); x = trace_[trace_[x].parent].graph) {
       for (GraphId y = b; trace_[y].parent.valid(); y = trace_[trace_[y].parent].graph) {
         if (x != y && trace_[x].parent == trace_[y].parent) return true;
@@ -195,7 +191,7 @@ class RaceFinder {
   bool Known(const Race& race) const {
     const auto sort_of = [&](const Race& r) {
       return std::tuple(r.kind, r.overlapping, r.ordered_if_full, r.surely_unordered, r.typed,
-                        r.same_pointer, facts_.roots[trace_[r.earlier].graph.index()]);
+                        r.same_pointer, facts_.RootOf(r.earlier));
     };
     return std::ranges::any_of(std::span(races_).subspan(first_of_block_),
                                [&](const Race& other) { return sort_of(other) == sort_of(race); });
@@ -210,12 +206,12 @@ class RaceFinder {
     const NodeId to = forwards ? race.later : race.earlier;
     const Ternary wanted = race.surely_unordered ? Ternary::kNo : Ternary::kUnknown;
     const Order& way = race.surely_unordered ? *all_full_ : *hopeful_;
-    const Order& so_far = race.surely_unordered ? *hopeful_ : facts_.order;
+    const Order& so_far = race.surely_unordered ? *hopeful_ : facts_.order();
     std::vector<NodeId> open = {to};
     std::unordered_set<uint32_t> seen = {to.value};
     const size_t limit = searches_++ < kMostSearches ? kSearched : 1;
     for (size_t at = 0; at < open.size() && at < limit; ++at) {
-      for (const InEdge& edge : facts_.in_edges.Of(open[at].index())) {
+      for (const InEdge& edge : facts_.in_edges().Of(open[at].index())) {
         const bool lost = !edge.full && WaitsFor(trace_, open[at]) == wanted;
         if (lost && so_far.EndsBefore(from, edge.from)) {
           lost_by->consumer = open[at];
@@ -229,14 +225,13 @@ class RaceFinder {
     lost_by->consumer = to;
   }
 
-  const Facts& facts_;
+  const MemoryFacts& facts_;
   const Trace& trace_;
   KernelSet numbers_only_;
   KernelSet plain_pointers_;
-  std::vector<bool> unfinished_;     // by node
-  std::optional<Order> own_;         // full-edge order that wasn't given
-  const Order* all_full_ = nullptr;  // full-edge order, where there are partial edges
-  std::optional<Order> hopeful_;     // as if all waited of which it isn't known; when asked for
+  std::vector<bool> unfinished_;   // by node
+  std::optional<Order> all_full_;  // full-edge order, where there are partial edges
+  std::optional<Order> hopeful_;   // as if all waited of which it isn't known; when asked for
   std::vector<Use> uses_;
   std::vector<Race> races_;
   size_t first_of_block_ = 0;
@@ -245,8 +240,6 @@ class RaceFinder {
 
 }  // namespace
 
-std::vector<Race> FindRaces(const Facts& facts, const Order* full_edge) {
-  return RaceFinder(facts, full_edge).FindAll();
-}
+std::vector<Race> FindRaces(const MemoryFacts& facts) { return RaceFinder(facts).FindAll(); }
 
 }  // namespace graphkit

@@ -12,7 +12,7 @@
 
 namespace graphkit {
 
-struct Facts;
+class MemoryFacts;
 
 enum class RaceKind : uint8_t {
   kAccess,  // both touch the block
@@ -44,10 +44,8 @@ struct Race {
   bool operator==(const Race&) const = default;
 };
 
-// `facts`: with all but the races in them. A few for each block, one of each sort. A kernel that
-// waits for its grid dependencies is taken to touch memory after it has waited. Nodes whose edges
-// may be missing (FindUnfinished) are left out. `full_edge`: the trace's full-edge order, which is
-// built where there are partial edges and it isn't given.
-std::vector<Race> FindRaces(const Facts& facts, const Order* full_edge = nullptr);
+// A few for each block, one of each sort. A kernel that waits for its grid dependencies is taken to
+// touch memory after it has waited. Nodes whose edges may be missing (FindUnfinished) are left out.
+std::vector<Race> FindRaces(const MemoryFacts& facts);
 
 }  // namespace graphkit

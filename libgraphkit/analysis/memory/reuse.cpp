@@ -41,7 +41,7 @@ class Matcher {
   }
 
   // `overlaps`: of all blocks. Those that are handed out may have others.
-  ReuseFacts Match(std::span<const Overlap> overlaps) {
+  ReuseFacts Match(std::span<const BlockOverlap> overlaps) {
     if (all_) {
       MarkTaken(overlaps);
     } else {
@@ -76,13 +76,13 @@ class Matcher {
                                sizes_.begin());
   }
 
-  void MarkTaken(std::span<const Overlap> overlaps) {
+  void MarkTaken(std::span<const BlockOverlap> overlaps) {
     taken_.assign(blocks_.size(), false);
     fresh_.assign(blocks_.size(), true);
     const auto index = [&](BlockId block) {
       return static_cast<size_t>(std::ranges::lower_bound(blocks_, block) - blocks_.begin());
     };
-    for (const Overlap& overlap : overlaps) {
+    for (const BlockOverlap& overlap : overlaps) {
       taken_[index(overlap.earlier)] = true;
       fresh_[index(overlap.later)] = false;
     }
@@ -125,14 +125,14 @@ class OverlapFinder {
  public:
   explicit OverlapFinder(const Trace& trace) : trace_(trace) {}
 
-  std::vector<Overlap> FindAll(std::span<const BlockId> blocks) {
+  std::vector<BlockOverlap> FindAll(std::span<const BlockId> blocks) {
     const std::vector<BlockId> sorted = SortByAddress(blocks);
     for (size_t first = 0; first < sorted.size();) {
       const size_t end = EndOfGroup(sorted, first);
       if (end - first > 1) AddGroup(std::span(sorted).subspan(first, end - first));
       first = end;
     }
-    SortUnique(&overlaps_, [](const Overlap& o) { return std::pair(o.later, o.earlier); });
+    SortUnique(&overlaps_, [](const BlockOverlap& o) { return std::pair(o.later, o.earlier); });
     return std::move(overlaps_);
   }
 
@@ -212,17 +212,17 @@ class OverlapFinder {
   std::vector<Address> cuts_;
   std::vector<BlockId> blocks_;
   std::vector<BlockId> last_;
-  std::vector<Overlap> overlaps_;
+  std::vector<BlockOverlap> overlaps_;
 };
 
 }  // namespace
 
 ReuseFacts FindReuse(const BlockOrder& order, std::span<const BlockId> blocks,
-                     std::span<const Overlap> overlaps) {
+                     std::span<const BlockOverlap> overlaps) {
   return Matcher(order, blocks).Match(overlaps);
 }
 
-std::vector<Overlap> FindOverlaps(const Trace& trace, std::span<const BlockId> blocks) {
+std::vector<BlockOverlap> FindOverlaps(const Trace& trace, std::span<const BlockId> blocks) {
   return OverlapFinder(trace).FindAll(blocks);
 }
 

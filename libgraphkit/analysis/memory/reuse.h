@@ -21,17 +21,17 @@ struct ReuseFacts {
 };
 
 // `later` lies where `earlier` lay last, at least in part.
-struct Overlap {
+struct BlockOverlap {
   BlockId earlier;
   BlockId later;
-  auto operator<=>(const Overlap&) const = default;
+  auto operator<=>(const BlockOverlap&) const = default;
 };
 // Of blocks of one root graph, ascending: by the later block, then by the earlier one.
-std::vector<Overlap> FindOverlaps(const Trace& trace, std::span<const BlockId> blocks);
+std::vector<BlockOverlap> FindOverlaps(const Trace& trace, std::span<const BlockId> blocks);
 
 // `blocks`: of one root graph, ascending; `overlaps`: theirs. Only blocks that an allocator of the
 // program hands out count: the driver's own reuse isn't seen in addresses.
 ReuseFacts FindReuse(const BlockOrder& order, std::span<const BlockId> blocks,
-                     std::span<const Overlap> overlaps);
+                     std::span<const BlockOverlap> overlaps);
 
 }  // namespace graphkit

@@ -7,23 +7,23 @@
 #include <unordered_map>
 #include <vector>
 
-#include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/memory/memory_facts.h"
 
 namespace graphkit {
 
 class TouchesByGraph {
  public:
-  explicit TouchesByGraph(const Facts& facts) : facts_(facts) {}
+  explicit TouchesByGraph(const MemoryFacts& facts) : facts_(facts) {}
 
   // Those of a root graph, in capture order.
   std::span<const NodeId> Of(BlockId block, GraphId root) {
     const auto root_of = [this](NodeId node) {
-      return facts_.roots[facts_.trace[node].graph.index()];
+      return facts_.roots()[facts_.trace[node].graph.index()];
     };
     const auto [at, is_new] = nodes_.try_emplace(block);
     std::vector<NodeId>& nodes = at->second;
     if (is_new) {
-      for (const Touch& touch : facts_.lives.Touches(block)) {
+      for (const Touch& touch : facts_.lives().Touches(block)) {
         if (nodes.empty() || nodes.back() != touch.node) nodes.push_back(touch.node);
       }
       std::ranges::stable_sort(nodes, {}, root_of);
@@ -33,7 +33,7 @@ class TouchesByGraph {
   }
 
  private:
-  const Facts& facts_;
+  const MemoryFacts& facts_;
   std::unordered_map<BlockId, std::vector<NodeId>> nodes_;
 };
 

@@ -4,7 +4,6 @@
 #include <map>
 #include <tuple>
 
-#include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/memory/host_copies.h"
 #include "libgraphkit/analysis/names/call_site.h"
 
@@ -48,13 +47,13 @@ bool NeverFreed(const Trace& trace, const Block& block) {
 }
 
 // A graph's blocks, and those that it touches, are as many as its graphs: not counted.
-uint32_t CountIntervals(const Facts& facts, const std::vector<Seq>& intervals,
+uint32_t CountIntervals(const MemoryFacts& facts, const std::vector<Seq>& intervals,
                         const UnfreedSite& site) {
   uint32_t count = 0;
   std::ptrdiff_t last = -1;
   for (const BlockId id : site.blocks) {
     const Block& block = facts.trace[id];
-    if (block.graph.valid() || !facts.lives.Touches(id).empty()) continue;
+    if (block.graph.valid() || !facts.lives().Touches(id).empty()) continue;
     const auto interval = std::ranges::upper_bound(intervals, block.allocated) - intervals.begin();
     if (interval != last) ++count;
     last = interval;
@@ -64,7 +63,7 @@ uint32_t CountIntervals(const Facts& facts, const std::vector<Seq>& intervals,
 
 }  // namespace
 
-std::vector<UnfreedSite> FindUnfreed(const Facts& facts) {
+std::vector<UnfreedSite> FindUnfreed(const MemoryFacts& facts) {
   const Trace& trace = facts.trace;
   std::vector<UnfreedSite> sites;
   if (!KnowsWhatWasFreed(trace)) return sites;

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/memory/memory_facts.h"
 
 namespace graphkit {
 
@@ -31,6 +31,6 @@ struct UnfreedSite {
 };
 
 // In order of their first blocks. None of a trace that doesn't say what was freed.
-std::vector<UnfreedSite> FindUnfreed(const Facts& facts);
+std::vector<UnfreedSite> FindUnfreed(const MemoryFacts& facts);
 
 }  // namespace graphkit

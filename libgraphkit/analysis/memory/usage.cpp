@@ -8,61 +8,6 @@
 namespace graphkit {
 namespace {
 
-struct Running {
-  Bytes live = 0;
-  Bytes deferred = 0;
-};
-
-// What happens to blocks at one kind of places, in their order.
-class BlockSteps {
- public:
-  BlockSteps(const Trace& trace, Seq Block::*place)
-      : trace_(trace), place_(place), blocks_(BlocksBySeq(trace, place)) {}
-
-  Seq next() const { return at_ < blocks_.size() ? trace_.blocks[blocks_[at_]].*place_ : kNever; }
-  uint32_t Take() { return blocks_[at_++]; }
-
- private:
-  const Trace& trace_;
-  Seq Block::*place_;
-  std::vector<uint32_t> blocks_;
-  size_t at_ = 0;
-};
-
-void SumOverTime(const Trace& trace, const Lifetimes& lives, std::vector<Usage>* usage) {
-  BlockSteps allocated(trace, &Block::allocated);
-  BlockSteps requested(trace, &Block::free_requested);
-  BlockSteps completed(trace, &Block::free_completed);
-  std::vector<Running> running(usage->size());
-  while (true) {
-    const Seq seq = std::min({allocated.next(), requested.next(), completed.next()});
-    if (seq == kNever) return;
-    BlockSteps& steps = allocated.next() == seq   ? allocated
-                        : requested.next() == seq ? requested
-                                                  : completed;
-    const uint32_t id = steps.Take();
-    const GraphId root = lives.blocks[id].root;
-    if (!root.valid()) continue;
-    const Block& block = trace.blocks[id];
-    const Bytes size = RoundedSize(block);
-    Usage& graph = (*usage)[root.index()];
-    auto& [live, deferred] = running[root.index()];
-    if (&steps == &allocated) {
-      live += size;
-      graph.peak_held = std::max(graph.peak_held, live + deferred);
-      if (live > graph.peak_live) {
-        graph.peak_live = live;
-        graph.peak_at = seq;
-      }
-    } else if (&steps == &requested) {
-      live -= size;
-      if (Deferred(block)) graph.deferred = std::max(graph.deferred, deferred += size);
-    } else if (Deferred(block)) {
-      deferred -= size;
-    }
-  }
-}
-
 using Range = Interval<Address>;
 
 Bytes Covered(std::vector<Range>* ranges) {
@@ -113,8 +58,8 @@ bool Deferred(const Block& block) {
   return block.freed() && block.free_completed != block.free_requested;
 }
 
-std::vector<Usage> FindUsage(const Trace& trace, const Lifetimes& lives) {
-  std::vector<Usage> usage(trace.graphs.size());
+void AddTotals(const Trace& trace, const Lifetimes& lives, std::vector<Usage>* by_graph) {
+  std::vector<Usage>& usage = *by_graph;
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
     const GraphId root = lives.blocks[i].root;
     if (!root.valid()) continue;
@@ -126,14 +71,12 @@ std::vector<Usage> FindUsage(const Trace& trace, const Lifetimes& lives) {
     ++graph.never_freed_blocks;
     graph.never_freed += size;
   }
-  SumOverTime(trace, lives, &usage);
   const Grouped by =
       Group(lives.blocks, usage.size(), [](const BlockLife& life) { return life.root; });
   std::vector<Range> segments(trace.segments.size());
   for (size_t i = 0; i < usage.size(); ++i) {
     usage[i].extent = Extent(trace, by.Of(i), &segments);
   }
-  return usage;
 }
 
 void LiveBytes::Add(const Block& block, Seq end) {

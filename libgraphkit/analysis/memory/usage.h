@@ -1,5 +1,6 @@
-// Bytes over capture order, per graph. Sizes are rounded up to 512 B; a graph's blocks are those
-// allocated in it and in the graphs that it holds.
+// Bytes of each graph over capture order, which the timeline sums up (timeline.h), and sizes of
+// blocks. Sizes are rounded up to 512 B; a graph's blocks are those allocated in it and in the
+// graphs that it holds.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,8 @@ struct Usage {
   bool operator==(const Usage&) const = default;
 };
 
-// By graph; of graphs that are held by others nothing, their bytes are their root's.
-std::vector<Usage> FindUsage(const Trace& trace, const Lifetimes& lives);
+// Adds the sums that don't depend on time. `usage`: by graph.
+void AddTotals(const Trace& trace, const Lifetimes& lives, std::vector<Usage>* usage);
 
 // Blocks that come and go: what they sum up to.
 class LiveBytes {

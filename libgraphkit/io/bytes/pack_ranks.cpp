@@ -154,11 +154,21 @@ void Fields(auto& pack, BlockJoins& value) {
   pack(captured, joined, no_stream, no_stack, library, untouched, unread);
 }
 
+void Fields(auto& pack, MemoryAt& value) {
+  auto& [seq, reserved, segments, in_use, allocated, requested, blocks, of_graphs] = value;
+  pack(seq, reserved, segments, in_use, allocated, requested, blocks, of_graphs);
+}
+
+void Fields(auto& pack, MemoryMoments& value) {
+  auto& [reserved, in_use, allocated, requested, outside, end] = value;
+  pack(reserved, in_use, allocated, requested, outside, end);
+}
+
 void Fields(auto& pack, Report& value) {
-  auto& [device, complete, incomplete, program, graphs, findings, unknown, memory, execs, joins,
-         totals] = value;
-  pack(device, complete, incomplete, program, graphs, findings, unknown, memory, execs, joins,
-       totals);
+  auto& [device, complete, incomplete, program, graphs, findings, unknown, memory, moments, execs,
+         joins, totals] = value;
+  pack(device, complete, incomplete, program, graphs, findings, unknown, memory, moments, execs,
+       joins, totals);
 }
 
 void Fields(auto& pack, FindingPlace& value) {

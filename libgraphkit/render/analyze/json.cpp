@@ -253,8 +253,7 @@ void WriteReport(const Report& report, const Trace& trace, WriteMembers write_gr
     WriteFinding(finding, trace, text);
   });
   json.Add("driver_memory", AskedMemoryJson(report.memory));
-  const bool known = report.unknown_memory.empty();
-  json.Add("memory_moments", known ? MomentsJson(FindMoments(trace)) : Json(nullptr));
+  json.Add("memory_moments", report.moments ? MomentsJson(*report.moments) : Json(nullptr));
   json.AddText("exec_memory", [&](JsonPieces& text) { WriteExecMemory(report.execs, text); });
   json.Add("joins", JoinsJson(report.joins));
   json.Add("totals", TotalsJson(report.totals, trace));

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "libgraphkit/analysis/memory/lifetimes.h"
-#include "libgraphkit/analysis/memory/moments.h"
+#include "libgraphkit/analysis/memory/timeline.h"
 #include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/render/names.h"

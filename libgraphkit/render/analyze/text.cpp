@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "libgraphkit/analysis/explain/finding_groups.h"
-#include "libgraphkit/analysis/memory/moments.h"
 #include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
@@ -104,7 +103,7 @@ void RenderHeader(const Report& report, const Trace& trace, const TextStyle& sty
                 Counted(totals.edges, "edge") + ", " + memory + ", " + launches;
   out << Wrapped("", counts + ChangesText(trace), style);
   if (report.memory) {
-    const MemoryMoments moments = FindMoments(trace);
+    const MemoryMoments moments = report.moments.value_or(MemoryMoments());
     if (report.memory->asked_bytes > 0) {
       out << Wrapped("", ReservedText(*report.memory, moments.peak_reserved), style);
     }

@@ -118,7 +118,7 @@ Explanation Explain(const ExplainInput& input, const Trace& trace) {
                             : input.summary.empty() ? TraceFacts(trace)
                                                     : input.summary;
   explanation.unknown_memory = trace.process.unknown_memory;
-  if (explanation.unknown_memory.empty()) explanation.memory = AccountForMemory(trace, info);
+  if (explanation.unknown_memory.empty()) explanation.memory = input.memory;
   if (input.report == nullptr) return explanation;
   explanation.findings = GroupFindings(input.report->findings);
   explanation.graphs = input.report->graphs;

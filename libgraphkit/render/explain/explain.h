@@ -57,7 +57,8 @@ struct ExplainInput {
   std::string format = {};                // ImportFormat::name; empty: a trace of graphkit
   std::vector<std::string> summary = {};  // what was read, as the importer says it
   const SnapshotInfo* snapshot = nullptr;
-  const Report* report = nullptr;  // null: it has no graphs
+  std::vector<MemoryAccount> memory = {};  // AccountForMemory
+  const Report* report = nullptr;          // null: it has no graphs
 };
 Explanation Explain(const ExplainInput& input, const Trace& trace);
 

@@ -317,8 +317,7 @@ std::string DeflatedReport(const ReportPage& page) {
   json.Add("policy", PolicyJson(page.policy));
   json.Add("check_pages", CheckPagesJson(page));
   json.Add("texts", NamesJson(trace, texts));
-  const bool known = page.report.unknown_memory.empty();
-  json.Add("memory", known ? MemoryJson(AccountForMemory(trace, page.snapshot)) : Json::array());
+  json.Add("memory", MemoryJson(page.memory));
   {
     std::vector<ReportView> views = LayOutReport(page.facts, page.policy, page.snapshot);
     json.AddTexts("views", views, [&](const ReportView& view, JsonPieces& text_of) {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "libgraphkit/analysis/explain/memory_account.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/model/rank_report.h"
 #include "libgraphkit/model/report.h"
@@ -27,6 +28,7 @@ struct ReportPage {
   const PolicyReplay* policy = nullptr;    // drawn beside the recorded memory; null: none
   std::string file = {};                   // how the user named the trace
   const SnapshotInfo* snapshot = nullptr;  // null: it is no snapshot
+  std::vector<MemoryAccount> memory = {};  // of each device; none: sizes are unknown
   // The page on a check, Markdown; null: there are none.
   std::string_view (*page_of)(std::string_view check) = nullptr;
 };

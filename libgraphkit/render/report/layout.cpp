@@ -82,7 +82,7 @@ class ExplicitLanes {
   size_t Take(NodeId node) {
     std::vector<NodeId>& last = last_[facts_.trace[node].graph];
     size_t lane = last.size();
-    for (const InEdge& edge : facts_.in_edges.Of(node.index())) {
+    for (const InEdge& edge : facts_.in_edges().Of(node.index())) {
       const auto found = std::ranges::find(last, edge.from);
       if (found != last.end()) lane = static_cast<size_t>(found - last.begin());
       if (lane < last.size()) break;
@@ -252,12 +252,12 @@ std::vector<ReportView> LayOutReport(const Facts& facts, const PolicyReplay* pol
   const Trace& trace = facts.trace;
   const std::vector<uint32_t> nodes = NodesInGraphs(trace);
   const Grouped by_root = Group(nodes, trace.graphs.size(), [&](uint32_t node) {
-    return facts.roots[trace.nodes[node].graph.index()];
+    return facts.roots()[trace.nodes[node].graph.index()];
   });
-  std::vector<std::vector<NodeId>> paths = LongestPaths(trace, facts.in_edges);
+  std::vector<std::vector<NodeId>> paths = LongestPaths(trace, facts.in_edges());
   std::vector<GraphId> roots;
   for (size_t i = 0; i < trace.graphs.size(); ++i) {
-    if (facts.roots[i] == GraphId(i)) roots.emplace_back(i);
+    if (facts.roots()[i] == GraphId(i)) roots.emplace_back(i);
   }
   std::vector<ReportView> views(roots.size());
   ParallelFor(roots.size(), ThreadsFor(trace), [&](size_t i) {
@@ -265,7 +265,7 @@ std::vector<ReportView> LayOutReport(const Facts& facts, const PolicyReplay* pol
     std::vector<uint32_t> own;
     own.reserve(by_root.Of(root).size());
     for (const uint32_t item : by_root.Of(root)) own.push_back(nodes[item]);
-    views[i] = ViewMaker(facts, roots[i]).Make(own, facts.blocks[root]);
+    views[i] = ViewMaker(facts, roots[i]).Make(own, facts.blocks()[root]);
     views[i].path = std::move(paths[root]);
     if (policy != nullptr) AddPolicy(*policy, views[i]);
   });

@@ -31,7 +31,7 @@ TEST_CASE("open-capture names a capture that never ended, and what it holds") {
 
 TEST_CASE("open-capture is a note where the trace was cut off") {
   const Trace trace = LeftOpen(true);
-  const Facts facts = FindFacts(trace);
+  const Facts facts(trace);
   const std::vector<Finding> findings = RunCheck(*FindCheck("open-capture"), facts);
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].severity == Severity::kNote);

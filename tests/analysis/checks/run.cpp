@@ -8,8 +8,7 @@ namespace graphkit {
 
 std::vector<Finding> Run(std::string_view check, Trace trace) {
   for (Kernel& kernel : trace.kernels) kernel.has_layout = true;
-  return RunCheck(*FindCheck(check),
-                  FindFacts(trace, {.bound_time_limit = std::chrono::seconds(3)}));
+  return RunCheck(*FindCheck(check), Facts(trace, {.bound_time_limit = std::chrono::seconds(3)}));
 }
 
 std::vector<Finding> Run(std::string_view check, TraceBuilder* trace) {

@@ -52,7 +52,7 @@ TEST_CASE("unsafe-reuse trusts a free on the stream when arguments can't be read
   t.Kernel(a, "opaque");
   t.EndCapture(a);
   const Trace trace = t.Build();
-  CHECK(RunCheck(*FindCheck("unsafe-reuse"), FindFacts(trace)).empty());
+  CHECK(RunCheck(*FindCheck("unsafe-reuse"), Facts(trace)).empty());
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ struct Run {
 
 MemoryAccount Account(TraceBuilder& t) {
   const Trace trace = t.Build();
-  return AccountForMemory(trace).at(0);
+  return AccountForMemory(MemoryFacts(trace)).at(0);
 }
 
 std::vector<MemoryRemark::Kind> KindsOf(const MemoryAccount& account) {
@@ -82,7 +82,7 @@ TEST_CASE("what was there before the first event was allocated before recording"
   run.Alloc({}, 2 * kMiB);
   run.Alloc(run.Forward(), 4 * kMiB);
   const Trace trace = run.t.Build();
-  const MemoryAccount account = AccountForMemory(trace, &info).at(0);
+  const MemoryAccount account = AccountForMemory(MemoryFacts(trace), &info).at(0);
   REQUIRE(account.holders.size() == 3);
   CHECK(account.holders[0].kind == HeldGroup::Kind::kLine);
   CHECK(account.holders[1].kind == HeldGroup::Kind::kNoStack);
@@ -114,7 +114,7 @@ TEST_CASE("memory of a forward that outlives the last backward is kept, by a lin
   run.Alloc(run.Backward(), kMiB);
   run.Alloc(run.Forward(), 16 * kMiB);  // of the next step
   const Trace trace = run.t.Build();
-  CHECK(FindKeptByForward(trace, NamesOfStacks(trace), 0, 0) ==
+  CHECK(FindKeptByForward(MemoryFacts(trace), NamesOfStacks(trace), 0, 0) ==
         KeptByForward{
             .bytes = 64 * kMiB, .blocks = 1, .backward_ran = true, .caller = "app/train.py:21"});
 }
@@ -123,7 +123,7 @@ TEST_CASE("without a backward all memory of forwards at the end is kept") {
   Run run;
   run.Alloc(run.Forward(), 64 * kMiB);
   const Trace trace = run.t.Build();
-  const KeptByForward kept = FindKeptByForward(trace, NamesOfStacks(trace), 0, 0);
+  const KeptByForward kept = FindKeptByForward(MemoryFacts(trace), NamesOfStacks(trace), 0, 0);
   CHECK(kept == KeptByForward{.bytes = 64 * kMiB, .blocks = 1, .caller = "app/train.py:21"});
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("the workspace of a library isn't kept by the program") {
                          {"<module>", "/app/train.py", 21}}),
             64 * kMiB);
   const Trace trace = run.t.Build();
-  CHECK(FindKeptByForward(trace, NamesOfStacks(trace), 0, 0) == KeptByForward());
+  CHECK(FindKeptByForward(MemoryFacts(trace), NamesOfStacks(trace), 0, 0) == KeptByForward());
 }
 
 TEST_CASE("kept outputs look like kept activations: the advice names both") {
@@ -162,7 +162,7 @@ TEST_CASE("most of the peak from before recording: the advice is to record earli
     run.Alloc(run.Backward(), 200 * kMiB);
     const Trace trace = run.t.Build();
     info.events[0] = {info.first_event};
-    const MemoryAccount account = AccountForMemory(trace, &info).at(0);
+    const MemoryAccount account = AccountForMemory(MemoryFacts(trace), &info).at(0);
     const auto found = std::ranges::find(account.remarks, MemoryRemark::Kind::kBeforeRecording,
                                          &MemoryRemark::kind);
     REQUIRE(found != account.remarks.end());
@@ -182,9 +182,10 @@ TEST_CASE("large blocks of the loss at the peak are worth a look, a single one i
         run.t.Stack({{"at::_ops::_log_softmax::call()", "??", 0}, {"loss", "/app/loss.py", 3}});
     for (int i = 0; i < blocks; ++i) run.Alloc(loss, 256 * kMiB);
     const Trace trace = run.t.Build();
-    const MemoryAccount account = AccountForMemory(trace).at(0);
-    const FamilyBlocks found = FindFamily(
-        trace, NamesOfStacks(trace), BlocksInUse(trace, 0, trace.records), OperatorFamily::kLoss);
+    const MemoryAccount account = AccountForMemory(MemoryFacts(trace)).at(0);
+    const FamilyBlocks found =
+        FindFamily(trace, NamesOfStacks(trace),
+                   MemoryFacts(trace).timeline().InUse(0, trace.records), OperatorFamily::kLoss);
     CHECK(found == FamilyBlocks{.bytes = static_cast<Bytes>(blocks) * 256 * kMiB,
                                 .blocks = static_cast<uint64_t>(blocks),
                                 .most_alike = 256 * kMiB,
@@ -208,7 +209,7 @@ MemoryAccount WithFailure(Bytes asked, Bytes free_on_device) {
           {.event = 2, .seq = 0, .asked = 1},
           {.event = 3, .seq = failed, .asked = asked, .free_on_device = free_on_device}}};
   const Trace trace = run.t.Build();
-  return AccountForMemory(trace, &info).at(0);
+  return AccountForMemory(MemoryFacts(trace), &info).at(0);
 }
 
 TEST_CASE("the last failure for lack of memory comes first, and its holders are told") {

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/launches/collective_steps.h"
 #include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/model/names.h"
@@ -50,7 +51,7 @@ std::vector<RankDifference> Compare(std::vector<Rank>& ranks, bool complete = tr
   for (Rank& rank : ranks) {
     Trace trace = rank.t.Build();
     trace.process.all_work = all_work;
-    made.push_back(SummarizeCollectives(trace));
+    made.push_back(Facts(trace).collectives());
   }
   std::vector<RankTrace> traces;
   for (size_t i = 0; i < made.size(); ++i) {
@@ -277,7 +278,7 @@ TEST_CASE("operations of child graphs stand where the nodes that hold them do") 
     trace.collectives.push_back({node.seq, c, kAllGather, kType, 1});
   }
   std::ranges::sort(trace.collectives, {}, &Collective::seq);
-  const RankCollectives made = SummarizeCollectives(trace);
+  const RankCollectives made = Facts(trace).collectives();
   std::vector<CollectiveKind> kinds;
   for (const RankOperation& operation : made.programs.back().operations) {
     kinds.push_back(operation.what.kind);
@@ -308,7 +309,7 @@ Rank WithBodies(uint32_t number, ConditionalType type, std::initializer_list<Col
 TEST_CASE("operations in bodies of conditionals stand where their node does, by body") {
   Rank rank = WithBodies(0, ConditionalType::kIf, {kAllReduce, kBroadcast});
   const Trace trace = rank.t.Build();
-  const RankCollectives made = SummarizeCollectives(trace);
+  const RankCollectives made = Facts(trace).collectives();
   REQUIRE(made.programs.size() == 1);
   std::vector<std::pair<CollectiveKind, std::string>> operations;
   for (const RankOperation& operation : made.programs[0].operations) {

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "libgraphkit/analysis/facts.h"
 #include "tests/analysis/pieces.h"
 
 namespace graphkit {
@@ -34,7 +35,7 @@ TEST_CASE("coverage counts what comes after the first launch") {
     s.t.Work(s.b, "other");
   }
   s.t.Work(s.a, "layer");
-  const Coverage coverage = FindCoverage(s.t.Build());
+  const Coverage coverage = FindCoverage(Facts(s.t.Build()));
   CHECK(coverage.unknown.empty());
   CHECK(coverage.share.in_graphs == WorkCounts{.kernels = 6, .copies = 3, .copied_bytes = 12288});
   CHECK(coverage.share.eager == WorkCounts{.kernels = 4});
@@ -54,7 +55,7 @@ TEST_CASE("counts that are larger than any stay so, and leave no share to graphs
   const uint64_t half = uint64_t{1} << 63;
   for (int i = 0; i < 2; ++i)
     trace.eager_counts.push_back({.kernels = half, .copied_bytes = half, .seq = trace.records++});
-  const Coverage coverage = FindCoverage(trace);
+  const Coverage coverage = FindCoverage(Facts(trace));
   CHECK(coverage.share.eager.kernels == ~uint64_t{0});
   CHECK(coverage.share.eager.copied_bytes == ~uint64_t{0});
   CHECK(coverage.share.kernels() < 1e-9);
@@ -64,11 +65,11 @@ TEST_CASE("coverage of a trace that says nothing of eager work isn't known") {
   Step s;
   s.t.Launch(s.exec, s.a);
   Trace trace = s.t.Build();
-  CHECK(FindCoverage(trace).unknown ==
+  CHECK(FindCoverage(Facts(trace)).unknown ==
         "work outside of graphs wasn't recorded: record with --scope all");
   // A count of nothing says that there was none.
   trace.eager_counts.push_back({.seq = trace.records++});
-  const Coverage coverage = FindCoverage(trace);
+  const Coverage coverage = FindCoverage(Facts(trace));
   CHECK(coverage.unknown.empty());
   CHECK(coverage.share.kernels() == 1);
 }
@@ -81,7 +82,7 @@ TEST_CASE("coverage takes counts in place of the work itself") {
   trace.eager_counts.push_back({.stream = s.a, .kernels = 7, .seq = launch - 1});
   trace.eager_counts.push_back(
       {.stream = s.a, .kernels = 2, .copies = 1, .copied_bytes = 64, .seq = trace.records++});
-  const Coverage coverage = FindCoverage(trace);
+  const Coverage coverage = FindCoverage(Facts(trace));
   CHECK(coverage.before.kernels == 7);
   CHECK(coverage.share.eager == WorkCounts{.kernels = 2, .copies = 1, .copied_bytes = 64});
   CHECK(coverage.share.kernels() == 0.5);
@@ -100,7 +101,7 @@ TEST_CASE("coverage by NVTX range takes inner ranges in, and each name once") {
   s.t.NvtxPop();
   Trace trace = s.t.Build();
   trace.works[0].thread = trace.nvtx_ranges[0].thread;
-  const Coverage coverage = FindCoverage(trace);
+  const Coverage coverage = FindCoverage(Facts(trace));
   REQUIRE(coverage.by_range.size() == 2);
   CHECK(coverage.by_range[0].name == "step");
   CHECK(coverage.by_range[0].share.in_graphs.kernels == 2);
@@ -117,7 +118,7 @@ TEST_CASE("coverage says of an eager kernel that its capture broke") {
   s.t.Kernel(s.b, broken, {});
   s.t.InvalidateCapture(s.b, "cudaMalloc", 900);
   s.t.Work(s.b, "broken");
-  const Coverage coverage = FindCoverage(s.t.Build());
+  const Coverage coverage = FindCoverage(Facts(s.t.Build()));
   CHECK(coverage.broken_captures == 1);
   CHECK(coverage.kernels == std::vector<EagerKernel>{{broken, EagerBecause::kCaptureBroke, 1}});
 }

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/random.h"
@@ -32,8 +33,9 @@ FreedFate SlowFate(const Facts& facts, const FreedBlock& freed) {
       fate.handed_out = true;
     }
     if (other.allocated <= since || other.free_requested < freed.at ||
-        facts.lives[BlockId(i)].root.valid() || other.size != old.size || other.pool != old.pool ||
-        other.stream != old.stream || !SameSite(trace, other.stack, old.stack)) {
+        facts.lives()[BlockId(i)].root.valid() || other.size != old.size ||
+        other.pool != old.pool || other.stream != old.stream ||
+        !SameSite(trace, other.stack, old.stack)) {
       continue;
     }
     ++alike;
@@ -114,7 +116,7 @@ TEST_CASE("what became of freed blocks is what a look at every block finds") {
     CAPTURE(seed);
     Random random(seed);
     const Trace trace = RandomBlocks(seed, 120);
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     const std::vector<FreedBlock> freed = SomeFreed(trace, &random);
     const std::vector<FreedFate> fates = FindFates(facts, freed);
     REQUIRE(fates.size() == freed.size());
@@ -133,7 +135,7 @@ TEST_CASE("what became of freed blocks is what a look at every block finds") {
 TEST_CASE("each block is looked at a few times, however many were freed") {
   for (const uint64_t steps : {100u, 20'000u}) {
     const Trace trace = RandomBlocks(1, steps);
-    const Facts facts = FindFacts(trace);
+    const Facts facts(trace);
     Random random(1);
     uint64_t looks = 0;
     FindFates(facts, SomeFreed(trace, &random), &looks);

@@ -27,12 +27,12 @@ TEST_CASE("joins count what captured blocks lack, and why") {
   t.Kernel(s, "opaque");
   t.Free(unread);
   t.EndCapture(s);
-  CHECK(CountJoins(FindFacts(t.Build())) == BlockJoins{.captured_blocks = 5,
-                                                       .joined = 1,
-                                                       .without_stack = 1,
-                                                       .library_only = 1,
-                                                       .untouched = 1,
-                                                       .unread = 1});
+  CHECK(CountJoins(Facts(t.Build())) == BlockJoins{.captured_blocks = 5,
+                                                   .joined = 1,
+                                                   .without_stack = 1,
+                                                   .library_only = 1,
+                                                   .untouched = 1,
+                                                   .unread = 1});
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/memory/bound/lanes.h"
-#include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/analysis/memory/timeline.h"
 #include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/generate/synth.h"
 #include "tests/analysis/pieces.h"
@@ -228,7 +228,7 @@ TEST_CASE("on small random traces the bound is the heaviest antichain, by any wi
       REQUIRE(bound.exact);
       REQUIRE(bound.bytes == Heaviest(order, blocks));
       if (rule == MarkerRule::kAtFree) {
-        REQUIRE(bound.bytes >= FindUsage(facts.trace, facts.lives)[g].peak_live);
+        REQUIRE(bound.bytes >= MemoryTimeline(facts.trace, facts.lives).usage()[g].peak_live);
       }
     }
   }

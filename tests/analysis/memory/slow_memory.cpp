@@ -121,7 +121,7 @@ Usage SlowUsage(const Trace& trace, const Blocks& blocks) {
   return usage;
 }
 
-std::vector<Overlap> SlowOverlaps(const Trace& trace, const Blocks& blocks) {
+std::vector<BlockOverlap> SlowOverlaps(const Trace& trace, const Blocks& blocks) {
   std::map<Address, BlockId> last;
   std::set<std::pair<BlockId, BlockId>> pairs;
   for (const BlockId block : blocks) {
@@ -133,7 +133,7 @@ std::vector<Overlap> SlowOverlaps(const Trace& trace, const Blocks& blocks) {
       owner = block;
     }
   }
-  std::vector<Overlap> overlaps;
+  std::vector<BlockOverlap> overlaps;
   for (const auto& [earlier, later] : pairs) overlaps.push_back({earlier, later});
   return overlaps;
 }
@@ -153,7 +153,7 @@ ReuseFacts SlowReuse(const SlowBlockOrder& order, const Trace& trace, const Bloc
   for (const BlockId id : blocks) {
     if (order.Dies(id)) idle.insert(id);
   }
-  for (const Overlap& overlap : SlowOverlaps(trace, blocks)) {
+  for (const BlockOverlap& overlap : SlowOverlaps(trace, blocks)) {
     fresh.erase(overlap.later);
     idle.erase(overlap.earlier);
   }

@@ -15,13 +15,13 @@ TEST_CASE("each node and block is in one slice, under the number that it has the
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     CAPTURE(seed);
     const Trace trace = RandomTrace(seed, {.nested = seed % 2 == 0, .memory = true});
-    const Facts facts = FindFacts(trace);
-    const Slices slices(trace, facts.roots, facts.blocks);
+    const Facts facts(trace);
+    const Slices slices(trace, facts.roots(), facts.blocks());
     for (size_t node = 0; node < trace.nodes.size(); ++node) {
       for (size_t graph = 0; graph < trace.graphs.size(); ++graph) {
         const Rows& nodes = slices.Of(GraphId(graph)).nodes;
         const size_t number = nodes.NumberOf(node);
-        const bool in = facts.roots[trace.nodes[node].graph.index()] == GraphId(graph);
+        const bool in = facts.roots()[trace.nodes[node].graph.index()] == GraphId(graph);
         REQUIRE((number < nodes.size()) == in);
         if (in) REQUIRE(nodes[number] == node);
         const size_t first = nodes.FirstFrom(node);
@@ -30,7 +30,7 @@ TEST_CASE("each node and block is in one slice, under the number that it has the
       }
     }
     for (size_t block = 0; block < trace.blocks.size(); ++block) {
-      const GraphId root = facts.lives.blocks[block].root;
+      const GraphId root = facts.lives().blocks[block].root;
       if (!root.valid()) continue;
       const Rows& blocks = slices.Of(root).blocks;
       REQUIRE(blocks[blocks.NumberOf(block)] == block);
@@ -44,8 +44,8 @@ TEST_CASE("a graph's streams stand in its slice where they stand in the trace") 
     CAPTURE(seed);
     const Trace trace =
         RandomTrace(seed, {.rewinds = seed % 3 == 0, .nested = seed % 2 == 0, .memory = true});
-    const Facts facts = FindFacts(trace);
-    const Slices slices(trace, facts.roots, facts.blocks);
+    const Facts facts(trace);
+    const Slices slices(trace, facts.roots(), facts.blocks());
     FrontierReplay whole(trace, WholeTrace(trace));
     std::vector<FrontierReplay> sliced;
     for (size_t graph = 0; graph < trace.graphs.size(); ++graph) {
@@ -57,7 +57,7 @@ TEST_CASE("a graph's streams stand in its slice where they stand in the trace") 
         sliced[graph].AdvanceTo(node.seq);
         for (size_t stream = 0; stream < trace.streams.size(); ++stream) {
           const StreamFrontier& is = whole.Of(StreamId(stream));
-          const bool in = is.capturing() && facts.roots[is.graph.index()] == GraphId(graph);
+          const bool in = is.capturing() && facts.roots()[is.graph.index()] == GraphId(graph);
           const StreamFrontier& found = sliced[graph].Of(StreamId(stream));
           REQUIRE(found.graph == (in ? is.graph : GraphId()));
           if (in) REQUIRE(found.entries == is.entries);

@@ -32,7 +32,6 @@ Result<Report> AnalyzeInput(const Trace& trace, const std::string& path,
                             const AnalyzeArguments& arguments) {
   Progress progress("analyzing " + path, trace.graphs.size());
   const Facts facts = FindReportFacts(trace, arguments.options, progress.done());
-  progress.Next("checking " + path);
   Result<Report> report = Analyze(facts, arguments.options);
   progress.Next("planning " + path);
   if (report) AddPlans(facts, &*report);

@@ -36,7 +36,7 @@ struct Borrowed {
 // The plan only where it is needed.
 Result<Borrowed> FindBorrowed(const Trace& trace, const BorrowArguments& arguments) {
   const Progress progress("planning " + arguments.file);
-  const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
+  const Facts facts(trace);
   Borrowed found{.pools = FindBorrow(facts, arguments.rule)};
   std::vector<WrongBorrow> wrong = ValidateBorrow(facts, found.pools);
   const auto add = [&wrong](const std::vector<WrongBorrow>& more) {

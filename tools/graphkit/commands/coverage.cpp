@@ -1,6 +1,7 @@
 // `graphkit coverage`: the share of a program's work that runs in graphs.
 #include <string>
 
+#include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/launches/coverage.h"
 #include "libgraphkit/render/analyze/coverage.h"
 #include "tools/graphkit/cli/options.h"
@@ -20,7 +21,7 @@ struct CoverageArguments {
 int RunCoverage(const CoverageArguments& arguments) {
   const Result<Trace> trace = ReadInput(arguments.file);
   if (!trace) return PrintError(trace.error());
-  const Coverage coverage = FindCoverage(*trace);
+  const Coverage coverage = FindCoverage(Facts(*trace));
   const Result<void> written = WriteView(
       arguments.view, [&](std::ostream& out) { RenderCoverageJson(coverage, *trace, out); },
       [&](const TextStyle& style, std::ostream& out) {

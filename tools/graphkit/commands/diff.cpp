@@ -62,7 +62,8 @@ void AccountForBoth(Side* before, Side* after) {
   const Told told = has_history(*before) == has_history(*after) ? Told::kMost : Told::kEnd;
   for (Side* side : {before, after}) {
     const auto& snapshot = side->imported.snapshot;
-    side->memory = AccountForMemory(side->trace(), snapshot ? &*snapshot : nullptr, told);
+    side->memory =
+        AccountForMemory(MemoryFacts(side->trace()), snapshot ? &*snapshot : nullptr, told);
   }
 }
 

@@ -76,7 +76,7 @@ Result<void> CheckExecution(const std::vector<PolicyReplay>& replays, const std:
 Result<std::vector<PolicyReplay>> Execute(const Trace& trace, const ExecuteArguments& arguments,
                                           const DeviceExecutor* device) {
   Progress progress("analyzing " + arguments.file);
-  const Facts facts = FindFacts(trace, {.scope = FactScope::kReplay});
+  const Facts facts(trace);
   ReplayOptions options{.verify = true, .config = {}, .done = progress.done()};
   options.execute = arguments.execution;
   options.device = device;

@@ -29,12 +29,13 @@ struct ExplainArguments {
   View view;
 };
 
-// Of a trace with graphs. Bounds of large graphs would take longer than a first look may.
-Result<std::optional<Report>> AnalyzeGraphs(const Trace& trace, const std::string& path) {
-  if (trace.graphs.empty()) return std::optional<Report>();
-  const AnalyzeOptions options{.bound_time_limit = std::chrono::milliseconds(100)};
-  Progress progress("analyzing " + path, trace.graphs.size());
-  Result<Report> report = Analyze(FindReportFacts(trace, options, progress.done()), options);
+// Bounds of large graphs would take longer than a first look may.
+const AnalyzeOptions kQuick{.bound_time_limit = std::chrono::milliseconds(100)};
+
+// Of a trace with graphs.
+Result<std::optional<Report>> AnalyzeGraphs(const Facts& facts) {
+  if (facts.trace.graphs.empty()) return std::optional<Report>();
+  Result<Report> report = Analyze(facts, kQuick);
   if (!report) return report.error();
   return std::optional(std::move(*report));
 }
@@ -72,15 +73,18 @@ int RunExplain(const ExplainArguments& arguments) {
   const Result<Imported> imported = ReadImported(*std::move(source), arguments.file);
   if (!imported) return PrintError(imported.error());
   const Trace& trace = imported->trace;
-  const Result<std::optional<Report>> report = AnalyzeGraphs(trace, arguments.file);
+  Progress progress("analyzing " + arguments.file, trace.graphs.size());
+  const Facts facts = FindReportFacts(trace, kQuick, progress.done());
+  const Result<std::optional<Report>> report = AnalyzeGraphs(facts);
   if (!report) return PrintError(report.error());
-  Explanation explanation =
-      Explain({.file = arguments.file,
-               .format = imported->format == nullptr ? "" : imported->format,
-               .summary = imported->summary,
-               .snapshot = imported->snapshot ? &*imported->snapshot : nullptr,
-               .report = *report ? &**report : nullptr},
-              trace);
+  const SnapshotInfo* snapshot = imported->snapshot ? &*imported->snapshot : nullptr;
+  Explanation explanation = Explain({.file = arguments.file,
+                                     .format = imported->format == nullptr ? "" : imported->format,
+                                     .summary = imported->summary,
+                                     .snapshot = snapshot,
+                                     .memory = AccountForMemory(facts, snapshot),
+                                     .report = *report ? &**report : nullptr},
+                                    trace);
   if (once) explanation.about.next.clear();
   if (const int code = Write(explanation, trace, arguments); code != kExitOk) return code;
   return WarnIncomplete(trace, arguments.file);

@@ -96,7 +96,7 @@ Result<std::vector<GraphId>> SequenceOf(const Facts& facts, const PlanArguments&
   for (std::string word; std::getline(words, word, ',');) {
     uint32_t graph = GraphId::kNone;
     std::from_chars(word.data(), word.data() + word.size(), graph);  // digits; unchanged: too many
-    if (graph >= facts.blocks.size() || facts.roots[graph] != GraphId(graph)) {
+    if (graph >= facts.blocks().size() || facts.roots()[graph] != GraphId(graph)) {
       return Error{.message = "there is no graph " + word + " to be launched",
                    .hint = "graphkit analyze lists the graphs",
                    .file = arguments.file};
@@ -140,7 +140,8 @@ Result<PlannedMemory> PlanCaptures(PlanArguments& arguments) {
   Result<Trace> trace = ReadWithMemory(arguments.file);
   if (!trace) return trace.error();
   Progress progress("analyzing " + arguments.file);
-  const Facts facts = FindFacts(*trace, {.scope = FactScope::kPlacement});
+  const Facts facts(*trace);
+  facts.lives();  // of the edges, which go next
   GiveBackMemory(&*trace);
   progress.Next("planning " + arguments.file, trace->graphs.size());
   Result<PlannedMemory> made = arguments.sequence.empty()

@@ -75,7 +75,7 @@ Result<std::vector<PolicyKind>> PoliciesFor(const PredictArguments& arguments) {
 
 std::vector<PolicyPlacements> PlaceCaptures(const Trace& trace,
                                             const std::vector<PolicyKind>& kinds) {
-  const Facts facts = FindFacts(trace, {.scope = FactScope::kReplay});
+  const Facts facts(trace);
   std::vector<PolicyPlacements> placements;
   for (const PolicyReplay& replay : ReplayTrace(
            facts, kinds, {.config = {}, .missed = false, .bound = false, .continued = true})) {

@@ -31,7 +31,7 @@ struct ReplayArguments {
 
 Result<std::vector<PolicyReplay>> Replay(const Trace& trace, const ReplayArguments& arguments) {
   Progress progress("analyzing " + arguments.file);
-  const Facts facts = FindFacts(trace, {.scope = FactScope::kReplay});
+  const Facts facts(trace);
   const ReplayOptions options{.verify = arguments.verify,
                               .config = {},
                               .capacity = arguments.capacity,

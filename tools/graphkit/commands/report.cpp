@@ -40,18 +40,6 @@ std::optional<PolicyReplay> ReplayPolicy(const Facts& facts, const ReportArgumen
   return replay;
 }
 
-// Drawing asks what is in which graph, and the order of nodes no more.
-void GiveBackFacts(Facts* facts) {
-  facts->order = Order();
-  facts->lives = {};
-  facts->overlaps = {};
-  facts->reuse = {};
-  facts->races = {};
-  facts->bounds = {};
-  facts->pool_bounds = {};
-  facts->strict.reset();
-}
-
 // All that is drawn of the trace goes to `draw`. `progress` may be null.
 template <typename Draw>
 Result<void> Drawn(const Imported& imported, const std::string& path,
@@ -60,19 +48,20 @@ Result<void> Drawn(const Imported& imported, const std::string& path,
   const auto next = [&](const char* doing) {
     if (progress != nullptr) progress->Next(doing + path);
   };
-  Facts facts =
+  const Facts facts =
       FindReportFacts(trace, arguments.options, progress != nullptr ? progress->done() : nullptr);
-  next("checking ");
   Result<Report> report = Analyze(facts, arguments.options);
   if (!report) return report.error();
   next("planning ");
   AddPlans(facts, &*report);
   next("replaying ");
   const std::optional<PolicyReplay> policy = ReplayPolicy(facts, arguments);
-  GiveBackFacts(&facts);
+  const SnapshotInfo* snapshot = imported.snapshot ? &*imported.snapshot : nullptr;
+  std::vector<MemoryAccount> memory;
+  if (report->unknown_memory.empty()) memory = AccountForMemory(facts, snapshot);
   next("drawing ");
-  return draw(ReportPage{facts, *report, policy ? &*policy : nullptr, path,
-                         imported.snapshot ? &*imported.snapshot : nullptr, PageOf});
+  return draw(ReportPage{facts, *report, policy ? &*policy : nullptr, path, snapshot,
+                         std::move(memory), PageOf});
 }
 
 int ReportOn(const std::string& path, const ReportArguments& arguments) {

@@ -23,9 +23,9 @@ struct TradeArguments {
 
 std::vector<Trade> FindAllTrades(const Trace& trace, const TradeArguments& arguments) {
   Progress progress("planning " + arguments.file, TradeOptions().steps);
-  const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
+  const Facts facts(trace);
   std::vector<GraphId> graphs;
-  for (size_t i = 0; i < facts.blocks.size(); ++i) {
+  for (size_t i = 0; i < facts.blocks().size(); ++i) {
     if (!BlocksByPool(facts, GraphId(i)).empty()) graphs.emplace_back(i);
   }
   return FindTrades(facts, graphs, arguments.rule, {}, progress.done());

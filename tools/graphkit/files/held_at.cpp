@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "libgraphkit/analysis/memory/moments.h"
+#include "libgraphkit/analysis/memory/memory_facts.h"
 
 namespace graphkit {
 namespace {
@@ -19,11 +19,11 @@ std::optional<uint64_t> NumberIn(const std::string& text) {
 }
 
 // The device that had the most in use.
-std::optional<DeviceIndex> BusiestDevice(const Trace& trace) {
+std::optional<DeviceIndex> BusiestDevice(const MemoryTimeline& timeline) {
   std::optional<DeviceIndex> busiest;
   Bytes most = 0;
-  for (const DeviceIndex device : DevicesWithMemory(trace)) {
-    const Bytes peak = FindMoments(trace, device).peak_in_use.in_use;
+  for (const DeviceIndex device : timeline.devices()) {
+    const Bytes peak = timeline.Of(device).peak_in_use.in_use;
     if (busiest && peak <= most) continue;
     busiest = device;
     most = peak;
@@ -64,7 +64,9 @@ std::string CheckMoment(const std::string& text) {
 Result<HeldAt> FindHeldAt(const std::string& text, const Imported& imported,
                           const std::string& path) {
   if (text.empty() || text == "end") return HeldAt();
-  const std::optional<DeviceIndex> device = BusiestDevice(imported.trace);
+  const MemoryFacts facts(imported.trace);
+  const MemoryTimeline& timeline = facts.timeline();
+  const std::optional<DeviceIndex> device = BusiestDevice(timeline);
   const std::vector<Seq> events = EventsOf(imported, device.value_or(0));
   HeldAt at{.name = text, .device = device};
   MemoryAt moment;
@@ -74,11 +76,11 @@ Result<HeldAt> FindHeldAt(const std::string& text, const Imported& imported,
       seq.error().file = path;
       return seq.error();
     }
-    moment = MemoryAfter(imported.trace, device.value_or(0), *seq);
+    moment = timeline.After(device.value_or(0), *seq);
     at.text = std::string("after ") + (events.empty() ? "record " : "event ") +
               FormatCount(*number) + ", " + FormatBytes(moment.in_use) + ",";
   } else {
-    moment = FindMoments(imported.trace, device).peak_in_use;
+    moment = (device ? timeline.Of(*device) : timeline.all()).peak_in_use;
     at.text = "at the peak in use, " + FormatBytes(moment.in_use) + " (" +
               PlaceText(events, moment.seq) + "),";
   }

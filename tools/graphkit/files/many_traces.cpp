@@ -290,10 +290,10 @@ namespace {
 Result<GateSubject> ReadOne(const std::string& path, const AnalyzeOptions& options) {
   const Result<Imported> imported = ReadQuietly(path);
   if (!imported) return imported.error();
-  const Trace& trace = imported->trace;
-  Result<Report> report = Analyze(trace, options);
+  const Facts facts = FindReportFacts(imported->trace, options);
+  Result<Report> report = Analyze(facts, options);
   if (!report) return report.error();
-  return MakeGateSubject(path, trace, *std::move(report));
+  return MakeGateSubject(path, facts, *std::move(report));
 }
 
 // All that came, in the order of the paths.

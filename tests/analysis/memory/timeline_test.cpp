@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/memory/moments.h"
+#include "libgraphkit/analysis/memory/memory_facts.h"
 
 #include <algorithm>
 #include <map>
@@ -39,7 +39,7 @@ TEST_CASE("peaks and the end have the record where they are") {
   Example example;
   const Trace trace = example.t.Build();
   const Seq b = trace[example.b].allocated;
-  const MemoryMoments moments = FindMoments(trace, 0);
+  const MemoryMoments moments = MemoryFacts(trace).timeline().Of(0);
   CHECK(moments.peak_in_use == MemoryAt{.seq = b,
                                         .reserved = 20 * kMiB,
                                         .segments = 1,
@@ -55,27 +55,29 @@ TEST_CASE("peaks and the end have the record where they are") {
                                 .requested = 5 * kMiB - 100,
                                 .blocks = 2});
   CHECK(moments.peak_reserved.reserved == 22 * kMiB);
-  CHECK(MemoryAfter(trace, 0, b) == moments.peak_in_use);
-  CHECK(BlocksInUse(trace, 0, b) == std::vector{example.a, example.b});
-  CHECK(BlocksInUse(trace, 0, trace.records) == std::vector{example.b, example.c});
+  CHECK(MemoryFacts(trace).timeline().After(0, b) == moments.peak_in_use);
+  CHECK(MemoryFacts(trace).timeline().InUse(0, b) == std::vector{example.a, example.b});
+  CHECK(MemoryFacts(trace).timeline().InUse(0, trace.records) == std::vector{example.b, example.c});
 }
 
 TEST_CASE("idle memory is empty segments and the gaps of others") {
   Example example;
   const Trace trace = example.t.Build();
-  CHECK(FindIdle(trace, 0, trace.records) == IdleMemory{.empty_bytes = 2 * kMiB,
-                                                        .empty_segments = 1,
-                                                        .gap_bytes = 15 * kMiB,
-                                                        .gaps = 3,
-                                                        .largest = 9 * kMiB,
-                                                        .private_bytes = 0});
+  CHECK(MemoryFacts(trace).timeline().IdleAfter(0, trace.records) ==
+        IdleMemory{.empty_bytes = 2 * kMiB,
+                   .empty_segments = 1,
+                   .gap_bytes = 15 * kMiB,
+                   .gaps = 3,
+                   .largest = 9 * kMiB,
+                   .private_bytes = 0});
 }
 
 TEST_CASE("memory of another device doesn't count") {
   Example example;
   const Trace trace = example.t.Build();
-  CHECK(FindMoments(trace, 1) == MemoryMoments{.end = {.seq = trace.records}});
-  CHECK(DevicesWithMemory(trace) == std::vector<DeviceIndex>{0});
+  const MemoryFacts facts(trace);
+  CHECK(facts.timeline().After(1, trace.records) == MemoryAt{.seq = trace.records});
+  CHECK(facts.timeline().devices() == std::vector<DeviceIndex>{0});
 }
 
 // The sums after each record, each on its own.
@@ -139,7 +141,7 @@ TEST_CASE("in random runs moments are what the blocks that live then sum up to")
     trace.blocks.ChangeAll([&](Block& block) {
       if (block.segment) block.slack = random.Below(3) * 512;
     });
-    CHECK(FindMoments(trace, 0) == SlowMoments(trace));
+    CHECK(MemoryFacts(trace).timeline().Of(0) == SlowMoments(trace));
   }
 }
 
@@ -151,7 +153,7 @@ Bytes SlowIdle(const Trace& trace, Seq seq) {
       used[at] = false;
     }
   }
-  for (const BlockId id : BlocksInUse(trace, 0, seq)) {
+  for (const BlockId id : MemoryFacts(trace).timeline().InUse(0, seq)) {
     const Block& block = trace[id];
     for (Address at = block.address; at < block.address + block.size; at += 512) used[at] = true;
   }
@@ -181,8 +183,8 @@ TEST_CASE("in random runs idle is what no block in use covers") {
       if (random.Below(3) == 0) t.Free(id, stream);
     }
     const Trace trace = t.Build();
-    const MemoryAt end = FindMoments(trace, 0).end;
-    const IdleMemory idle = FindIdle(trace, 0, trace.records);
+    const MemoryAt end = MemoryFacts(trace).timeline().Of(0).end;
+    const IdleMemory idle = MemoryFacts(trace).timeline().IdleAfter(0, trace.records);
     CHECK(idle.bytes() == SlowIdle(trace, trace.records));
     CHECK(idle.bytes() == end.idle());
   }

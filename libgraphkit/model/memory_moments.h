@@ -1,22 +1,22 @@
-// Device memory at moments of a trace: where most of each kind was there, and at the end. The kinds
-// are those of torch.cuda.memory_stats.
+// Device memory at moments of a trace. The kinds are those of torch.cuda.memory_stats.
 //
 //     reserved   ┌──────────────────────┐   segments and plain allocations
 //     in use     ┌─────┐  ┌─────────┐       "active_bytes": until the free is complete
 //     allocated  ┌───┐    ┌──────┐          "allocated_bytes": until the free is requested
 //     record     0        a             end   a: peak in use; reserved − in use is idle
 //
-// "requested_bytes" is what is in use by the sizes that the program requested, without what the
-// allocator rounded them up by.
+// "requested_bytes" is the memory in use by the sizes that the program requested, without the
+// allocator's rounding.
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <vector>
 
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/units.h"
 
 namespace graphkit {
+
+// Of the device that a block or a segment lies on, by its stream: 0 where that isn't known.
+using DeviceIndex = int16_t;
 
 struct MemoryAt {
   Seq seq = 0;            // after this record
@@ -24,7 +24,7 @@ struct MemoryAt {
   uint64_t segments = 0;  // of allocators
   Bytes in_use = 0;       // handed out, deferred frees included
   Bytes allocated = 0;    // handed out and not yet free-requested
-  Bytes requested = 0;    // what is in use, as the program requested it
+  Bytes requested = 0;    // memory in use, as the program requested it
   uint64_t blocks = 0;    // that are in use
   Bytes of_graphs = 0;    // of the reserved bytes: graph memory
   bool operator==(const MemoryAt&) const = default;
@@ -45,24 +45,7 @@ struct MemoryMoments {
   bool operator==(const MemoryMoments&) const = default;
 };
 
-// Which device a block or a segment lies on, by its stream: 0 where that isn't known.
-using DeviceIndex = int16_t;
-std::vector<DeviceIndex> DevicesOfBlocks(const Trace& trace);
-// Those that have memory, in ascending order.
-std::vector<DeviceIndex> DevicesWithMemory(const Trace& trace);
-
-// Whether the driver gave it, and it isn't handed out of a segment.
-bool FromDriver(const Trace& trace, const Block& block);
-
-// Without a device: of all of them together.
-MemoryMoments FindMoments(const Trace& trace, std::optional<DeviceIndex> device = {});
-MemoryAt MemoryAfter(const Trace& trace, DeviceIndex device, Seq seq);
-
-// The blocks in use after a record; the memory that segments are made of, and pinned host memory,
-// are none.
-std::vector<BlockId> BlocksInUse(const Trace& trace, DeviceIndex device, Seq seq);
-
-// What of the segments isn't handed out after a record.
+// Memory of segments that isn't handed out after a record.
 struct IdleMemory {
   Bytes empty_bytes = 0;  // in segments without a block in use: empty_cache() returns them
   uint64_t empty_segments = 0;
@@ -74,6 +57,5 @@ struct IdleMemory {
 
   Bytes bytes() const { return empty_bytes + gap_bytes; }
 };
-IdleMemory FindIdle(const Trace& trace, DeviceIndex device, Seq seq);
 
 }  // namespace graphkit

@@ -1,0 +1,134 @@
+// What is known of a trace's graphs and their memory. A fact is made when it is first asked for,
+// once, whichever thread asks; no one makes it beside. The comment of each names the facts that it
+// is made of. Facts of launches are above: analysis/facts.h.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "libgraphkit/analysis/memory/block_order.h"
+#include "libgraphkit/analysis/memory/bound/lower_bound.h"
+#include "libgraphkit/analysis/memory/known_memory.h"
+#include "libgraphkit/analysis/memory/lifetimes.h"
+#include "libgraphkit/analysis/memory/races.h"
+#include "libgraphkit/analysis/memory/reuse.h"
+#include "libgraphkit/analysis/memory/timeline.h"
+#include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/analysis/order/order.h"
+#include "libgraphkit/analysis/order/shape.h"
+#include "libgraphkit/analysis/order/topology.h"
+#include "libgraphkit/model/exec_memory.h"
+#include "libgraphkit/model/trace.h"
+#include "libgraphkit/once.h"
+
+namespace graphkit {
+
+// A block that a graph touches and doesn't own, and the first node that does: an input, which has
+// to stay as long as the graph is launched.
+struct GraphInput {
+  BlockId block;
+  NodeId node;
+  bool operator==(const GraphInput&) const = default;
+};
+
+// Of a graph's blocks in one pool.
+struct PoolBound {
+  PoolId pool;  // none: blocks without one
+  LowerBound bound;
+  bool operator==(const PoolBound&) const = default;
+};
+
+struct FactOptions {
+  // kCompletion is the only rule that proves anything. kAllFull shows what PyTorch makes of a
+  // trace.
+  EdgeRule edges = EdgeRule::kCompletion;
+  std::optional<std::chrono::milliseconds> bound_time_limit = {};  // of a graph; none: no bounds
+  std::atomic<size_t>* graphs_done = nullptr;  // counts up with the graphs that have a bound
+};
+
+class MemoryFacts {
+ public:
+  // The trace must outlive the facts.
+  explicit MemoryFacts(const Trace& of, const FactOptions& how = {}) : trace(of), options(how) {}
+
+  const Trace& trace;
+  const FactOptions options;
+
+  // Of each graph the root that holds it.
+  const std::vector<GraphId>& roots() const;
+  const InEdges& in_edges() const;
+  // There are programmatic or launch completion edges.
+  bool partial_edges() const;
+  // By graph. Of in_edges.
+  const std::vector<Shape>& shapes() const;
+  // By the options' rule, with the rows that `lives` adds.
+  const Order& order() const { return ordered().order; }
+  const Lifetimes& lives() const { return ordered().lives; }
+  // Of each root graph, in capture order. Of lives.
+  const std::vector<std::vector<BlockId>>& blocks() const;
+  // Of lives.
+  const MemoryTimeline& timeline() const;
+  // By graph. Of timeline.
+  const std::vector<Usage>& usage() const { return timeline().usage(); }
+  // Of each root graph's blocks. Of blocks.
+  const std::vector<std::vector<BlockOverlap>>& overlaps() const;
+  // By graph. Of order, lives, blocks, overlaps.
+  const std::vector<ReuseFacts>& reuse() const;
+  // By completion order only. Of order, lives, roots, in_edges, partial_edges.
+  const std::vector<Race>& races() const;
+  // By root graph, each block once, in the order of the blocks. Of lives, roots.
+  const std::vector<std::vector<GraphInput>>& inputs() const;
+  // At last use, by graph; empty without a time limit. Of order, lives, blocks.
+  const std::vector<LowerBound>& bounds() const { return all_bounds().graphs; }
+  const std::vector<std::vector<PoolBound>>& pool_bounds() const { return all_bounds().pools; }
+  // Of roots.
+  const UnknownMemory& unknown_memory() const;
+  // Nothing: no exec was made. Of roots.
+  const std::optional<ExecMemory>& exec_memory() const;
+
+  BlockOrder Blocks(MarkerRule rule) const { return {trace, order(), lives(), rule}; }
+  GraphId RootOf(NodeId node) const { return roots()[trace[node].graph.index()]; }
+
+ private:
+  struct Ordered {
+    Order order;
+    Lifetimes lives;
+  };
+  struct Bounds {
+    std::vector<LowerBound> graphs;
+    std::vector<std::vector<PoolBound>> pools;
+  };
+  const Ordered& ordered() const;
+  const Bounds& all_bounds() const;
+
+  Once<std::vector<GraphId>> roots_;
+  Once<InEdges> in_edges_;
+  Once<bool> partial_edges_;
+  Once<std::vector<Shape>> shapes_;
+  Once<Ordered> ordered_;
+  Once<std::vector<std::vector<BlockId>>> blocks_;
+  Once<MemoryTimeline> timeline_;
+  Once<std::vector<std::vector<BlockOverlap>>> overlaps_;
+  Once<std::vector<ReuseFacts>> reuse_;
+  Once<std::vector<Race>> races_;
+  Once<std::vector<std::vector<GraphInput>>> inputs_;
+  Once<Bounds> bounds_;
+  Once<UnknownMemory> unknown_memory_;
+  Once<std::optional<ExecMemory>> exec_memory_;
+};
+
+// Work on all cores that must not depend on its order; on this thread alone for a small trace,
+// where another one costs more than it saves.
+
+size_t ThreadsFor(const Trace& trace);
+// The longest should come first.
+void RunTasks(const Trace& trace, const std::vector<std::function<void()>>& tasks);
+// Once for each graph of the trace, those with the most blocks first. `blocks`: of each root graph.
+void ForEachGraph(const Trace& trace, const std::vector<std::vector<BlockId>>& blocks,
+                  const std::function<void(GraphId)>& body);
+
+}  // namespace graphkit

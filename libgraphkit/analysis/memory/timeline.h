@@ -1,0 +1,64 @@
+// Device memory over a trace: the one sweep over allocations, free requests and completed frees,
+// and what it sums up to, by device and by graph. Everything that shows memory at a moment reads it
+// here: reports, the gate, summaries, explanations, differences.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "libgraphkit/analysis/memory/lifetimes.h"
+#include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/model/memory_moments.h"
+#include "libgraphkit/model/report.h"
+#include "libgraphkit/model/trace.h"
+
+namespace graphkit {
+
+// The driver gave it, and it isn't handed out of a segment.
+bool FromDriver(const Trace& trace, const Block& block);
+
+// By block, the device that it lies on.
+std::vector<DeviceIndex> DevicesOfBlocks(const Trace& trace);
+
+class MemoryTimeline {
+ public:
+  // The trace must outlive it.
+  MemoryTimeline(const Trace& trace, const Lifetimes& lives);
+
+  // Of all devices together.
+  const MemoryMoments& all() const { return all_; }
+  // Devices that have memory, in ascending order, and the moments of each.
+  const std::vector<DeviceIndex>& devices() const { return devices_; }
+  const MemoryMoments& Of(DeviceIndex device) const {
+    return by_device_[static_cast<size_t>(device)];
+  }
+  // By graph; zero for graphs that are held by others, whose bytes are their root's.
+  const std::vector<Usage>& usage() const { return usage_; }
+
+  MemoryAt After(DeviceIndex device, Seq seq) const;
+  // The blocks in use after a record, without the memory that segments are made of and pinned host
+  // memory.
+  std::vector<BlockId> InUse(DeviceIndex device, Seq seq) const;
+  IdleMemory IdleAfter(DeviceIndex device, Seq seq) const;
+
+ private:
+  class Sweep;
+  bool OnDevice(size_t block, DeviceIndex device) const;
+  // The part of a block in the sums: reserved, in use, ….
+  MemoryAt ShareOf(size_t block) const;
+
+  const Trace& trace_;
+  std::vector<bool> backs_segment_;     // by block
+  std::vector<DeviceIndex> device_of_;  // by block
+  std::vector<DeviceIndex> devices_;
+  std::vector<MemoryMoments> by_device_;  // as far as the last device
+  MemoryMoments all_;
+  std::vector<Usage> usage_;
+};
+
+// Memory asked of the driver, and its owners: device and managed memory, where most of it was
+// asked for. Sizes rounded up to 512 B.
+AskedMemory FindAskedMemory(const Trace& trace, const MemoryTimeline& timeline,
+                            const Lifetimes& lives);
+
+}  // namespace graphkit
