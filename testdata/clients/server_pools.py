@@ -1,4 +1,4 @@
-# graphkit: note missed-by-pool 9.12 MiB :27
+# graphkit: note reuse-opportunity 9.12 MiB :27
 """An inference server with a graph for each size of batch, that answers one request after another.
 
 The fault: each graph has a private pool, though no two run at once, so that each holds its own activations. graphkit must say

@@ -45,15 +45,6 @@ Evidence AllocatedThere(const Facts& facts, BlockId block) {
       .stack = trace[block].stack};
 }
 
-Evidence OverBefore(const Trace& trace, BlockId earlier, BlockId later, StackId stack) {
-  const auto name = [&](BlockId block) {
-    return NameOf(trace, block) + " of " + NameOf(trace, trace[block].stream);
-  };
-  return {.text = name(earlier) + " is over before " + name(later),
-          .blocks = {earlier, later},
-          .stack = stack};
-}
-
 namespace {
 
 // Nodes from `from` to `to`, both included, each joined to the next by an edge, as few as there can

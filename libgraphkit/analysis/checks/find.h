@@ -1,4 +1,4 @@
-// The functions behind the checks' table, and what several of them need.
+// Shared by several checks: findings by graph, evidence, sites of races.
 #pragma once
 
 #include <algorithm>
@@ -17,64 +17,6 @@
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
-
-std::vector<Finding> FindBlockLeaks(const Facts& facts);
-std::vector<Finding> FindExecLeaks(const Facts& facts);
-std::vector<Finding> FindGraphLeaks(const Facts& facts);
-std::vector<Finding> FindGraphAllocationLeaks(const Facts& facts);
-std::vector<Finding> FindEventStreamLeaks(const Facts& facts);
-std::vector<Finding> FindDeferredRecordStreams(const Facts& facts);
-std::vector<Finding> FindReuseOpportunities(const Facts& facts);
-std::vector<Finding> FindLateFrees(const Facts& facts);
-std::vector<Finding> FindReusableNeverReclaimed(const Facts& facts);
-std::vector<Finding> FindMissedByStream(const Facts& facts);
-std::vector<Finding> FindMissedByPool(const Facts& facts);
-std::vector<Finding> FindPoolsAcrossStreams(const Facts& facts);
-std::vector<Finding> FindAbortedCapturePools(const Facts& facts);
-std::vector<Finding> FindStaticInputsPinned(const Facts& facts);
-std::vector<Finding> FindUnsafeReuse(const Facts& facts);
-std::vector<Finding> FindMissingOrder(const Facts& facts);
-std::vector<Finding> FindFreeBeforeUse(const Facts& facts);
-std::vector<Finding> FindProgrammaticOnlyOrder(const Facts& facts);
-std::vector<Finding> FindProgrammaticNoGain(const Facts& facts);
-std::vector<Finding> FindFrontierRewinds(const Facts& facts);
-std::vector<Finding> FindCrossBranchFrees(const Facts& facts);
-std::vector<Finding> FindDeadInputs(const Facts& facts);
-std::vector<Finding> FindStaticAddressesChanged(const Facts& facts);
-std::vector<Finding> FindReplayOrders(const Facts& facts);
-std::vector<Finding> FindInvalidatedCaptures(const Facts& facts);
-std::vector<Finding> FindUnjoinedStreams(const Facts& facts);
-std::vector<Finding> FindOpenCaptures(const Facts& facts);
-std::vector<Finding> FindUnsafeCalls(const Facts& facts);
-std::vector<Finding> FindLossyEdgeQueries(const Facts& facts);
-std::vector<Finding> FindRedundantEdges(const Facts& facts);
-std::vector<Finding> FindEmptyNodes(const Facts& facts);
-std::vector<Finding> FindSerializedBranches(const Facts& facts);
-std::vector<Finding> FindNcclMultiSegments(const Facts& facts);
-std::vector<Finding> FindCollectiveOrders(const Facts& facts);
-std::vector<Finding> FindCollectiveSizes(const Facts& facts);
-std::vector<Finding> FindDestroyedComms(const Facts& facts);
-std::vector<Finding> FindConcurrentCollectives(const Facts& facts);
-std::vector<Finding> FindIdleCommBuffers(const Facts& facts);
-std::vector<Finding> FindReusedSendBuffers(const Facts& facts);
-std::vector<Finding> FindSharedWorkspaces(const Facts& facts);
-std::vector<Finding> FindCollectionsInCaptures(const Facts& facts);
-std::vector<Finding> FindRepeatedTinyAllocations(const Facts& facts);
-std::vector<Finding> FindSlowCaptures(const Facts& facts);
-std::vector<Finding> FindPageableHostCopies(const Facts& facts);
-std::vector<Finding> FindStaleHostMemory(const Facts& facts);
-std::vector<Finding> FindDuplicateExecs(const Facts& facts);
-std::vector<Finding> FindFailedExecUpdates(const Facts& facts);
-std::vector<Finding> FindUpdatesWithoutEffect(const Facts& facts);
-std::vector<Finding> FindRecaptureMismatches(const Facts& facts);
-std::vector<Finding> FindEscapedWork(const Facts& facts);
-std::vector<Finding> FindEagerUsesOfGraphMemory(const Facts& facts);
-std::vector<Finding> FindPoolClobberedWorkspaces(const Facts& facts);
-std::vector<Finding> FindLaunchedOnce(const Facts& facts);
-
-// What PyTorch's rule would reuse and completion order doesn't prove: `torch` are the facts by
-// full-edge order, `strict` those by completion order. Findings of programmatic-only-order.
-std::vector<Finding> FindUnprovedReuse(const Facts& torch, const Facts& strict);
 
 // Those of which exec-leak says that others took their place.
 std::vector<ExecId> ReplacedExecs(const Facts& facts);
@@ -98,9 +40,6 @@ Evidence CapturedThere(const Trace& trace, NodeId node);
 
 // Where a block comes from, as evidence.
 Evidence AllocatedThere(const Facts& facts, BlockId block);
-
-// That one block's memory could go to another one, as evidence.
-Evidence OverBefore(const Trace& trace, BlockId earlier, BlockId later, StackId stack);
 
 // False: it is in the list already.
 template <typename Item>

@@ -44,6 +44,7 @@ TEST_CASE("what was meant begins so, has it inside, or is a few letters away") {
   CHECK(NearestCheck("exec-leek") == FindCheck("exec-leak"));
   CHECK(NearestCheck("deferred") == FindCheck("deferred-record-stream"));
   CHECK(NearestCheck("record-stream") == FindCheck("deferred-record-stream"));
+  CHECK(NearestCheck("missed-by-pool") == FindCheck("reuse-opportunity"));
   CHECK(NearestCheck("bogus") == nullptr);
   CHECK(NearestCheck("") == nullptr);
 }

@@ -59,5 +59,81 @@ TEST_CASE("reuse-opportunity finds nothing without a join, or where memory is re
   CHECK(Run("reuse-opportunity", &done.t).empty());
 }
 
+TEST_CASE("reuse-opportunity names the memory that another pool had") {
+  TraceBuilder t;
+  const StreamId a = t.Stream();
+  t.BeginCapture(a);
+  for (int i = 0; i < 2; ++i) {
+    t.SetPool(t.Pool(PoolKind::kPrivate));
+    AllocUsed(t, a, 4096);
+  }
+  t.EndCapture(a);
+  const Finding finding = RunForOne("reuse-opportunity", &t);
+  CHECK(finding.message ==
+        "4 KiB of graph 0 could share memory with earlier blocks: 1 block; 4 KiB was free in "
+        "another pool");
+  CHECK(finding.bytes == 4096);
+}
+
+TEST_CASE("reuse-opportunity names the memory that another stream had") {
+  auto [t, a, b] = TwoStreams();
+  t.BeginCapture(a);
+  AllocUsed(t, a, 4096);
+  t.Order(a, b);
+  AllocUsed(t, b, 4096);
+  t.EndCapture(a);
+  const Finding finding = RunForOne("reuse-opportunity", &t);
+  CHECK(finding.message ==
+        "4 KiB of graph 0 could share memory with earlier blocks: 1 block; 4 KiB was free for "
+        "another stream only");
+  CHECK(finding.evidence.front().text ==
+        "block 1 (4 KiB) could share memory with block 0 (4 KiB) of stream 0 'a'");
+}
+
+// Graphs with 8 KiB and 4 KiB that pass, and 512 B each that they leave; launched on these streams.
+std::vector<Finding> PoolEach(bool shared, bool one_stream) {
+  TwoStreams s;
+  TraceBuilder& t = s.t;
+  const PoolId pool = t.Pool(PoolKind::kPrivate);
+  ExecId execs[2];
+  for (int i = 0; i < 2; ++i) {
+    t.SetPool(shared || i == 0 ? pool : t.Pool(PoolKind::kPrivate));
+    const GraphId graph = t.BeginCapture(s.a);
+    AllocWritten(t, s.a, 512);
+    AllocUsed(t, s.a, i == 0 ? 8192 : 4096);
+    t.EndCapture(s.a);
+    execs[i] = t.Instantiate(graph);
+  }
+  t.Launch(execs[0], s.a);
+  t.Launch(execs[1], one_stream ? s.a : s.b);
+  return Run("reuse-opportunity", &t);
+}
+
+TEST_CASE("reuse-opportunity: graphs that run one after another have a pool each") {
+  const std::vector<Finding> findings = PoolEach(false, true);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].message ==
+        "2 graphs, graph 0 first, have a pool each and run one after another on stream 0 'a': one "
+        "pool would take 4 KiB less");
+  CHECK(findings[0].bytes == 4096);
+  CHECK(PoolEach(true, true).empty());
+  CHECK(PoolEach(false, false).empty());  // they may run at once
+}
+
+TEST_CASE("reuse-opportunity: the block's stream allocates no more, another one does") {
+  CrossedBlock c;
+  c.Request(c.x);
+  c.t.Order(c.a, c.b);
+  const BlockId taker = AllocUsed(c.t, c.b, 4096);
+  c.Join();
+  c.End();
+  const std::vector<Finding> findings = Run("reuse-opportunity", &c.t);
+  REQUIRE(findings.size() == 2);
+  CHECK(findings[1].message ==
+        "4 KiB in block 0 of graph 0 'step' could be reused by other streams, and their own never "
+        "allocates again");
+  CHECK(findings[1].evidence.front().blocks == std::vector{c.x, taker});
+}
+
 }  // namespace
 }  // namespace graphkit
