@@ -22,8 +22,8 @@ std::string GraphText(const GraphSummary& graph) {
   return graph.name.empty() ? text : text + " " + graph.name;
 }
 
-// Figures that are near each other are told apart in full.
-std::string Exceeds(const GateMeasure& measure, const char* what) {
+// Figures that are near each other are shown in full.
+std::string Exceeds(const GateMeasure& measure, const std::string& what) {
   std::string value = FigureText(*measure.value, measure.unit);
   std::string limit = FigureText(measure.limit, measure.unit);
   if (measure.unit == MeasureUnit::kBytes && *measure.value < measure.limit * 1.01) {
@@ -33,12 +33,18 @@ std::string Exceeds(const GateMeasure& measure, const char* what) {
   if (measure.unit == MeasureUnit::kRatio) {
     return "peak reserved is " + value + "× " + what + "; limit " + limit + "×";
   }
+  if (measure.unit == MeasureUnit::kShare) {
+    return value + " of " + what + ", at least " + limit + " asked for";
+  }
   return value + " " + what + ", limit " + limit;
 }
 
-// What isn't known neither passes nor fails: RefuseUnknown says so.
-void Hold(GateMeasure measure, const char* what, GateReason::Kind kind, GateVerdict& verdict) {
-  measure.passed = measure.value && *measure.value <= measure.limit;
+// An unknown figure neither passes nor fails: RefuseUnknown says so.
+void Hold(GateMeasure measure, const std::string& what, GateReason::Kind kind,
+          GateVerdict& verdict) {
+  const bool least = measure.unit == MeasureUnit::kShare;
+  measure.passed =
+      measure.value && (least ? *measure.value >= measure.limit : *measure.value <= measure.limit);
   if (measure.value && !measure.passed) {
     const std::string subject = measure.subject.empty() ? "" : measure.subject + ": ";
     verdict.reasons.push_back(
@@ -49,17 +55,6 @@ void Hold(GateMeasure measure, const char* what, GateReason::Kind kind, GateVerd
 
 std::optional<double> Figure(std::optional<Bytes> bytes) {
   return bytes ? std::optional(static_cast<double>(*bytes)) : std::nullopt;
-}
-
-void HoldBytes(const char* rule, const char* what, uint32_t trace, const GraphSummary& graph,
-               std::optional<Bytes> value, std::optional<Bytes> limit, GateVerdict& verdict) {
-  if (!limit) return;
-  Hold({.rule = rule,
-        .trace = trace,
-        .subject = GraphText(graph),
-        .value = Figure(value),
-        .limit = static_cast<double>(*limit)},
-       what, GateReason::Kind::kBudget, verdict);
 }
 
 // Of memory that isn't known it isn't known whether it leaks.
@@ -80,23 +75,6 @@ void FailLeaks(const std::vector<GateSubject>& subjects, uint32_t trace, GateVer
     if (judged.trace != trace || judged.status == FindingStatus::kSuppressed) continue;
     if (LeakedBy(subjects[trace], judged.finding) > 0) judged.status = FindingStatus::kFails;
   }
-}
-
-void HoldRatio(const GateSubject& subject, uint32_t trace, double limit, GateVerdict& verdict) {
-  if (!subject.peak_reserved_bytes || subject.peak_allocated_bytes.value_or(0) == 0) {
-    verdict.reasons.push_back({GateReason::Kind::kBlind, trace,
-                               "max-reserved-over-allocated: no memory was recorded, so that the "
-                               "ratio isn't known"});
-    return;
-  }
-  const double ratio = static_cast<double>(*subject.peak_reserved_bytes) /
-                       static_cast<double>(*subject.peak_allocated_bytes);
-  Hold({.rule = "max-reserved-over-allocated",
-        .trace = trace,
-        .unit = MeasureUnit::kRatio,
-        .value = ratio,
-        .limit = limit},
-       "peak allocated", GateReason::Kind::kBudget, verdict);
 }
 
 // A file of another tool doesn't say what was instantiated.
@@ -126,26 +104,85 @@ std::string ExecsText(const Report& report) {
   return text + ")";
 }
 
-void HoldCoverage(const GateSubject& subject, uint32_t trace, double limit, GateVerdict& verdict) {
-  if (!subject.coverage) {
-    const std::string& why = subject.unknown_coverage;
-    verdict.reasons.push_back({GateReason::Kind::kBlind, trace,
-                               "min-coverage: " + (why.empty() ? "no kernel was launched" : why)});
-    return;
-  }
-  GateMeasure measure{.rule = "min-coverage",
-                      .trace = trace,
-                      .unit = MeasureUnit::kShare,
-                      .value = subject.coverage,
-                      .limit = limit,
-                      .passed = *subject.coverage >= limit};
-  if (!measure.passed) {
-    verdict.reasons.push_back({GateReason::Kind::kBudget, trace,
-                               "min-coverage: " + FigureText(*measure.value, measure.unit) +
-                                   " of kernel launches run in graphs, at least " +
-                                   FigureText(limit, measure.unit) + " asked for"});
-  }
-  verdict.measures.push_back(std::move(measure));
+std::optional<double> ReservedOverAllocated(const GateSubject& subject) {
+  if (!subject.peak_reserved_bytes || subject.peak_allocated_bytes.value_or(0) == 0) return {};
+  return static_cast<double>(*subject.peak_reserved_bytes) /
+         static_cast<double>(*subject.peak_allocated_bytes);
+}
+
+// The figures that a limit is about: of a trace's graphs, or of the trace. Of both, the trace's
+// counts where there is no graph.
+struct Budget {
+  std::string_view rule;  // of kGateLimits
+  std::optional<Bytes> GraphSummary::*of_graph = nullptr;
+  const char* graph_what = "";  // "live at the peak", after a figure
+  std::optional<double> (*of_trace)(const GateSubject& subject) = nullptr;
+  const char* what = "";
+};
+
+constexpr Budget kBudgets[] = {
+    {.rule = "max-deferred", .of_graph = &GraphSummary::deferred_bytes, .graph_what = "deferred"},
+    {.rule = "max-peak",
+     .of_graph = &GraphSummary::peak_live_bytes,
+     .graph_what = "live at the peak",
+     .of_trace = [](const GateSubject& subject) { return Figure(subject.peak_in_use_bytes); },
+     .what = "in use at the peak"},
+    {.rule = "max-idle",
+     .of_trace = [](const GateSubject& subject) { return Figure(subject.idle_bytes); },
+     .what = "reserved and idle at the end"},
+    {.rule = "max-exec-bytes",
+     .of_trace = [](const GateSubject& subject) { return ExecBytes(subject.report); }},
+    {.rule = "max-reserved-over-allocated",
+     .of_trace = ReservedOverAllocated,
+     .what = "peak allocated"},
+    {.rule = "min-coverage",
+     .of_trace = [](const GateSubject& subject) { return subject.coverage; },
+     .what = "kernel launches run in graphs"},
+};
+
+std::optional<double> BoundOf(const GateConfig& config, const GateLimit& limit) {
+  return limit.whole != nullptr ? Figure(config.*limit.whole) : config.*limit.real;
+}
+
+const Budget* BudgetOf(const GateLimit& limit) {
+  const auto* found = std::ranges::find(kBudgets, std::string_view(limit.name), &Budget::rule);
+  return found == std::end(kBudgets) ? nullptr : found;
+}
+
+void HoldGraph(const GateLimit& limit, double most, uint32_t trace, const GraphSummary& graph,
+               GateVerdict& verdict) {
+  const Budget* budget = BudgetOf(limit);
+  if (budget == nullptr || budget->of_graph == nullptr) return;
+  Hold({.rule = limit.name,
+        .trace = trace,
+        .subject = GraphText(graph),
+        .unit = limit.unit,
+        .value = Figure(graph.*budget->of_graph),
+        .limit = most},
+       budget->graph_what, GateReason::Kind::kBudget, verdict);
+}
+
+void HoldTrace(const GateLimit& limit, double bound, uint32_t trace, const GateSubject& subject,
+               GateVerdict& verdict) {
+  const Budget* budget = BudgetOf(limit);
+  if (budget == nullptr || budget->of_trace == nullptr) return;
+  const std::optional<double> value = budget->of_trace(subject);
+  if (budget->of_graph != nullptr && (!subject.report.graphs.empty() || !value)) return;
+  const bool execs = budget->rule == "max-exec-bytes";
+  Hold({.rule = limit.name, .trace = trace, .unit = limit.unit, .value = value, .limit = bound},
+       execs ? ExecsText(subject.report) : budget->what, GateReason::Kind::kBudget, verdict);
+}
+
+void HoldLeaks(const std::vector<GateSubject>& subjects, uint32_t trace, double most,
+               GateVerdict& verdict) {
+  Hold({.rule = "max-leaks",
+        .trace = trace,
+        .unit = MeasureUnit::kCount,
+        .value = CountLeaks(subjects, trace, verdict),
+        .limit = most},
+       "leaks", GateReason::Kind::kBudget, verdict);
+  const GateMeasure& leaks = verdict.measures.back();
+  if (leaks.value && !leaks.passed) FailLeaks(subjects, trace, verdict);
 }
 
 struct Comparison {
@@ -248,7 +285,14 @@ constexpr Quantity kQuantities[] = {
     {"baseline-reserved", "reserved bytes"},
 };
 
-std::string UnknownText(const GateMeasure& first, uint64_t more, const std::string& because) {
+std::string UnknownText(const GateMeasure& first, uint64_t more, const GateSubject& subject) {
+  if (first.rule == "max-reserved-over-allocated") {
+    return first.rule + ": no memory was recorded, so that the ratio isn't known";
+  }
+  if (first.rule == "min-coverage") {
+    const std::string& why = subject.unknown_coverage;
+    return first.rule + ": " + (why.empty() ? "no kernel was launched" : why);
+  }
   const auto quantity = std::ranges::find(kQuantities, first.rule, &Quantity::rule);
   std::string text = first.rule + ": ";
   if (!first.subject.empty()) text += first.subject;
@@ -256,8 +300,10 @@ std::string UnknownText(const GateMeasure& first, uint64_t more, const std::stri
     text += " and " + FormatCount(more) + (more == 1 ? " other graph" : " other graphs");
   if (!first.subject.empty()) text += ": ";
   text += quantity == std::end(kQuantities) ? "the figure" : quantity->name;
-  return text + " can't be judged, they are unknown: " +
-         (because.empty() ? "no memory was recorded" : because);
+  text += " can't be judged, they are unknown: ";
+  if (first.rule == "max-exec-bytes") return text + "the file doesn't say what was instantiated";
+  const std::string& because = subject.report.unknown_memory;
+  return text + (because.empty() ? "no memory was recorded" : because);
 }
 
 }  // namespace
@@ -278,60 +324,28 @@ void RefuseUnknown(const std::vector<GateSubject>& subjects, GateVerdict& verdic
     if (!measure.value) unknown[{measure.trace, measure.rule}].push_back(&measure);
   }
   for (const auto& [key, measures] : unknown) {
-    const std::string because = key.second == "max-exec-bytes"
-                                    ? "the file doesn't say what was instantiated"
-                                    : subjects[key.first].report.unknown_memory;
-    verdict.reasons.push_back({GateReason::Kind::kBlind, key.first,
-                               UnknownText(*measures.front(), measures.size() - 1, because)});
+    verdict.reasons.push_back(
+        {GateReason::Kind::kBlind, key.first,
+         UnknownText(*measures.front(), measures.size() - 1, subjects[key.first])});
   }
 }
 
 void JudgeBudgets(const std::vector<GateSubject>& subjects, const GateConfig& config,
                   GateVerdict& verdict) {
   for (uint32_t trace = 0; trace < subjects.size(); ++trace) {
-    for (const GraphSummary& graph : subjects[trace].report.graphs) {
-      HoldBytes("max-deferred", "deferred", trace, graph, graph.deferred_bytes,
-                config.max_deferred_bytes, verdict);
-      HoldBytes("max-peak", "live at the peak", trace, graph, graph.peak_live_bytes,
-                config.max_peak_bytes, verdict);
-    }
     const GateSubject& subject = subjects[trace];
-    if (config.max_peak_bytes && subject.report.graphs.empty() && subject.peak_in_use_bytes) {
-      Hold({.rule = "max-peak",
-            .trace = trace,
-            .value = Figure(subject.peak_in_use_bytes),
-            .limit = static_cast<double>(*config.max_peak_bytes)},
-           "in use at the peak", GateReason::Kind::kBudget, verdict);
+    for (const GraphSummary& graph : subject.report.graphs) {
+      for (const GateLimit& limit : kGateLimits) {
+        const std::optional<double> bound = BoundOf(config, limit);
+        if (bound) HoldGraph(limit, *bound, trace, graph, verdict);
+      }
     }
-    if (config.max_idle_bytes) {
-      Hold({.rule = "max-idle",
-            .trace = trace,
-            .value = Figure(subject.idle_bytes),
-            .limit = static_cast<double>(*config.max_idle_bytes)},
-           "reserved and idle at the end", GateReason::Kind::kBudget, verdict);
+    for (const GateLimit& limit : kGateLimits) {
+      const std::optional<double> bound = BoundOf(config, limit);
+      if (!bound) continue;
+      HoldTrace(limit, *bound, trace, subject, verdict);
+      if (limit.whole == &GateConfig::max_leaks) HoldLeaks(subjects, trace, *bound, verdict);
     }
-    if (config.max_exec_bytes) {
-      const std::string what = ExecsText(subject.report);
-      Hold({.rule = "max-exec-bytes",
-            .trace = trace,
-            .value = ExecBytes(subject.report),
-            .limit = static_cast<double>(*config.max_exec_bytes)},
-           what.c_str(), GateReason::Kind::kBudget, verdict);
-    }
-    if (config.max_leaks) {
-      Hold({.rule = "max-leaks",
-            .trace = trace,
-            .unit = MeasureUnit::kCount,
-            .value = CountLeaks(subjects, trace, verdict),
-            .limit = static_cast<double>(*config.max_leaks)},
-           "leaks", GateReason::Kind::kBudget, verdict);
-      const GateMeasure& leaks = verdict.measures.back();
-      if (leaks.value && !leaks.passed) FailLeaks(subjects, trace, verdict);
-    }
-    if (config.max_reserved_over_allocated) {
-      HoldRatio(subjects[trace], trace, *config.max_reserved_over_allocated, verdict);
-    }
-    if (config.min_coverage) HoldCoverage(subject, trace, *config.min_coverage, verdict);
   }
 }
 
