@@ -138,7 +138,7 @@ std::string VersionName(const Trace& trace, GraphId graph) {
               : " as " + exec + " was updated to it at record " + std::to_string(version->seq));
 }
 
-// What a check says of a version of a graph, and what that is called.
+// A finding about a version of a graph, and the version's name.
 struct VersionFinding {
   Finding finding;
   std::string version;

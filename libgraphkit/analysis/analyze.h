@@ -15,7 +15,7 @@
 
 namespace graphkit {
 
-// What a report says of each graph.
+// Limits of the lists in a graph's summary.
 struct SummaryOptions {
   size_t max_reuse_pairs = 1000;  // kept for each graph
   size_t max_blocks = 1000;       // of the peak and of the bound, kept for each graph

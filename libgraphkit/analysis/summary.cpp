@@ -121,7 +121,7 @@ std::vector<PoolShare> FindShares(const Facts& facts, GraphId id) {
            .peak_live_bytes = usage.peak_live}};
 }
 
-// What is known of some of a graph's blocks says nothing of the graph.
+// Figures of some of a graph's blocks are none of the graph.
 void ForgetBytes(GraphSummary* summary) {
   for (std::optional<Bytes>* bytes :
        {&summary->total_bytes, &summary->peak_live_bytes, &summary->deferred_bytes,

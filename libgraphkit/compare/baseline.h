@@ -1,4 +1,4 @@
-// What a later run is compared with.
+// Baselines: figures and findings that a later run is compared with.
 #pragma once
 
 #include <compare>
@@ -12,14 +12,14 @@
 
 namespace graphkit {
 
-// What `subjects` have, less the findings that are suppressed in `verdict`.
+// Figures and findings of `subjects`, less the findings that are suppressed in `verdict`.
 Baseline MakeBaseline(const std::vector<GateSubject>& subjects, const GateVerdict& verdict);
 
-// What a baseline knows each subject by: its file's name, with as many folders before it as are
+// The key of each subject in a baseline: its file's name, with as many folders before it as are
 // needed to tell the subjects apart.
 std::vector<std::string> TraceKeys(const std::vector<GateSubject>& subjects);
 
-// What a subject is compared with.
+// The part of a baseline that a subject is compared with.
 struct BaselineMatch {
   static constexpr uint32_t kNoGraph = 0xffffffffu;
 
@@ -33,7 +33,7 @@ struct BaselineMatch {
 std::vector<BaselineMatch> MatchBaseline(const Baseline& baseline,
                                          const std::vector<GateSubject>& subjects);
 
-// What a baseline knows a finding by.
+// The key of a finding in a baseline.
 struct FindingKey {
   std::optional<uint32_t> graph = {};  // as in BaselineFinding; kNoGraph: it has no such graph
   // The check, the name of the graph, and the source function and file: it stays the same when ids,

@@ -1,4 +1,4 @@
-// What two sequences have in common, in order.
+// The common subsequence of two sequences.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace graphkit {
 std::vector<std::pair<uint32_t, uint32_t>> CommonSubsequence(std::span<const uint64_t> a,
                                                              std::span<const uint64_t> b);
 
-// Which of `values` to keep so that they rise, as many as possible: their places.
+// The places of a longest rising subsequence of `values`.
 std::vector<uint32_t> LongestRising(std::span<const uint32_t> values);
 
 // Goes through two sorted lists together: `left` and `right` get what only one of them has, `both`

@@ -1,4 +1,4 @@
-// What differs between two traces of the same program, or of two versions or ranks of it.
+// Differences of two traces of the same program, or of two versions or ranks of it.
 #pragma once
 
 #include "libgraphkit/compare/match_nodes.h"
@@ -14,7 +14,7 @@ namespace graphkit {
 TraceDiff DiffTraces(const Trace& before, const Report& before_report, const Trace& after,
                      const Report& after_report);
 
-// What differs between two graphs whose nodes are matched.
+// Differences of two graphs whose nodes are matched.
 struct ComparedSide {
   const Trace& trace;
   const NodeChanges& changes;

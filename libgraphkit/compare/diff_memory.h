@@ -1,4 +1,4 @@
-// What differs between the memory of two runs: how much was reserved and in use, who held it, and
+// Differences of the memory of two runs: how much was reserved and in use, its holders, and
 // what of it is worth a look.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace graphkit {
 
-// Whether a trace says what memory did outside of its graphs.
+// True if a trace has memory outside of its graphs.
 bool HoldsMemoryHistory(const Trace& trace);
 
 struct MemorySide {

@@ -64,7 +64,7 @@ GateVerdict JudgeGate(const std::vector<GateSubject>& subjects, const GateConfig
   JudgeBudgets(subjects, config, verdict);
   if (baseline) JudgeAgainstBaseline(subjects, config, *baseline, matches, verdict);
   RefuseUnknown(subjects, verdict);
-  // What blinds the gate comes first.
+  // Reasons that blind the gate come first.
   std::ranges::stable_sort(verdict.reasons, {}, [](const GateReason& reason) {
     return reason.kind != GateReason::Kind::kBlind;
   });

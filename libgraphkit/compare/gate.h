@@ -28,7 +28,7 @@ GateVerdict JudgeGate(const std::vector<GateSubject>& subjects, const GateConfig
 // The ids that `config` names and `known` doesn't hold, in the order of the configuration.
 std::vector<std::string> UnknownChecks(const GateConfig& config, std::span<const GateCheck> known);
 
-// Whether a check looks for things that are never given back: its id ends with "-leak".
+// True if a check looks for things that are never given back: its id ends with "-leak".
 bool IsLeakCheck(std::string_view check);
 
 // How many things a finding says have leaked; 0: it isn't of a leak check, or only a note.

@@ -46,7 +46,7 @@ uint64_t ParameterHash(const Trace& trace, const Node& node) {
   return hash;
 }
 
-// What the nodes of a view see of their edges.
+// The edges that the nodes of a view see.
 void AddNeighbours(const Trace& trace, const std::vector<uint32_t>& numbers, const Grouped& edges,
                    NodeId Edge::*far, const std::vector<NodeId>& nodes,
                    std::vector<uint32_t>& first, std::vector<Neighbour>& list) {

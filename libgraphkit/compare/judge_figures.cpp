@@ -69,7 +69,7 @@ std::optional<double> CountLeaks(const std::vector<GateSubject>& subjects, uint3
   return static_cast<double>(leaks);
 }
 
-// What a trace has too many of fails, so that it is listed.
+// Leaks beyond the limit fail, so that they are listed.
 void FailLeaks(const std::vector<GateSubject>& subjects, uint32_t trace, GateVerdict& verdict) {
   for (JudgedFinding& judged : verdict.findings) {
     if (judged.trace != trace || judged.status == FindingStatus::kSuppressed) continue;
@@ -217,8 +217,8 @@ void CompareGraph(const GraphSummary& graph, const BaselineGraph& base, uint32_t
   }
 }
 
-// What doesn't run isn't seen to go wrong. Of graphs that are alike any one may be the one that is
-// launched: their number counts.
+// A graph that doesn't run isn't seen to go wrong. Of graphs that are alike any one may be the one
+// that is launched: their number counts.
 void CompareLaunches(const GateSubject& subject, uint32_t trace, const BaselineMatch& match,
                      GateVerdict& verdict) {
   const std::vector<BaselineGraph>& before = match.trace->graphs;

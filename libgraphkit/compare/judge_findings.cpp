@@ -77,7 +77,7 @@ bool AskedFor(const Finding& finding, const GateConfig& config) {
   return std::ranges::find(config.fail_on_checks, finding.check) != config.fail_on_checks.end();
 }
 
-// What a leak check is expected to do: whatever else fails the gate, an exec, a graph or memory
+// The purpose of a leak check: whatever else fails the gate, an exec, a graph or memory
 // that leaks and didn't before does, unless no finding is to fail.
 bool NewLeak(const GateSubject& subject, size_t finding, const GateConfig& config) {
   const bool none = !config.fail_on_severity && config.fail_on_checks.empty();

@@ -1,4 +1,4 @@
-// Which graph of one run is which of another. Threads capture in another order in every run, so
+// Pairs the graphs of two runs. Threads capture in another order in every run, so
 // that the order says least:
 //
 //     1. the same content and name

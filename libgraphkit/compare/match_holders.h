@@ -1,4 +1,4 @@
-// Which holders of memory of two runs are the same place of the program.
+// Pairs of memory's holders in two runs that are the same place of the program.
 //
 //     before                        after
 //     model.py:12 forward  linear   model.py:15 forward  linear      forward moved by 3 lines

@@ -150,7 +150,7 @@ class Matcher {
       const Keys backward_names = Cones(before_, after_, names, false);
       const Keys exact_names = Both(forward_names, backward_names);
       const Keys* kinds[] = {&exact_names, &forward, &backward, &forward_names, &backward_names};
-      // What is forced comes before what has to be chosen.
+      // Forced pairs come before those that have to be chosen.
       for (const Keys* keys : kinds) MatchUnique(*keys);
       SpreadAgain(labels);
       SpreadAgain(names);

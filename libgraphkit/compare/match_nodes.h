@@ -1,4 +1,4 @@
-// Which node of one graph is which of another, by what they are and what is around them, never by
+// Pairs the nodes of two graphs by their kind and their surroundings, never by
 // their ids.
 //
 // A node's cones are all that leads to it and all that it leads to. Where both are the same on both

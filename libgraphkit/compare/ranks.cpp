@@ -119,7 +119,7 @@ void CompareFindings(const RankSummary& usual, const RankSummary& here, RankGrou
   }
 }
 
-// What a graph's figures don't say already.
+// Figures of the trace that aren't in those of its graphs.
 void CompareFigures(const RankSummary& usual, const RankSummary& here, RankGroup& group) {
   for (const char* name : {"asked_bytes", "graphs", "launches"}) {
     const size_t figure = FigureIndex(name);

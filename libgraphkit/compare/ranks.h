@@ -25,7 +25,7 @@ void AddRankDifferences(const std::vector<std::string>& checks, std::vector<Rank
 // At least one.
 RankReport CompareRanks(std::vector<RankSummary> ranks);
 
-// What is compared of two graphs in figures, in the order of kRankGraphFigures. Addresses differ
+// The figures of two graphs that are compared, in the order of kRankGraphFigures. Addresses differ
 // from run to run: figures that depend on them aren't among them.
 inline std::array<RankFigure, kRankGraphFigures.size()> GraphFigures(const GraphSummary& graph) {
   return {graph.nodes,

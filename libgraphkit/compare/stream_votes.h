@@ -1,4 +1,4 @@
-// Which stream of one graph is which of another: each matched pair of nodes votes for the pair of
+// Pairs the streams of two graphs: each matched pair of nodes votes for the pair of
 // streams that it lies on.
 #pragma once
 
@@ -17,10 +17,10 @@ class StreamVotes {
 
   void Vote(StreamId before, StreamId after, uint64_t weight = 1);
 
-  // Whether the stream has a partner so far, and whether this is it.
+  // True if the stream has a partner so far, and whether this is it.
   bool HasPartner(StreamId before) const { return best_[Index(before, best_)].votes > 0; }
   StreamId Partner(StreamId before) const { return best_[Index(before, best_)].stream; }
-  // Whether the stream after has a partner so far.
+  // True if the stream after has a partner so far.
   bool Taken(StreamId after) const { return taken_[Index(after, taken_)] > 0; }
 
   // Each stream's partner by most votes, each given once. Streams without a vote get none.

@@ -49,7 +49,7 @@ Finding LeakOf(const Facts& facts, const UnfreedSite& site) {
   return finding;
 }
 
-// What one line of the program's own code, or of a library, keeps for one purpose.
+// Memory that one line of the program, or of a library, keeps for one purpose.
 struct KeptLine {
   std::string_view purpose;
   Bytes bytes = 0;

@@ -1,4 +1,4 @@
-// What the checks of captures share: the rules that CUDA's errors stand for.
+// Shared by the checks of captures: the rules that CUDA's errors stand for.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ inline constexpr int32_t kErrorUnjoined = 904;
 // Null: the error isn't about captures.
 const CaptureRule* CaptureRuleOf(int32_t error);
 
-// What a failed call says of captures, in the words that fit the call and the capture's mode.
+// The rule behind a failed call, in the words that fit the call and the capture's mode.
 struct BrokenRule {
   std::string broken;
   std::string advice;

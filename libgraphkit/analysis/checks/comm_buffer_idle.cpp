@@ -64,7 +64,7 @@ class Lender {
     return later.empty() || FillsFirst(buffer, later);
   }
 
-  // Whether the first of some uses writes the whole buffer, before all others.
+  // True if the first of some uses writes the whole buffer, before all others.
   bool FillsFirst(BlockId buffer, std::span<const Touch> uses) const {
     const NodeId first = uses.front().node;
     return std::ranges::all_of(uses, [&](const Touch& use) {

@@ -62,7 +62,7 @@ class Judge {
   }
 
  private:
-  // Whether the graph, or an exec that ran it last, is there at a place of the trace.
+  // True if the graph, or an exec that ran it last, is there at a place of the trace.
   bool IsThere(GraphId graph, Seq at) const {
     const auto lives = [at](const auto& thing) {
       return thing.created < at && thing.destroyed > at;

@@ -14,7 +14,7 @@
 namespace graphkit {
 namespace {
 
-// What may not run at once: operations on one communicator, or any.
+// Operations that may not run at once: those on one communicator, or any.
 struct Rule {
   const char* setting;
   bool all = false;

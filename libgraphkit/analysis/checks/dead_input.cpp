@@ -7,7 +7,7 @@ namespace graphkit {
 
 namespace {
 
-// Whether a node of the graph surely reaches a block: a copy or a memset, not a kernel that was
+// True if a node of the graph surely reaches a block: a copy or a memset, not a kernel that was
 // given its address.
 bool Copies(const Facts& facts, GraphId graph, BlockId block) {
   const Trace& trace = facts.trace;

@@ -92,7 +92,7 @@ class DeferredBlocks {
     return JoinedBy(id, MarkerRule::kLastUse) ? Why::kFreedLate : Why::kNoJoin;
   }
 
-  // Whether the block's own stream ends up after all its markers.
+  // True if the block's own stream ends up after all its markers.
   bool JoinedBy(BlockId id, MarkerRule rule) const {
     return last_node_[trace_[id].stream.index()].valid() && !FirstUnjoined(id, rule).valid();
   }

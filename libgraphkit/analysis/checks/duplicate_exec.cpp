@@ -18,7 +18,8 @@ namespace {
 
 constexpr size_t kAlike = 3;  // execs from which on it is worth a word
 
-// What an update can't change, as a number: graphs with the same one have the same nodes and edges.
+// The parts that an update can't change, as a number: graphs with the same one have the same nodes
+// and edges.
 class Shapes {
  public:
   explicit Shapes(const Facts& facts) : trace_(facts.trace), places_(trace_), edges_(trace_) {
@@ -124,7 +125,7 @@ std::vector<ExecId> MostAtOnce(const Trace& trace, const std::vector<ExecId>& ex
   return there;
 }
 
-// What all but the one that takes most come to.
+// The sum of all but the one that takes most.
 ByteRange SavedBy(const ExecMemory& memory, const std::vector<ExecId>& execs) {
   ByteRange sum, most;
   for (const ExecId exec : execs) {

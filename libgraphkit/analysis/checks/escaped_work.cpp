@@ -18,7 +18,7 @@ bool MayRead(AccessMode mode) { return mode != AccessMode::kWrite; }
 bool MayWrite(AccessMode mode) { return mode != AccessMode::kRead; }
 bool IsSure(AccessMode mode) { return mode != AccessMode::kUnknown; }
 
-// Whether an access writes all that another one may touch of the same block.
+// True if an access writes all that another one may touch of the same block.
 bool Overwrites(const Access& write, const Access& own, Bytes size) {
   const auto end = [&](const Access& access) {
     return access.offset + std::min(access.length, size - std::min(access.offset, size));
@@ -27,7 +27,7 @@ bool Overwrites(const Access& write, const Access& own, Bytes size) {
          write.offset <= own.offset && end(write) >= end(own);
 }
 
-// What work and a node of the graph do to a block, of which a launch has only the node.
+// Accesses of work and of a graph's node to one block; a launch has only the node.
 struct Escape {
   enum What : uint8_t {
     kConsumes,  // the work reads what a node before it was to write
@@ -98,7 +98,7 @@ class EscapeFinder {
           take(Escape::kConsumes, Severity::kWarning, id);
       }
       if (MayWrite(own.mode) && MayRead(access.mode) && !overwritten) {
-        // What is filled from the host, or by one value, may be meant to be filled once.
+        // A block filled from the host, or with one value, may be meant to be filled once.
         const bool sourced = HasSource(work, own.block);
         const bool once = !sourced && !written && !MayWrite(access.mode);
         const bool told = sure || (born && sourced);
@@ -115,7 +115,7 @@ class EscapeFinder {
     return worst;
   }
 
-  // Whether the work makes what it writes out of other memory of the device.
+  // True if the work makes what it writes out of other memory of the device.
   bool HasSource(const EagerWork& work, BlockId written) const {
     const auto accesses = trace_.accesses.Of(work.accesses);
     return std::any_of(accesses.begin(), accesses.end(), [&](const Access& access) {

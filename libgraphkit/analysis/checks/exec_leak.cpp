@@ -23,7 +23,7 @@ std::vector<std::optional<Seq>> LastLaunches(const Trace& trace) {
   return last;
 }
 
-// Whether the graph allocates in a private pool: then an allocator's owner (in PyTorch a CUDAGraph)
+// True if the graph allocates in a private pool: then an allocator's owner (in PyTorch a CUDAGraph)
 // holds its execs, and leaves them to the end of the process.
 bool HasPrivatePool(const Facts& facts, GraphId graph) {
   return std::ranges::any_of(facts.blocks()[graph.index()], [&](BlockId id) {

@@ -61,7 +61,7 @@ std::vector<Finding> TakeValues(std::map<Key, Finding>* by_key) {
 // The edges from one node to another, as evidence; says so when there is none that can be shown.
 Evidence ProofPath(const Facts& facts, NodeId from, NodeId to);
 
-// What the checks of races share: one finding for each pair of kernels that races, however often,
+// Shared by the checks of races: one finding for each pair of kernels that races, however often,
 // since what races once mostly races in every layer.
 using RaceSite = std::tuple<GraphId, Severity, KernelId, KernelId>;
 RaceSite SiteOf(const Facts& facts, const Race& race, Severity severity);

@@ -1,4 +1,4 @@
-// What dead-input and stale-host-memory share: launches of graphs whose inputs were freed.
+// Shared by dead-input and stale-host-memory: launches of graphs whose inputs were freed.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace graphkit {
 
-// What an input is that was freed, and is no other block's by now: memory of the host, or not.
+// Inputs that were freed and are no other block's by now: memory of the host, or not.
 // `of`: "memory", as the findings call it.
 struct FreedInputs {
   bool host = false;

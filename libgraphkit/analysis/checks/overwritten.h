@@ -1,4 +1,4 @@
-// What eager-use-of-graph-memory and pool-clobbered-workspace share: one finding for each graph
+// Shared by eager-use-of-graph-memory and pool-clobbered-workspace: one finding for each graph
 // that writes over what is used outside of graphs, and each kernel that finds it so.
 #pragma once
 

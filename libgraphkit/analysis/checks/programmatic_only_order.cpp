@@ -25,7 +25,7 @@ Severity SeverityOf(const Race& race, const EarlyStart& start) {
   return Severity::kError;
 }
 
-// What the producer's machine code says; empty: nothing.
+// Evidence of the producer's machine code; empty: there is none.
 std::string TriggerText(const Trace& trace, const Race& race, const EarlyStart& start) {
   if (!race.producer || start.from_port != kPortProgrammatic) return "";
   const std::string producer = NameOf(trace, race.producer);

@@ -10,7 +10,7 @@
 namespace graphkit {
 namespace {
 
-// What was made of a graph after a place, in words; empty: nothing.
+// The first use of a graph after a place, in words; empty: there is none.
 std::string UseAfter(const Trace& trace, GraphId graph, Seq seq) {
   const auto after = [&](GraphId of, Seq at) { return of == graph && at > seq; };
   for (size_t i = 0; i < trace.execs.size(); ++i) {

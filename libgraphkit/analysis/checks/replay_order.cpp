@@ -65,7 +65,7 @@ class OrderFinder {
     findings_.push_back(std::move(unread));
   }
 
-  // What the later capture leaves behind, where the earlier one writes.
+  // Blocks that the later capture leaves behind, where the earlier one writes.
   void AddPair(GraphId a, GraphId b, Finding* unread) {
     Finding finding;
     finding.severity = Severity::kWarning;
@@ -91,7 +91,7 @@ class OrderFinder {
     findings_.push_back(std::move(finding));
   }
 
-  // Whether a graph that touches what `b` left is launched after `a` wrote over it, and before `b`
+  // True if a graph that touches what `b` left is launched after `a` wrote over it, and before `b`
   // makes it anew.
   bool ReadSpoilt(GraphId a, GraphId b, BlockId left) const {
     std::vector<GraphId> readers;

@@ -126,7 +126,7 @@ class ReuseFinder {
     return site.own ? PlaceOfFrame(trace_, *site.own) : std::string();
   }
 
-  // Whether what is sent wasn't in the finding.
+  // True if what is sent wasn't in the finding.
   bool AddBlocks(const Reach& sent, const Reach& written, Finding* finding) const {
     const bool fresh = AddOnce(sent.block, &finding->blocks);
     AddOnce(written.block, &finding->blocks);

@@ -1,4 +1,4 @@
-// What the recorded environment says about findings: the variable that explains one, or that would
+// Findings explained by the recorded environment: the variable that explains one, or that would
 // make it go away.
 #pragma once
 

@@ -104,7 +104,7 @@ class UnorderedGraphs {
   std::map<std::pair<GraphId, GraphId>, std::optional<LaunchPair>> known_;
 };
 
-// What two graphs of one pool allocate at the same addresses.
+// Bytes that two graphs of one pool allocate at the same addresses.
 class SharedPools {
  public:
   SharedPools(const Facts& facts, UnorderedGraphs* unordered)

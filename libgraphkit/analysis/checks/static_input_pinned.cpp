@@ -6,7 +6,7 @@
 namespace graphkit {
 namespace {
 
-// Whether the last of a graph's execs is still there, or went after everything else was launched.
+// True if the last of a graph's execs is still there, or went after everything else was launched.
 bool KeptReady(const Trace& trace, GraphId graph) {
   const Seq last = trace.launches.back().seq;
   return std::ranges::any_of(

@@ -69,7 +69,7 @@ std::vector<Finding> FindUnsafeReuse(const Facts& facts) {
       if (earlier.elsewhere || order.Before(overlap.earlier, overlap.later)) continue;
       // The driver places the memory of nodes, and knows what it does.
       if (facts.trace[overlap.later].alloc_node.valid()) continue;
-      // What was freed by a call that no node stands for is over for its owner.
+      // A block freed by a call that no node stands for is over for its owner.
       if (earlier.escaped && earlier.foreign) continue;
       findings.push_back(Describe(facts, overlap, GraphId(graph)));
     }

@@ -11,7 +11,7 @@
 namespace graphkit {
 namespace {
 
-// What was set of an exec and not launched yet.
+// Changes of an exec that aren't launched yet.
 struct PendingUpdates {
   bool updated = false;                                       // as a whole
   std::map<std::pair<NodeId, NodeChangeKind>, Seq> set = {};  // of single nodes

@@ -1,4 +1,4 @@
-// What one device's memory did in a recorded run: how much was reserved and in use, who held it
+// The memory of one device in a recorded run: how much was reserved and in use, its holders
 // when most was in use, and what of it is worth a look.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace graphkit {
 
-// What may be changed, with what it concerns.
+// A possible change, with the memory that it concerns.
 struct MemoryRemark {
   enum class Kind : uint8_t {
     kOutOfMemory,
@@ -64,7 +64,7 @@ std::vector<MemoryAccount> AccountForMemory(const MemoryFacts& facts,
                                             const SnapshotInfo* info = nullptr,
                                             Told told = Told::kMost);
 
-// What the remarks are made of; parts of AccountForMemory.
+// Parts of the remarks of AccountForMemory.
 
 struct KeptByForward {
   Bytes bytes = 0;

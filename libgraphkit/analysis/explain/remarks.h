@@ -1,4 +1,4 @@
-// What of a device's memory is worth a look.
+// Remarks on a device's memory that are worth a look.
 #pragma once
 
 #include <span>

@@ -24,7 +24,7 @@ bool HasDurations(const Trace& trace) {
   return std::ranges::any_of(trace.nodes, [](const Node& node) { return node.duration_ns != 0; });
 }
 
-// What the pools of captures come to, pool by pool.
+// Finds the free bytes of captures' pools, pool by pool.
 class Finder {
  public:
   Finder(const Facts& facts, MarkerRule rule)
@@ -172,7 +172,7 @@ class Finder {
     }
   }
 
-  // What the pool's own graphs touch there counts where they may find something.
+  // Accesses of the pool's own graphs there count where they may find something.
   void BarStrays(std::vector<Range>* barred, PoolBorrow* pool) const {
     auto at = std::ranges::lower_bound(bars_.strays, pool->pool, {}, &StrayBytes::pool);
     for (; at != bars_.strays.end() && at->pool == pool->pool; ++at) {

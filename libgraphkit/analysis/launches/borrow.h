@@ -1,4 +1,4 @@
-// What may be borrowed of a pool's memory between two launches of its graphs: bytes that each
+// Memory of a pool that may be borrowed between two launches of its graphs: bytes that each
 // launch surely writes before it reads them (first_writes.h), in which it leaves nothing for later,
 // and that nothing else holds.
 //
@@ -8,7 +8,7 @@
 //     launches   graph 0 ───┐          ┌─── graph 1               a window: from the end of the one
 //                           └─ window ─┘                          to the start of the next
 //
-// What was freed only after its capture stays barred: programs read such outputs by address (weak
+// Blocks freed only after their capture stay barred: programs read such outputs by address (weak
 // references), and graphs of one pool hand their results on.
 #pragma once
 
@@ -42,7 +42,8 @@ struct BarredBlock {
   BlockId block;          // none: kNoBlock
   Interval<Bytes> bytes;  // in the block; kNoBlock: addresses
   BorrowBar why = BorrowBar::kOutput;
-  // What a launch finds there counts, too: it doesn't surely write it before it is read.
+  // The content that a launch finds there counts, too: it doesn't surely write it before it is
+  // read.
   bool found = false;
   bool operator==(const BarredBlock&) const = default;
 };
@@ -76,7 +77,7 @@ struct PoolBorrow {
   Bytes largest() const;
 };
 
-// What nodes, or work outside of graphs, touch of a segment where no block lay then.
+// Bytes of a segment that nodes, or work outside of graphs, touch where no block lay then.
 struct StrayBytes {
   PoolId pool;
   Interval<Address> bytes = {};

@@ -143,7 +143,7 @@ class BarFinder {
     }
   }
 
-  // What work outside of graphs touches: blocks that were freed by then, or none.
+  // Accesses of work outside of graphs: blocks that were freed by then, or none.
   void FindOutside() {
     // Of the work that reached some bytes the last one; by whether a block lay there.
     std::map<std::tuple<bool, Address, Address>, StrayBytes> last;

@@ -83,7 +83,7 @@ class DeadlockSearch {
     const RankOperation* operation;
     uint64_t number;  // of its kind between two ranks, or of all collectives of the rank
   };
-  using Way = std::tuple<bool, uint32_t, uint32_t>;  // whether they are sends; from, to
+  using Way = std::tuple<bool, uint32_t, uint32_t>;  // true if they are sends; from, to
 
   // Where a rank stands, its operations are there for others.
   void Post(size_t i) {
@@ -102,7 +102,7 @@ class DeadlockSearch {
     return sends ? Way(!other, ranks_[i].rank, peer) : Way(other, peer, ranks_[i].rank);
   }
 
-  // What a rank waits in, and for which one.
+  // The operation that a rank waits in, and the rank that it waits for.
   std::optional<std::pair<const RankOperation*, size_t>> Blocker(size_t i) const {
     for (const Posted& posted : pending_[i]) {
       const RankOperation& operation = *posted.operation;

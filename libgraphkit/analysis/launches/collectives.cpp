@@ -81,7 +81,7 @@ class Comparison {
     return a.trace == b.trace && traces_.size() > 1;
   }
 
-  // What was executed, or what was captured where nothing was.
+  // The executed operations, or the captured ones where nothing was executed.
   StepsCompared CompareTwo(uint32_t one, uint32_t other, const CollectiveFilter& filter_one,
                            const CollectiveFilter& filter_other) const {
     const RankCollectives &a = *traces_[one].collectives, &b = *traces_[other].collectives;
@@ -352,7 +352,7 @@ class Comparison {
     return evidence;
   }
 
-  // Whether a conditional's body runs isn't known.
+  // It isn't known if a conditional's body runs.
   static bool MayNotRun(const std::optional<CollectiveStep>& step) {
     return step && !step->operation->body.empty();
   }

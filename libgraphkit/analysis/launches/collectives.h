@@ -1,4 +1,4 @@
-// Whether the ranks of a communicator do the same on it, in the same order. NCCL waits for ever, or
+// Compares the operations of a communicator's ranks, and their order. NCCL waits for ever, or
 // exchanges what doesn't belong together, where they don't.
 //
 //     rank 0   all_reduce 1024   all_gather 512   broadcast 8
@@ -33,7 +33,7 @@ struct RankTrace {
   bool complete = true;  // if not, that something is missing at its end says nothing
 };
 
-// What is found of a trace that differs from another.
+// A finding about a trace that differs from another.
 struct RankDifference {
   uint32_t trace = 0;
   Finding finding;   // its graph and nodes are the trace's
@@ -43,7 +43,7 @@ struct RankDifference {
 // Between ranks of different traces, or, of one trace, between its own.
 std::vector<RankDifference> CompareCollectives(std::span<const RankTrace> traces);
 
-// What a check finds of the ranks of one process.
+// The findings of a check about the ranks of one process.
 std::vector<Finding> CompareOwnRanks(const RankCollectives& collectives, std::string_view check);
 
 }  // namespace graphkit

@@ -21,7 +21,7 @@ void Add(const WorkCounts& more, WorkCounts* counts) {
   counts->copied_bytes = Capped(counts->copied_bytes, more.copied_bytes);
 }
 
-// What a copy writes, or reads where it writes to memory that isn't known.
+// The bytes that a copy writes, or reads where it writes to unknown memory.
 Bytes CopiedBytes(const Trace& trace, Slice accesses) {
   Bytes bytes = 0;
   for (const Access& access : trace.accesses.Of(accesses)) {
@@ -30,7 +30,7 @@ Bytes CopiedBytes(const Trace& trace, Slice accesses) {
   return bytes;
 }
 
-// What one piece of work counts for.
+// The counts of one piece of work.
 WorkCounts CountsOf(const Trace& trace, NodeKind kind, Slice accesses) {
   if (kind == NodeKind::kKernel) return {.kernels = 1};
   if (kind != NodeKind::kMemcpy) return {};

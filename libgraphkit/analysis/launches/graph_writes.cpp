@@ -80,7 +80,7 @@ class OverwriteFinder {
     std::ranges::stable_sort(uses_, {}, &Use::block);
   }
 
-  // What was allocated outside of captures in pools that graphs allocate from, and isn't used by
+  // Blocks allocated outside of captures in pools that graphs allocate from, and not used by
   // what is recorded.
   void FindUnused() {
     std::vector<bool> of_graphs(trace_.pools.size());
@@ -149,7 +149,7 @@ class OverwriteFinder {
     return block.segment.valid() && trace_[block.segment].freed > at;
   }
 
-  // What wrote memory last before a place, as a launch; none: nothing did.
+  // The launch that wrote memory last before a place; none: no launch did.
   std::optional<uint32_t> LastLaunch(GraphId graph, Seq before) const {
     const auto& of_graph = launches_[graph.index()];
     const auto next = std::ranges::lower_bound(
@@ -190,7 +190,7 @@ class OverwriteFinder {
     Interval<Address> bytes;
   };
 
-  // What is used was there before the launch, and isn't put there anew after it: byte by byte.
+  // The bytes used were there before the launch, and aren't put there anew after it.
   void JudgeUse(std::span<const Use> uses, size_t i, const Written& written,
                 std::span<const OwnWrite> own) {
     const Use& use = uses[i];
@@ -280,7 +280,7 @@ class OverwriteFinder {
     }
   }
 
-  // Whether a block of the segment lay there, as far as the clocks of both sources tell.
+  // True if a block of the segment lay there, as far as the clocks of both sources tell.
   bool MayBeHandedOut(const Use& use, SegmentId segment) {
     const Nanoseconds at = TimeOf(SeqOf(use.work));
     if (in_segment_.empty()) {

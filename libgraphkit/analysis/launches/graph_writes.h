@@ -1,4 +1,4 @@
-// What launches of graphs write over that isn't theirs any more: work outside of graphs on memory
+// Memory that launches of graphs overwrite and that isn't theirs any more: work outside of graphs
 // that a graph's replay writes as another block of its own.
 //
 //     capture of graph 0:   block 1 (freed)   block 2, at the same address (kept)

@@ -1,4 +1,4 @@
-// What capturing a graph cost the host: the time between the records of the capture, which is the
+// Host time of capturing a graph: the time between the records of the capture, which is the
 // program's own time and that of CUDA's calls.
 //
 //     begin ── node 0 ──── node 1 ─ free ── node 2 ───────────── node 3 ── end

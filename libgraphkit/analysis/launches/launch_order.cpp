@@ -42,7 +42,7 @@ void LaunchOrder::Absorb(Clock* into, const Clock& from) {
   for (size_t i = 0; i < from.size(); ++i) (*into)[i] = std::max((*into)[i], from[i]);
 }
 
-// What is submitted to a stream comes after what the thread has waited for; on the legacy stream,
+// Work submitted to a stream comes after all that the thread has waited for; on the legacy stream,
 // after all blocking streams; and on a blocking stream, after the legacy stream.
 void LaunchOrder::Submit(uint32_t stream, ThreadId thread) {
   const Clock before = streams_[stream];

@@ -1,11 +1,11 @@
-// Which launches, and which work outside of graphs, have ended before other launches start: order
+// Launches, and work outside of graphs, that have ended before other launches start: order
 // between graphs, as streams, events and waits of the host make it. (Order inside a graph:
 // order.h.)
 //
 //     stream a:  launch 0 ── record e ───────────── launch 2
 //     stream b:                └── wait e ── launch 1          0 before 1; 1 and 2 unordered
 //
-// What a thread of the host has waited for is before what that thread submits later; for other
+// Work that a thread of the host has waited for is before its later submissions; for other
 // threads only if the program orders them (a lock, a join), which isn't recorded.
 #pragma once
 
@@ -21,7 +21,7 @@ class LaunchOrder {
  public:
   explicit LaunchOrder(const Trace& trace);
 
-  // Whether launch `a` has ended when launch `b` starts; indices in Trace::launches. Launches whose
+  // True if launch `a` has ended when launch `b` starts; indices in Trace::launches. Launches whose
   // stream isn't known are ordered with everything: nothing can be said against them.
   bool Before(uint32_t a, uint32_t b) const { return a < b && Before(launches_[a], launches_[b]); }
   // The same of work that was submitted before the launch; an index in Trace::works.

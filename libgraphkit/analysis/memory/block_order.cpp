@@ -20,7 +20,7 @@ bool BlockOrder::DiesBefore(BlockId x, const OrderPoint& point) const {
   return order_.Covers(point, lives_[x].alloc);
 }
 
-// Whether something at `seq` comes after x as far as calls go: a free counts as a use at its place,
+// True if something at `seq` comes after x as far as calls go: a free counts as a use at its place,
 // and so does the allocation of a block that no node touches.
 bool BlockOrder::Later(BlockId x, Seq seq) const {
   if (lives_.ByStreams(x, rule_)) return trace_[x].free_requested < seq;

@@ -1,4 +1,4 @@
-// Which blocks may lie where others lay.
+// Order of blocks: those that may lie where others lay.
 //
 // *X before Y* (Y may take X's memory): every marker of X is complete before Y may be touched, that
 // is before Y's alloc point and before each node that touches Y without being after that point.
@@ -23,16 +23,16 @@ class BlockOrder {
   // y may take x's memory.
   bool Before(BlockId x, BlockId y) const;
   bool Conflict(BlockId x, BlockId y) const { return !Before(x, y) && !Before(y, x); }
-  // Whether anything can be after x.
+  // True if anything can be after x.
   bool Dies(BlockId x) const;
-  // Whether a node at this point comes after all of x.
+  // True if a node at this point comes after all of x.
   bool DiesBefore(BlockId x, const OrderPoint& point) const;
-  // Whether a node runs after all of x; whether it has ended before y may be touched.
+  // True if a node runs after all of x; whether it has ended before y may be touched.
   bool DoneBefore(BlockId x, NodeId node) const;
   bool StartsAfter(BlockId y, NodeId node) const;
   // Prefetches what Before() looks at, of a block that is soon to be put on either side.
   void Fetch(BlockId block) const;
-  // What a proof that x is before something rests on.
+  // The assumption of a proof that x is before something.
   Assumption Assumes(BlockId x) const;
 
   MarkerRule rule() const { return rule_; }

@@ -9,7 +9,7 @@
 namespace graphkit {
 namespace {
 
-// What the readings say of one exec.
+// The readings of one exec.
 struct Reading {
   int64_t taken = 0;
   bool usable = true;

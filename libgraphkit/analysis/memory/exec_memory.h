@@ -1,4 +1,4 @@
-// What the execs of a trace take of the device: measured, where the trace has usable readings, else
+// Device memory of a trace's execs: measured, where the trace has usable readings, else
 // by the model of exec_model.h, corrected by the readings that there are.
 #pragma once
 
@@ -16,10 +16,10 @@ std::optional<ExecMemory> FindExecMemory(const Trace& trace, const std::vector<G
 // Most that the execs of each graph took at once; `execs` 0 where it has none.
 std::vector<ExecPeak> ExecPeaks(const Trace& trace, const ExecMemory& memory);
 
-// What each exec is made of, nodes inside of nodes too, as they were when it was made.
+// The parts of each exec, nodes inside of nodes too, as they were when it was made.
 std::vector<ExecPartCounts> CountExecParts(const Trace& trace, const std::vector<GraphId>& roots);
 
-// What an exec of each graph would be made of at the end; of graphs inside of others nothing.
+// The parts of an exec of each graph at the end; of graphs inside of others nothing.
 std::vector<ExecPartCounts> CountGraphParts(const Trace& trace, const std::vector<GraphId>& roots);
 
 // The model that the trace's readings yield; the table where it has none.

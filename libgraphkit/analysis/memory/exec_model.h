@@ -1,4 +1,4 @@
-// What an exec takes, by its nodes: a table of what is published, and its correction by what a
+// Memory of an exec by its nodes: a table of published figures, and its correction by those that a
 // trace measured.
 #pragma once
 

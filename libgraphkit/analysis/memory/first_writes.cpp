@@ -9,7 +9,7 @@ namespace {
 
 using Range = Interval<Bytes>;
 
-// What `ranges` cover, disjoint and by begin.
+// The bytes that `ranges` cover, disjoint and by begin.
 std::vector<Range> Disjoint(std::vector<Range> ranges) {
   std::ranges::sort(ranges, {}, &Range::begin);
   std::vector<Range> apart;
@@ -29,14 +29,14 @@ std::vector<Range> Disjoint(std::vector<Range> ranges) {
 FirstWrites::FirstWrites(const MemoryFacts& facts)
     : facts_(facts), unsure_(facts.trace.nodes.size()) {
   const Trace& trace = facts.trace;
-  // What launches run there isn't known.
+  // The nodes that launches run there aren't known.
   if (!trace.completeness.unapplied.empty()) unsure_.assign(unsure_.size(), true);
   for (const ChangedNode& changed : trace.changed_nodes) {
     if (changed.varies) unsure_[changed.node.index()] = true;
   }
 }
 
-// Whether one node has run and ended whenever the other one starts.
+// True if one node has run and ended whenever the other one starts.
 bool FirstWrites::RunsBefore(NodeId node, NodeId later) const {
   const Trace& trace = facts_.trace;
   if (!facts_.order().Before(node, later)) return false;

@@ -1,4 +1,4 @@
-// Which bytes of a block a launch surely writes, and which it may read before it has written them:
+// The bytes of a block that a launch surely writes, and those that it may read before that:
 // there it finds what an earlier launch, another graph or the host left.
 //
 //     block    |--------------------|

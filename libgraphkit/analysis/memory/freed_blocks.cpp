@@ -67,7 +67,7 @@ class FateFinder {
   }
 
  private:
-  // What was allocated by the same code and is alike.
+  // Blocks allocated by the same code that are alike.
   using Site = std::tuple<bool, uint32_t, uint32_t, uint32_t>;
   using Kind = std::tuple<Bytes, PoolId, StreamId, Site>;
 

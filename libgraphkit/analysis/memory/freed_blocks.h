@@ -1,4 +1,4 @@
-// What became of blocks that were freed, as of a later place in the trace: whether their memory was
+// The fate of freed blocks, as of a later place in the trace: whether their memory was
 // handed out again, and which block the program made in their place. Answered for many blocks at
 // once, by sweeps over the trace's blocks.
 #pragma once

@@ -1,4 +1,4 @@
-// What of the blocks that graphs allocate is known from the sources that a trace was joined from:
+// Blocks that graphs allocate, by what the sources of a joined trace say of them:
 // the stream and the line from an allocator's history, the nodes from what was captured.
 #pragma once
 

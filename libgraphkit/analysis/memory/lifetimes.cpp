@@ -95,7 +95,7 @@ class LifetimeFinder {
     return markers_.size() <= kMostRunning;
   }
 
-  // What may use a block and still run when `end` starts, although edges lead from it there:
+  // Nodes that may use a block and still run when `end` starts, although edges lead from it there:
   //
   //     alloc ── use ┄programmatic┄▸ next ── free      the free waits for next, which doesn't wait
   //
@@ -121,7 +121,7 @@ class LifetimeFinder {
     return std::ranges::find(nodes, node) != nodes.end();
   }
 
-  // Whether a node runs after the block's allocation.
+  // True if a node runs after the block's allocation.
   bool Uses(const Block& block, NodeId node) const {
     if (block.alloc_node.valid()) return order_.Before(block.alloc_node, node);
     return trace_[node].seq > block.allocated;
@@ -144,8 +144,8 @@ class LifetimeFinder {
     markers_.push_back(free);
   }
 
-  // What a stream ran while the block lived and that need not have ended before where it stands:
-  // programmatic launches, what lies before a rewind, and the last node of all.
+  // Nodes that a stream ran while the block lived and that need not have ended before where it
+  // stands: programmatic launches, what lies before a rewind, and the last node of all.
   void AddRunning(StreamId stream, const Block& block, BlockLife* life) {
     const auto nodes = running_.NodesBetween(stream, block.allocated, block.free_requested);
     if (!nodes.empty() && Root(trace_[nodes.back()].graph) == life->root) {
@@ -345,7 +345,7 @@ class LifetimeFinder {
     const Seq end = std::min(trace_[id].free_requested, ends_[life.root.index()]);
     life.escaped = OpaqueBetween(life.root, trace_[id].allocated, end);
     LastOnChains(id);
-    // What is known of its uses counts beside what its streams promise.
+    // Known uses count beside those that its streams promise.
     if (life.escaped) {
       const std::span<const NodeId> at_free = lives_.Nodes(life.at_free);
       markers_.insert(markers_.end(), at_free.begin(), at_free.end());

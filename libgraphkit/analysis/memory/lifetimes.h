@@ -75,7 +75,7 @@ struct Lifetimes {
     const Slice& run = runs[list.only.value - NodeList::kRun];
     return {nodes.data() + run.first, run.count};
   }
-  // Whether a block's uses are known by its streams alone: by kAtFree, and by either when escaped.
+  // True if a block's uses are known by its streams alone: by kAtFree, and by either when escaped.
   bool ByStreams(BlockId block, MarkerRule rule) const {
     return rule == MarkerRule::kAtFree || (*this)[block].escaped;
   }

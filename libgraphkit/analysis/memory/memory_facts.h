@@ -1,4 +1,4 @@
-// What is known of a trace's graphs and their memory. A fact is made when it is first asked for,
+// Facts of a trace's graphs and their memory. A fact is made when it is first asked for,
 // once, whichever thread asks; no one makes it beside. The comment of each names the facts that it
 // is made of. Facts of launches are above: analysis/facts.h.
 #pragma once

@@ -169,7 +169,7 @@ class RaceFinder {
     return kernel.index() < trace_.kernels.size() && trace_[trace_[kernel].name].starts_with("_Z");
   }
 
-  // Whether nothing runs both: graphs without a common root, and two bodies of one conditional.
+  // True if nothing runs both: graphs without a common root, and two bodies of one conditional.
   bool NeverBoth(GraphId a, GraphId b) const {
     if (facts_.roots()[a.index()] != facts_.roots()[b.index()]) return true;
     for (GraphId x = a; trace_[x].parent.valid(); x = trace_[trace_[x].parent].graph) {
@@ -187,7 +187,7 @@ class RaceFinder {
     return Overlapping::kUnknown;
   }
 
-  // Whether the block has a race of the same sort in the same graph already.
+  // True if the block has a race of the same sort in the same graph already.
   bool Known(const Race& race) const {
     const auto sort_of = [&](const Race& r) {
       return std::tuple(r.kind, r.overlapping, r.ordered_if_full, r.surely_unordered, r.typed,

@@ -4,8 +4,8 @@
 //     blocks of line 7     x                        made before or once, and used to the end
 //     blocks of line 9       x    x    x    x       grows: made in each interval, none ever freed
 //
-// What an allocator of the program (PyTorch's, a pool) or a library has at the end is kept on
-// purpose, unless it grows. What the program itself asked the driver for and never freed leaked.
+// Memory that an allocator of the program (PyTorch's, a pool) or a library has at the end is kept
+// on purpose, unless it grows. What the program itself asked the driver for and never freed leaked.
 #pragma once
 
 #include <cstdint>

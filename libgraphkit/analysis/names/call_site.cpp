@@ -35,8 +35,8 @@ bool IsInterpreter(std::string_view file) {
          (name.starts_with("python3") && name.find_first_not_of("0123456789.", 6) == name.npos);
 }
 
-// What torch.compile makes lies in a folder of its cache that repeats two letters of a long hash:
-// "…/36/c36qmjz….py".
+// Code that torch.compile makes lies in a folder of its cache that repeats two letters of a long
+// hash: "…/36/c36qmjz….py".
 bool IsGenerated(std::string_view file) {
   constexpr size_t kShortest = 40;
   const std::string_view name = NameOfFile(file);

@@ -40,7 +40,7 @@ size_t EndOfStandardLibrary(std::string_view file);
 // "train.py:17", "torch/nn/modules/linear.py:134".
 std::string PlaceOfFrame(const Trace& trace, uint32_t frame);
 
-// Whether two stacks come from one place of the program's own code: the same stack, or the same
+// True if two stacks come from one place of the program's own code: the same stack, or the same
 // file, function and line of it.
 bool SameSite(const Trace& trace, StackId a, StackId b);
 

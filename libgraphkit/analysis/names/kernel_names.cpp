@@ -21,7 +21,7 @@ bool IsNumber(std::string_view type) {
   return std::find(std::begin(kNumbers), std::end(kNumbers), type) != std::end(kNumbers);
 }
 
-// Whether a C++ name's parameters are all such.
+// True if a C++ name's parameters are all such.
 bool AllParametersAre(bool (*such)(std::string_view type), std::string_view mangled) {
   const std::optional<std::string> name = DemangledName(mangled);
   if (!name) return false;

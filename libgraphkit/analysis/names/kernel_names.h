@@ -1,4 +1,4 @@
-// What the names of kernels say: what their parameters are, and which of them exchange data with
+// Kernels by their names: the types of their parameters, and those that exchange data with
 // other devices.
 #pragma once
 
@@ -10,10 +10,10 @@
 
 namespace graphkit {
 
-// Whether a C++ name says that all parameters of a kernel are numbers: then an address among its
+// True if a C++ name says that all parameters of a kernel are numbers: then an address among its
 // arguments is a coincidence.
 bool TakesNumbersOnly(std::string_view mangled);
-// Whether they are numbers and pointers to numbers or structures: then the kernel has a pointer to
+// True if they are numbers and pointers to numbers or structures: then the kernel has a pointer to
 // non-const of what it isn't known to read.
 bool TakesPlainPointers(std::string_view mangled);
 
@@ -30,14 +30,14 @@ class KernelSet {
   std::vector<bool> kernels_;
 };
 
-// Whether a node's kernel is one of them, in all ways in which it is run.
+// True if a node's kernel is one of them, in all ways in which it is run.
 bool AlwaysRuns(const Trace& trace, NodeId node, const KernelSet& kernels);
 
 // Those that exchange data with other devices: NCCL's (ncclDevKernel_…, ncclKernel_…,
 // ncclSymkDevKernel_…; on the software device ncclAllReduce, …) and NVSHMEM's.
 KernelSet CommunicationKernels(const Trace& trace);
 
-// Whether what touches this copies to memory that isn't a block of the trace, or to host memory.
+// True if what touches this copies to memory that isn't a block of the trace, or to host memory.
 bool CopiesOut(const Trace& trace, NodeKind kind, Slice accesses);
 
 }  // namespace graphkit

@@ -62,7 +62,7 @@ std::string BackwardName(std::string_view node) {
   return name.empty() ? "backward" : name + " backward";
 }
 
-// What the native frames say, innermost first: the outermost operator is what Python called.
+// The operator of the native frames, innermost first: the outermost operator is what Python called.
 struct NativeFrames {
   std::string_view bound;   // by its Python binding
   std::string_view called;  // by its dispatcher entry
@@ -91,7 +91,7 @@ struct NativeFrames {
   }
 };
 
-// What library code in these functions makes memory for.
+// The use of memory that library code in these functions makes.
 struct Purpose {
   std::string_view file;      // a part of its path
   std::string_view function;  // empty: any

@@ -1,4 +1,4 @@
-// What a stack of a PyTorch program says of the memory that it asked for: the line of the model,
+// Memory of a PyTorch program by the stack that asked for it: the line of the model,
 // the operator, and what the memory is for.
 //
 //     torch::unwind::unwind                      native frames of PyTorch and CPython
@@ -41,7 +41,7 @@ StackName NameOfStack(const Trace& trace, StackId stack);
 // made"; the others "".
 std::string_view RoleText(MemoryRole role);
 
-// Whether PyTorch recorded the stack with its native frames.
+// True if PyTorch recorded the stack with its native frames.
 bool HasTorchFrames(const Trace& trace, StackId stack);
 
 // A frame of Python code: a file of Python source, or a cell of a notebook.

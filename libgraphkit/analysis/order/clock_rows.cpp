@@ -136,7 +136,7 @@ void SortUnique(std::vector<uint32_t>* tiles) {
 
 }  // namespace
 
-// What lies at one place in some tiles, except zeros.
+// The values at one place in some tiles, except zeros.
 std::vector<uint32_t> ClockRows::Children(std::span<const uint32_t> tiles, uint32_t slot) const {
   std::vector<uint32_t> children;
   for (const uint32_t tile : tiles) {

@@ -38,7 +38,7 @@ class ClockRows {
   // Prefetches what Count() will look at first.
   void Fetch(Row row) const { __builtin_prefetch(&tiles_[row >> kDepthBits]); }
 
-  // Whether a <= b in every chain but two.
+  // True if a <= b in every chain but two.
   bool Within(Row a, Row b, uint32_t but, uint32_t and_but) const;
 
   // From here on, rows that already exist stay as they are; rows made since are still soft: joining

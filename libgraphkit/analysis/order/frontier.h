@@ -23,7 +23,7 @@ struct StreamFrontier {
   bool operator==(const StreamFrontier&) const = default;
 };
 
-// Whether a stream's frontier was ever set instead of following from the calls.
+// True if a stream's frontier was ever set instead of following from the calls.
 inline bool HasRewinds(const Trace& trace) {
   return std::ranges::find(trace.stream_ops, StreamOpKind::kSetFrontier, &StreamOp::kind) !=
          trace.stream_ops.end();

@@ -20,7 +20,7 @@ const char* MemoryOf(const Trace& trace, BlockId block) {
   return kind == PoolKind::kManaged ? "managed memory" : "device memory";
 }
 
-// What a node reads, or writes.
+// The accesses of a node that read, or write.
 const char* EndOf(const Trace& trace, NodeId node, AccessMode mode) {
   for (const Access& access : trace.accesses.Of(trace[node].accesses)) {
     if (access.mode == mode) return MemoryOf(trace, access.block);

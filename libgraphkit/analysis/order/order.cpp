@@ -88,7 +88,7 @@ uint32_t Order::EndRow(const Place& place) const {
   return (place.row & kSpecial) == 0 ? place.row : specials_[place.row & ~kSpecial].end_row;
 }
 
-// Whether a node is at the end of a chain that goes on: captured there last, or explicitly added.
+// True if a node is at the end of a chain that goes on: captured there last, or explicitly added.
 bool Order::IsOpenTail(const Place& place, GraphId graph, StreamId stream) const {
   const Chain& chain = chains_[place.chain];
   if (place.seq + 1 != chain.length || chain.graph != graph || chain.stream != stream) return false;
@@ -106,7 +106,7 @@ ClockRows::Row Order::RowAfter(const OrderPoint& point) {
   return row;
 }
 
-// Whether a row, of the nodes of a chain, says nothing that the point doesn't include.
+// True if a row, of the nodes of a chain, says nothing that the point doesn't include.
 bool Order::KnowsFork(const OrderPoint& point, uint32_t chain, ClockRows::Row row) const {
   const Fork& fork = chains_[chain].fork;
   return fork.row == row && row != ClockRows::kEmpty && CountAt(point, fork.chain) >= fork.count;
@@ -160,7 +160,7 @@ void Order::AddAny(NodeId node, GraphId graph, StreamId stream, Ternary waits,
   if (!AddToTail(node, graph, stream, in)) AddJoin(node, graph, stream, waits == Ternary::kYes, in);
 }
 
-// Whether the last node of a chain ends before a node with these edges ends.
+// True if the last node of a chain ends before a node with these edges ends.
 bool Order::TailEndsBefore(uint32_t chain, bool waits, std::span<const InEdge> in) const {
   const uint32_t length = chains_[chain].length;
   return std::ranges::any_of(in, [&](const InEdge& edge) {
@@ -225,7 +225,7 @@ std::vector<OrderPoint> Order::PointsOf(std::span<const InEdge> in) const {
   return points;
 }
 
-// What has ended when a node with these edges starts. The own chain comes first, so that a join
+// The point at which a node with these edges starts. The own chain comes first, so that a join
 // that brings nothing makes no row.
 OrderPoint Order::StartClock(GraphId graph, uint32_t chain, std::span<const InEdge> in) {
   OrderPoint start{graph, chain, 0, ClockRows::kEmpty};

@@ -137,10 +137,10 @@ class Order {
   void Fetch(NodeId node) const { __builtin_prefetch(&places_[node.index()]); }
   void Fetch(const OrderPoint& point) const { rows_.Fetch(point.row); }
 
-  // Whether all that has ended at `earlier` has ended at `later`.
+  // True if all that has ended at `earlier` has ended at `later`.
   bool Covers(const OrderPoint& later, const OrderPoint& earlier) const;
 
-  // What has ended when the node starts, and when it has ended (itself included).
+  // The nodes that have ended when the node starts, and when it has ended (itself included).
   OrderPoint StartOf(NodeId node) const;
   OrderPoint EndOf(NodeId node) const;
 

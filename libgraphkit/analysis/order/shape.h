@@ -1,4 +1,4 @@
-// What a graph costs by its shape: how long its longest path is, how wide it is, and which of its
+// The cost of a graph's shape: how long its longest path is, how wide it is, and which of its
 // nodes and edges do nothing.
 #pragma once
 

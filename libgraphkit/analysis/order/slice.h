@@ -1,4 +1,4 @@
-// What each root graph, with the graphs in it, has of a trace, found once for all of them: so that
+// The rows of a trace that each root graph, with the graphs in it, has, found once for all: so that
 // who looks at one graph after the other goes through each row of the trace once, and has tables as
 // long as the graph's part.
 //

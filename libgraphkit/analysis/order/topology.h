@@ -16,16 +16,16 @@
 
 namespace graphkit {
 
-// Whether an edge counts: it is in its graph, and joins two nodes of it.
+// True if an edge counts: it is in its graph, and joins two nodes of it.
 inline bool Joins(const Trace& trace, const Edge& edge) {
   return edge.from.index() < trace.nodes.size() && edge.to.index() < trace.nodes.size() &&
          trace[edge.from].graph == trace[edge.to].graph && InGraph(trace, edge);
 }
 
-// Whether a graph of the trace has a node: without one there is nothing to judge.
+// True if a graph of the trace has a node: without one there is nothing to judge.
 bool HoldsGraph(const Trace& trace);
 
-// Whether a graph is another one, or embedded in it.
+// True if a graph is another one, or embedded in it.
 bool IsWithin(const Trace& trace, GraphId graph, GraphId outer);
 
 // 1 if `a` is in an earlier body of a conditional than `b`, -1 if in a later one; 0 if they aren't

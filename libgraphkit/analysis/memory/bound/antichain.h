@@ -5,7 +5,7 @@
 //     source ─weight─► x ──► first birth after x in each lane ──► next birth ──► …
 //                                        └─weight─► sink
 //
-// What can't be handed on is the antichain, which is read off the minimum cut.
+// The memory that can't be handed on is the antichain, which is read off the minimum cut.
 #pragma once
 
 #include <cstdint>

@@ -32,14 +32,14 @@ class Exits {
     if (delta >= kFar) return delta == kFar ? kUnknown : kNever;
     return item + delta;
   }
-  // Whether an item is before a birth of a lane: the same as Lanes::Before.
+  // True if an item is before a birth of a lane: the same as Lanes::Before.
   bool Before(uint32_t item, uint32_t birth) const {
     const uint32_t exit = Of(item, lanes_.lane(birth));
     return exit == kUnknown ? lanes_.Before(item, birth) : exit <= birth;
   }
 
  private:
-  // What deltas_ holds: how far away the birth is; kFar: the order has to be asked; above it: how
+  // Values of deltas_: how far away the birth is; kFar: the order has to be asked; above it: how
   // many of the block's markers the lane hasn't come after.
   static constexpr uint16_t kFar = 0xfeff;
   static constexpr uint16_t kMostMarkers = 0xff;

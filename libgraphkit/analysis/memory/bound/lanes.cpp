@@ -54,13 +54,13 @@ Lanes::Item Lanes::MakeItem(BlockId block) const {
   return item;
 }
 
-// Whether what is after all of some nodes is after a point, too.
+// True if everything after all of some nodes is after a point, too.
 bool Lanes::EndCovers(std::span<const NodeId> nodes, const OrderPoint& point) const {
   return std::ranges::any_of(
       nodes, [&](NodeId node) { return order_.order().Covers(order_.order().EndOf(node), point); });
 }
 
-// Whether a point covers some place where the block may first be touched.
+// True if a point covers some place where the block may first be touched.
 bool Lanes::Covered(const Item& block, const OrderPoint& point) const {
   const Order& order = order_.order();
   return order.Covers(point, AllocOf(block)) ||
@@ -68,7 +68,7 @@ bool Lanes::Covered(const Item& block, const OrderPoint& point) const {
                              [&](NodeId node) { return order.Covers(point, order.StartOf(node)); });
 }
 
-// Whether whatever is before `earlier` is before `later`, too.
+// True if whatever is before `earlier` is before `later`, too.
 bool Lanes::Follows(const Item& later, const Item& earlier) const {
   const OrderPoint &later_alloc = AllocOf(later), &earlier_alloc = AllocOf(earlier);
   if (later_alloc.graph != earlier_alloc.graph) return false;
@@ -131,8 +131,8 @@ bool Lanes::PlaceIn(std::span<const uint32_t> lanes, uint32_t index) {
   return false;
 }
 
-// What is moved back leaves more births room behind it; but it can be moved back too far for its
-// own chain's lane.
+// A block that is moved back leaves more births room behind it; but it can be moved back too far
+// for its own chain's lane.
 bool Lanes::PlaceReduced(std::span<const uint32_t> lanes, bool shared, uint32_t index) {
   Reduce(items_[index]);
   if (shared && PlaceIn(lanes, index)) return true;

@@ -43,7 +43,7 @@ class Lanes {
   size_t left_out() const { return left_out_; }
   Bytes left_out_bytes() const { return left_out_bytes_; }
 
-  // Whether x is before y. Same as BlockOrder::Before, faster where it is simple.
+  // True if x is before y. Same as BlockOrder::Before, faster where it is simple.
   bool Before(uint32_t x, uint32_t y) const {
     const Item& from = items_[x];
     const Item& to = items_[y];
@@ -54,7 +54,7 @@ class Lanes {
     return order_.Before(from.block, to.block);
   }
   bool Dies(uint32_t item) const { return items_[item].dies; }
-  // Whether it is before a birth once its markers are, and it comes after FirstAfter(): they lie in
+  // True if it is before a birth once its markers are, and it comes after FirstAfter(): they lie in
   // the root graph, and nothing else counts.
   bool Regular(uint32_t item) const { return items_[item].regular; }
   std::span<const NodeId> Markers(uint32_t item) const {
@@ -62,12 +62,12 @@ class Lanes {
   }
   // No earlier item can be after this one: where it was freed, if its free counts as a use.
   uint32_t FirstAfter(uint32_t item) const;
-  // Whether it is touched after its allocation point only, in the root graph.
+  // True if it is touched after its allocation point only, in the root graph.
   bool Plain(uint32_t item) const { return items_[item].plain; }
   const OrderPoint& Alloc(uint32_t item) const { return AllocOf(items_[item]); }
   const Order& order() const { return order_.order(); }
   const Trace& trace() const { return order_.trace(); }
-  // Whether births in capture order before x can come after it: other bodies of a conditional.
+  // True if births in capture order before x can come after it: other bodies of a conditional.
   bool AnyOrder(uint32_t item) const { return items_[item].nested; }
 
  private:

@@ -42,7 +42,7 @@ struct LowerBound {
 LowerBound FindLowerBound(const BlockOrder& order, std::span<const BlockId> blocks,
                           const LowerBoundOptions& options = {});
 
-// What an online allocator without fragmentation would take for a graph: the footprint beside the
+// The memory of a graph with an online allocator without fragmentation: the footprint beside the
 // lower bound.
 //
 // It sees mallocs and frees in capture order and decides at once. A byte is taken over from a block
