@@ -1,6 +1,4 @@
 // aborted-capture-pool: pools that a failed capture left behind.
-#include <algorithm>
-
 #include "libgraphkit/analysis/checks/find.h"
 
 namespace graphkit {

@@ -1,12 +1,4 @@
 // block-leak: memory that was allocated and never freed: what leaked, and in one note what is kept.
-#include <algorithm>
-#include <functional>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/memory/unfreed.h"
 #include "libgraphkit/analysis/names/call_site.h"

@@ -1,9 +1,6 @@
 #include "libgraphkit/analysis/checks/capture_rules.h"
 
-#include <algorithm>
 #include <iterator>
-#include <span>
-#include <string_view>
 
 #include "libgraphkit/analysis/checks/find.h"
 

@@ -1,8 +1,5 @@
 // collection-in-capture: garbage collections that paused a capture, and what they freed inside.
-#include <algorithm>
-
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/launches/host_time.h"
 #include "libgraphkit/overlaps.h"
 
 namespace graphkit {

@@ -1,11 +1,6 @@
 // collective-order: operations on one communicator that nothing orders in a graph, and ranks of one
 // process that don't run theirs in one order. The ranks of many traces: launches/collectives.h.
-#include <map>
-#include <string>
-
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/launches/collectives.h"
-#include "libgraphkit/analysis/order/topology.h"
 
 namespace graphkit {
 namespace {

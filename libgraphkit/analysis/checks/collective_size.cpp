@@ -1,7 +1,6 @@
 // collective-size: ranks of one process that run an operation with another count, type or root. The
 // ranks of many traces: launches/collectives.h.
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/launches/collectives.h"
 
 namespace graphkit {
 

@@ -1,11 +1,6 @@
 // comm-buffer-idle: memory of communication that computation could borrow while nothing is
 // exchanged.
-#include <algorithm>
-#include <span>
-#include <vector>
-
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/kernel_names.h"
 
 namespace graphkit {
 namespace {

@@ -1,12 +1,6 @@
 // comm-destroyed: a communicator that was destroyed while a graph that uses it was still there, or
 // was even launched again.
-#include <algorithm>
-#include <map>
-#include <string>
-#include <utility>
-
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/launches/launches.h"
 
 namespace graphkit {
 namespace {

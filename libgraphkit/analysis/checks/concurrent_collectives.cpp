@@ -1,15 +1,7 @@
 // concurrent-collectives: NCCL operations that may run at once, where its own order was switched
 // off: NCCL_GRAPH_MIXING_SUPPORT=0, of graphs that use one communicator, and
 // NCCL_GRAPH_STREAM_ORDERING=0, of all communicators.
-#include <algorithm>
-#include <map>
-#include <optional>
-#include <string>
-
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/launches/collectives.h"
-#include "libgraphkit/analysis/launches/launches.h"
-#include "libgraphkit/analysis/order/topology.h"
 
 namespace graphkit {
 namespace {

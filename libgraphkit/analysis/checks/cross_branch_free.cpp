@@ -1,8 +1,4 @@
 // cross-branch-free: memory freed in a body of a conditional that isn't the one it came from.
-#include <algorithm>
-#include <map>
-#include <utility>
-
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/order/frontier.h"
 

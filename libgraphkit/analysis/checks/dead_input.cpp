@@ -1,7 +1,6 @@
 // dead-input: launches of graphs whose inputs were freed.
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/checks/freed_inputs.h"
-#include "libgraphkit/analysis/memory/host_copies.h"
 
 namespace graphkit {
 

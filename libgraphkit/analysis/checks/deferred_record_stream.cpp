@@ -1,14 +1,7 @@
 // deferred-record-stream: blocks that crossed streams, whose memory came back later than their
 // owner let go.
-#include <algorithm>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/names/call_site.h"
-#include "libgraphkit/group_by.h"
 
 namespace graphkit {
 namespace {

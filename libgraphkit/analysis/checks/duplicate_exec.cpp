@@ -1,12 +1,5 @@
 // duplicate-exec: execs alive at once that differ only in what an update can set.
-#include <algorithm>
-#include <functional>
-#include <map>
-#include <optional>
 #include <queue>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/launches/launch_order.h"
@@ -163,6 +156,53 @@ std::vector<ExecId> OneAfterAnother(const Trace& trace, const LaunchOrder& order
   return kept;
 }
 
+// Launched execs by their shape and flags: one could stand in for another.
+std::map<std::pair<uint64_t, uint64_t>, std::vector<ExecId>> AlikeExecs(const Trace& trace,
+                                                                        const Grouped& launches,
+                                                                        Shapes* shapes) {
+  constexpr uint64_t kDeviceLaunch = 4;  // such an exec can't be updated by the host's launches
+  std::map<std::pair<uint64_t, uint64_t>, std::vector<ExecId>> alike;
+  for (size_t i = 0; i < trace.execs.size(); ++i) {
+    const Exec& exec = trace.execs[i];
+    const bool updatable = exec.graph.valid() && (exec.flags & kDeviceLaunch) == 0;
+    if (!updatable || launches.Of(i).empty()) continue;
+    const Shapes::Shape& shape = shapes->Of(exec);
+    if (shape.can_update && shape.nodes > 0) alike[{shape.hash, exec.flags}].emplace_back(i);
+  }
+  return alike;
+}
+
+Finding Describe(const Facts& facts, const std::vector<ExecId>& execs, uint64_t nodes,
+                 size_t switches) {
+  const Trace& trace = facts.trace;
+  Finding finding{.severity = Severity::kNote, .graph = trace[execs.front()].graph};
+  finding.message = Count(execs.size(), "exec") +
+                    " alive at once differ only in what an update can set (" +
+                    Count(nodes, "node") + " each), " + NameOf(trace, finding.graph) +
+                    " first: one exec would do";
+  if (facts.exec_memory()) {
+    const ByteRange saved = SavedBy(*facts.exec_memory(), execs);
+    finding.bytes = saved.bytes;
+    finding.message += ", and take " + FormatBytes(saved.bytes) + " less (" +
+                       FormatBytes(saved.low) + " to " + FormatBytes(saved.high) + ", " +
+                       std::string(NameOf(facts.exec_memory()->source)) + ")";
+  }
+  finding.advice =
+      "where memory matters more than time: keep one exec, and call cudaGraphExecUpdate with the "
+      "graph that is to run next; drivers 580 to 610 take about 0.37 ms for it, and replay an "
+      "updated exec 0.1 us slower for each changed node above 128";
+  finding.evidence.push_back({.text = "their launches come one after the other, and change from "
+                                      "one to another " +
+                                      Count(switches, "time") + ": an update each"});
+  for (const ExecId exec : execs) {
+    if (finding.evidence.size() > kShownEvidence) break;
+    finding.evidence.push_back({.text = "exec " + std::to_string(exec.value) + " is of " +
+                                        NameOf(trace, trace[exec].graph),
+                                .stack = trace[exec].stack});
+  }
+  return finding;
+}
+
 }  // namespace
 
 std::vector<Finding> FindDuplicateExecs(const Facts& facts) {
@@ -171,49 +211,15 @@ std::vector<Finding> FindDuplicateExecs(const Facts& facts) {
   const Grouped launches =
       Group(trace.launches, trace.execs.size(), [](const Launch& launch) { return launch.exec; });
   Shapes shapes(facts);
-  std::map<std::pair<uint64_t, uint64_t>, std::vector<ExecId>> alike;  // by shape and flags
-  for (size_t i = 0; i < trace.execs.size(); ++i) {
-    const Exec& exec = trace.execs[i];
-    constexpr uint64_t kDeviceLaunch = 4;  // such an exec can't be updated by the host's launches
-    if (!exec.graph.valid() || launches.Of(i).empty() || (exec.flags & kDeviceLaunch) != 0)
-      continue;
-    const Shapes::Shape& shape = shapes.Of(exec);
-    if (shape.can_update && shape.nodes > 0) alike[{shape.hash, exec.flags}].emplace_back(i);
-  }
   std::vector<Finding> findings;
-  for (auto& [key, execs] : alike) {
-    execs = MostAtOnce(trace, execs);
+  for (const auto& [key, all] : AlikeExecs(trace, launches, &shapes)) {
+    std::vector<ExecId> execs = MostAtOnce(trace, all);
     if (execs.size() < kAlike) continue;
     size_t switches = 0;
     execs = OneAfterAnother(trace, facts.launch_order(), launches, execs, &switches);
     if (execs.size() < kAlike) continue;
-    const Exec& first = trace[execs.front()];
-    Finding finding{.severity = Severity::kNote, .graph = first.graph};
-    finding.message = Count(execs.size(), "exec") +
-                      " alive at once differ only in what an update can set (" +
-                      Count(shapes.Of(first).nodes, "node") + " each), " +
-                      NameOf(trace, first.graph) + " first: one exec would do";
-    if (facts.exec_memory()) {
-      const ByteRange saved = SavedBy(*facts.exec_memory(), execs);
-      finding.bytes = saved.bytes;
-      finding.message += ", and take " + FormatBytes(saved.bytes) + " less (" +
-                         FormatBytes(saved.low) + " to " + FormatBytes(saved.high) + ", " +
-                         std::string(NameOf(facts.exec_memory()->source)) + ")";
-    }
-    finding.advice =
-        "where memory matters more than time: keep one exec, and call cudaGraphExecUpdate with the "
-        "graph that is to run next; drivers 580 to 610 take about 0.37 ms for it, and replay an "
-        "updated exec 0.1 us slower for each changed node above 128";
-    finding.evidence.push_back({.text = "their launches come one after the other, and change from "
-                                        "one to another " +
-                                        Count(switches, "time") + ": an update each"});
-    for (const ExecId exec : execs) {
-      if (finding.evidence.size() > kShownEvidence) break;
-      finding.evidence.push_back({.text = "exec " + std::to_string(exec.value) + " is of " +
-                                          NameOf(trace, trace[exec].graph),
-                                  .stack = trace[exec].stack});
-    }
-    findings.push_back(std::move(finding));
+    const uint64_t nodes = shapes.Of(trace[execs.front()]).nodes;
+    findings.push_back(Describe(facts, execs, nodes, switches));
   }
   std::ranges::stable_sort(findings, {}, &Finding::graph);
   return findings;

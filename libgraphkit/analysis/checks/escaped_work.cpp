@@ -1,11 +1,5 @@
 // escaped-work: work that was submitted while a graph was captured, on a stream that wasn't, and
 // that touches what the graph touches: it ran once, and runs in no launch.
-#include <algorithm>
-#include <map>
-#include <optional>
-#include <string>
-#include <tuple>
-
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/memory/touches_by_graph.h"
 #include "libgraphkit/analysis/names/call_site.h"

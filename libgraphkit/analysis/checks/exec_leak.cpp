@@ -1,13 +1,7 @@
 // exec-leak: instantiated graphs that were never destroyed, or kept although others took their
 // place.
-#include <algorithm>
-#include <map>
-#include <optional>
-#include <string>
-
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/names/call_site.h"
-#include "libgraphkit/group_by.h"
 
 namespace graphkit {
 namespace {

@@ -1,11 +1,4 @@
 // exec-update-failed: updates of execs that CUDA refused, and what differs.
-#include <algorithm>
-#include <map>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
-
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/order/graph_difference.h"
 

@@ -1,10 +1,7 @@
 #include "libgraphkit/analysis/checks/find.h"
 
-#include <algorithm>
 #include <memory>
-#include <string>
 #include <unordered_map>
-#include <utility>
 
 namespace graphkit {
 
@@ -35,6 +32,12 @@ std::string BlocksText(const Finding& finding) {
 
 Evidence CapturedThere(const Trace& trace, NodeId node) {
   return {.text = CapturedOn(trace, node), .nodes = {node}, .stack = trace[node].stack};
+}
+
+Evidence CopyEvidence(const Trace& trace, const HostCopy& copy) {
+  return {.text = NameOf(trace, copy.node) + " " + HostCopyText(copy.end),
+          .nodes = {copy.node},
+          .stack = trace[copy.node].stack};
 }
 
 Evidence AllocatedThere(const Facts& facts, BlockId block) {

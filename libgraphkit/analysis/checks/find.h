@@ -1,11 +1,17 @@
-// Shared by several checks: findings by graph, evidence, sites of races.
+// Shared by the checks: facts, findings by graph, evidence, sites of races. Files of checks rely on
+// its includes.
 #pragma once
 
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
+#include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"
@@ -37,6 +43,9 @@ std::string BlocksText(const Finding& finding);
 
 // Where a node comes from, as evidence.
 Evidence CapturedThere(const Trace& trace, NodeId node);
+
+// A captured copy of memory of the host, as evidence.
+Evidence CopyEvidence(const Trace& trace, const HostCopy& copy);
 
 // Where a block comes from, as evidence.
 Evidence AllocatedThere(const Facts& facts, BlockId block);

@@ -1,6 +1,4 @@
 // frontier-rewind: streams that were set back while capturing.
-#include <algorithm>
-
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/order/frontier.h"
 

@@ -1,8 +1,5 @@
 // late-free: the peak would be lower had blocks been freed right after their last use.
-#include <algorithm>
-
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/group_by.h"
 
 namespace graphkit {
 namespace {

@@ -1,8 +1,4 @@
 // launched-once: graphs alike that are instantiated anew for each launch.
-#include <algorithm>
-#include <map>
-#include <utility>
-
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/model/graph_places.h"
 

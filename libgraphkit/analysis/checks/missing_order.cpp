@@ -1,6 +1,4 @@
 // missing-order: nodes that touch one block and that nothing orders.
-#include <optional>
-
 #include "libgraphkit/analysis/checks/find.h"
 
 namespace graphkit {

@@ -1,10 +1,5 @@
 // nccl-multi-segment: a buffer of a captured NCCL kernel that lies in several driver allocations.
-#include <algorithm>
-#include <span>
-#include <string>
-
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/kernel_names.h"
 
 namespace graphkit {
 namespace {

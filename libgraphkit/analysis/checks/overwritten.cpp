@@ -1,10 +1,5 @@
 #include "libgraphkit/analysis/checks/overwritten.h"
 
-#include <map>
-#include <tuple>
-
-#include "libgraphkit/analysis/launches/launches.h"
-
 namespace graphkit {
 namespace {
 

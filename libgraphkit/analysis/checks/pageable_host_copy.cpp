@@ -1,14 +1,6 @@
 // pageable-host-copy: captured copies of memory of the host that isn't page-locked: each replay
 // finds what is at the address by then.
-#include <algorithm>
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/memory/host_copies.h"
 
 namespace graphkit {
 namespace {
@@ -27,12 +19,6 @@ std::optional<std::pair<const HostCopy*, const HostCopy*>> FindReread(Copies cop
       return std::pair(copies[i - 1], copies[i]);
   }
   return std::nullopt;
-}
-
-Evidence CopyEvidence(const Trace& trace, const HostCopy& copy) {
-  return {.text = NameOf(trace, copy.node) + " " + HostCopyText(copy.end),
-          .nodes = {copy.node},
-          .stack = trace[copy.node].stack};
 }
 
 Finding Judge(const Facts& facts, GraphId graph, const Copies& copies) {

@@ -1,7 +1,4 @@
 // pool-across-streams: pools whose graphs were captured on many streams.
-#include <algorithm>
-#include <map>
-
 #include "libgraphkit/analysis/checks/find.h"
 
 namespace graphkit {

@@ -1,7 +1,4 @@
 // programmatic-no-gain: programmatic edges whose producer never lets the consumer start early.
-#include <algorithm>
-#include <map>
-
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/model/node_versions.h"
 

@@ -1,6 +1,4 @@
 // programmatic-only-order: order that rests on an edge that doesn't mean completion.
-#include <algorithm>
-
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/model/node_versions.h"
 

@@ -1,9 +1,5 @@
 // recapture-mismatch: captures over the nodes of a graph that failed, and graphs that were used
 // after that.
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "libgraphkit/analysis/checks/capture_rules.h"
 #include "libgraphkit/analysis/checks/find.h"
 

@@ -1,6 +1,4 @@
 // redundant-edge: edges that others imply.
-#include <algorithm>
-
 #include "libgraphkit/analysis/checks/find.h"
 
 namespace graphkit {

@@ -1,7 +1,4 @@
 // repeated-tiny-allocation: the same few bytes allocated again and again in one capture.
-#include <map>
-#include <tuple>
-
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/names/call_site.h"
 

@@ -1,8 +1,4 @@
 // replay-order: graphs of one pool launched in another order than captured.
-#include <algorithm>
-#include <map>
-#include <utility>
-
 #include "libgraphkit/analysis/checks/find.h"
 
 namespace graphkit {

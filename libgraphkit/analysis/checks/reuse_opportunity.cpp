@@ -1,11 +1,5 @@
 // reuse-opportunity: blocks that could have used memory of earlier ones, and the cause that they
 // didn't: another stream or pool had it, or the allocator looked for it on one stream alone.
-#include <algorithm>
-#include <map>
-#include <set>
-#include <string>
-#include <tuple>
-
 #include "libgraphkit/analysis/checks/find.h"
 
 namespace graphkit {

@@ -1,17 +1,7 @@
 // send-buffer-reuse: a graph writes where another one's send or copy to the host may still read, or
 // one that was submitted outside of graphs.
-#include <algorithm>
-#include <map>
-#include <optional>
-#include <set>
-#include <span>
-#include <string>
-#include <tuple>
-
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/names/call_site.h"
-#include "libgraphkit/analysis/names/kernel_names.h"
 #include "libgraphkit/model/access_overlap.h"
 
 namespace graphkit {

@@ -1,7 +1,5 @@
 // serialized-branches: independent work captured on one stream.
-#include <algorithm>
 #include <unordered_map>
-#include <utility>
 
 #include "libgraphkit/analysis/checks/find.h"
 

@@ -1,11 +1,5 @@
 // shared-workspace: memory that several graphs write, launched without order; blocks of both, or
 // the pool that they share.
-#include <algorithm>
-#include <map>
-#include <optional>
-#include <tuple>
-#include <utility>
-
 #include "libgraphkit/analysis/checks/find.h"
 
 namespace graphkit {

@@ -1,6 +1,5 @@
 // slow-capture: captures whose calls take long on the host, or that something held up.
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/launches/host_time.h"
 
 namespace graphkit {
 namespace {

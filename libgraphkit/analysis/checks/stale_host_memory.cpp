@@ -1,15 +1,7 @@
 // stale-host-memory: launches of graphs with copies of memory of the host that was given up before:
 // page-locked memory that was freed, and stacks of functions that had returned.
-#include <algorithm>
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/checks/freed_inputs.h"
-#include "libgraphkit/analysis/launches/launches.h"
-#include "libgraphkit/analysis/memory/host_copies.h"
 
 namespace graphkit {
 namespace {
@@ -24,47 +16,45 @@ const StackTop* TopAt(const Trace& trace, uint32_t launch) {
   return own ? &top : nullptr;
 }
 
-// Stacks grow down: what lies below the top had been given up. By graph, the first such launch.
+// The copies of a thread's stack that a launch makes although that was given up; none: no message.
+Finding JudgeLaunch(const Trace& trace, GraphId graph, const StackTop& top,
+                    const std::vector<const HostCopy*>& copies) {
+  Finding finding{.severity = Severity::kError, .graph = graph};
+  for (const HostCopy* copy : copies) {
+    if (trace[copy->node].thread != top.thread || copy->end.address >= top.address) continue;
+    if (copy->end.length != kLengthUnknown) finding.bytes += copy->end.length;
+    finding.nodes.push_back(copy->node);
+    if (finding.evidence.size() < kShownEvidence)
+      finding.evidence.push_back(CopyEvidence(trace, *copy));
+  }
+  if (finding.nodes.empty()) return finding;
+  finding.message = NameOf(trace, graph) +
+                    " was launched after the function had returned whose stack it copies: " +
+                    FormatBytes(finding.bytes) + " in " + Count(finding.nodes.size(), "node") +
+                    " of " + NameOf(trace, top.thread);
+  finding.advice =
+      "copy memory that lives as long as the graph (cudaMallocHost), or pass small values as "
+      "kernel arguments";
+  return finding;
+}
+
+// Stacks grow down: memory below the top had been given up. By graph, the first such launch.
 std::vector<Finding> FindReturned(const Facts& facts) {
   const Trace& trace = facts.trace;
-  if (trace.stack_tops.empty()) return {};
-  struct Copies {
-    std::vector<const HostCopy*> copies = {};
-    Address lowest = ~Address{0};
-  };
-  std::map<GraphId, Copies> by_graph;
-  for (const HostCopy& copy : facts.host_copies()) {
-    if (!copy.always || copy.end.kind != HostMemoryKind::kStack) continue;
-    Copies& of_graph = by_graph[facts.RootOf(copy.node)];
-    of_graph.copies.push_back(&copy);
-    of_graph.lowest = std::min(of_graph.lowest, copy.end.address);
-  }
   std::map<GraphId, Finding> found;
+  if (trace.stack_tops.empty()) return {};
+  std::map<GraphId, std::vector<const HostCopy*>> by_graph;
+  for (const HostCopy& copy : facts.host_copies()) {
+    if (copy.always && copy.end.kind == HostMemoryKind::kStack)
+      by_graph[facts.RootOf(copy.node)].push_back(&copy);
+  }
   for (uint32_t i = 0; i < trace.launches.size(); ++i) {
     const GraphId graph = facts.ran()[i];
-    const auto of_graph = by_graph.find(graph);
-    const StackTop* top = of_graph != by_graph.end() ? TopAt(trace, i) : nullptr;
+    const auto copies = by_graph.find(graph);
+    const StackTop* top = copies != by_graph.end() ? TopAt(trace, i) : nullptr;
     if (top == nullptr || found.contains(graph)) continue;
-    if (of_graph->second.lowest >= top->address) continue;
-    Finding finding{.severity = Severity::kError, .graph = graph};
-    for (const HostCopy* copy : of_graph->second.copies) {
-      if (trace[copy->node].thread != top->thread || copy->end.address >= top->address) continue;
-      if (copy->end.length != kLengthUnknown) finding.bytes += copy->end.length;
-      finding.nodes.push_back(copy->node);
-      if (finding.evidence.size() >= kShownEvidence) continue;
-      finding.evidence.push_back({.text = NameOf(trace, copy->node) + " " + HostCopyText(copy->end),
-                                  .nodes = {copy->node},
-                                  .stack = trace[copy->node].stack});
-    }
-    if (finding.nodes.empty()) continue;
-    finding.message = NameOf(trace, graph) +
-                      " was launched after the function had returned whose stack it copies: " +
-                      FormatBytes(finding.bytes) + " in " + Count(finding.nodes.size(), "node") +
-                      " of " + NameOf(trace, top->thread);
-    finding.advice =
-        "copy memory that lives as long as the graph (cudaMallocHost), or pass small values as "
-        "kernel arguments";
-    found.emplace(graph, std::move(finding));
+    Finding finding = JudgeLaunch(trace, graph, *top, copies->second);
+    if (!finding.message.empty()) found.emplace(graph, std::move(finding));
   }
   return TakeValues(&found);
 }

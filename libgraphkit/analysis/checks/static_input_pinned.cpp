@@ -1,6 +1,4 @@
 // static-input-pinned: memory that is kept for a graph that is never launched.
-#include <algorithm>
-
 #include "libgraphkit/analysis/checks/find.h"
 
 namespace graphkit {

@@ -1,6 +1,4 @@
 // unsafe-call-in-capture: calls that a capture doesn't allow, and that it survived.
-#include <vector>
-
 #include "libgraphkit/analysis/checks/capture_rules.h"
 #include "libgraphkit/analysis/checks/find.h"
 

@@ -1,6 +1,4 @@
 // unsafe-reuse: a block lies where another one lay, and nothing orders their uses.
-#include <algorithm>
-
 #include "libgraphkit/analysis/checks/find.h"
 
 namespace graphkit {

@@ -1,11 +1,5 @@
 // update-without-effect: parameters that were set, or updated, and that no launch ran with, or that
 // were there before.
-#include <algorithm>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "libgraphkit/analysis/checks/find.h"
 
 namespace graphkit {

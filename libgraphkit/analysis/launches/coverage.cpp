@@ -109,53 +109,55 @@ class CoverageFinder {
     }
   }
 
+  // An event in the order of the trace; at one place, ranges end before others begin.
+  struct Point {
+    enum What : uint8_t { kEnds, kBegins, kLaunch, kWork };
+    Seq seq;
+    What what;
+    uint32_t index;
+    auto operator<=>(const Point&) const = default;
+  };
+
+  std::vector<Point> SortedPoints() const {
+    std::vector<Point> points;
+    const auto add = [&](const auto& column, Point::What what, auto seq_of) {
+      for (uint32_t i = 0; i < column.size(); ++i) points.push_back({seq_of(column[i]), what, i});
+    };
+    const auto seq_of = [](const auto& row) { return row.seq; };
+    add(trace_.nvtx_ranges, Point::kBegins, [](const NvtxRange& range) { return range.begin; });
+    add(trace_.nvtx_ranges, Point::kEnds, [](const NvtxRange& range) { return range.end; });
+    add(trace_.launches, Point::kLaunch, seq_of);
+    add(trace_.works, Point::kWork, seq_of);
+    std::ranges::sort(points);
+    return points;
+  }
+
   // Sweeps over ranges, launches and works in the order of the trace. A launch doesn't say its
   // thread: it counts for all ranges that are open then.
   void CountRanges() {
     if (trace_.nvtx_ranges.empty()) return;
-    struct Point {
-      Seq seq;
-      int what;  // 0: a range ends, 1: begins, 2: a launch, 3: a work
-      uint32_t index;
-    };
-    std::vector<Point> points;
-    for (uint32_t i = 0; i < trace_.nvtx_ranges.size(); ++i) {
-      points.push_back({trace_.nvtx_ranges[i].begin, 1, i});
-      points.push_back({trace_.nvtx_ranges[i].end, 0, i});
-    }
-    for (uint32_t i = 0; i < trace_.launches.size(); ++i) {
-      points.push_back({trace_.launches[i].seq, 2, i});
-    }
-    for (uint32_t i = 0; i < trace_.works.size(); ++i) {
-      if (trace_.works[i].seq >= from_) points.push_back({trace_.works[i].seq, 3, i});
-    }
-    std::ranges::sort(points, [](const Point& a, const Point& b) {
-      return std::tuple(a.seq, a.what, a.index) < std::tuple(b.seq, b.what, b.index);
-    });
     std::map<std::string_view, CoverageShare> shares;
     std::set<uint32_t> open;
     // Each name once, where ranges of one name lie in each other.
-    const auto names = [&](std::optional<ThreadId> thread) {
+    const auto count = [&](std::optional<ThreadId> thread, const WorkCounts& counts,
+                           WorkCounts CoverageShare::*part) {
       std::set<std::string_view> names;
       for (const uint32_t range : open) {
         const NvtxRange& row = trace_.nvtx_ranges[range];
         if (!thread || row.thread == *thread) names.insert(trace_[row.name]);
       }
-      return names;
+      for (const std::string_view name : names) Add(counts, &(shares[name].*part));
     };
-    for (const Point& point : points) {
-      if (point.what == 0) open.erase(point.index);
-      if (point.what == 1) open.insert(point.index);
-      if (point.what == 2 && facts_.ran()[point.index]) {
-        for (const std::string_view name : names({})) {
-          Add(per_launch_[facts_.ran()[point.index].index()], &shares[name].in_graphs);
-        }
+    for (const Point& point : SortedPoints()) {
+      if (point.what == Point::kEnds) open.erase(point.index);
+      if (point.what == Point::kBegins) open.insert(point.index);
+      if (point.what == Point::kLaunch && facts_.ran()[point.index]) {
+        const WorkCounts& counts = per_launch_[facts_.ran()[point.index].index()];
+        count({}, counts, &CoverageShare::in_graphs);
       }
-      if (point.what != 3) continue;
+      if (point.what != Point::kWork || point.seq < from_) continue;
       const EagerWork& work = trace_.works[point.index];
-      for (const std::string_view name : names(work.thread)) {
-        Add(CountsOf(trace_, work.kind, work.accesses), &shares[name].eager);
-      }
+      count(work.thread, CountsOf(trace_, work.kind, work.accesses), &CoverageShare::eager);
     }
     for (const auto& [name, share] : shares) {
       found_.by_range.push_back({std::string(name), share});
