@@ -48,6 +48,15 @@ void AppendCodePoint(std::string_view text, std::string& out) {
   out += escape;
 }
 
+// Where the code point number `count` starts, counted from the front.
+size_t ByteOf(std::string_view text, size_t count) {
+  size_t at = 0;
+  for (; at < text.size(); ++at) {
+    if (!Continues(text[at]) && count-- == 0) break;
+  }
+  return at;
+}
+
 }  // namespace
 
 size_t Utf8Length(std::string_view text) {
@@ -84,6 +93,22 @@ std::string Printable(std::string_view text) {
     text.remove_prefix(std::max<size_t>(length, 1));
   }
   return out;
+}
+
+size_t DisplayWidth(std::string_view text) {
+  size_t width = 0;
+  for (const char c : text) width += Continues(c) ? 0 : 1;
+  return width;
+}
+
+std::string Ellipsize(std::string_view text, size_t columns) {
+  const size_t width = DisplayWidth(text);
+  if (width <= columns) return std::string(text);
+  if (columns == 0) return "";
+  const size_t kept = columns - 1;
+  const size_t front = kept - kept / 3;
+  return std::string(text.substr(0, ByteOf(text, front))) + "…" +
+         std::string(text.substr(ByteOf(text, width - (kept - front))));
 }
 
 }  // namespace graphkit

@@ -16,4 +16,10 @@ std::string Printable(std::string_view text);
 // forms, surrogates and what lies beyond U+10FFFF aren't UTF-8 either; RFC 3629 §4).
 size_t Utf8Length(std::string_view text);
 
+// Columns that valid UTF-8 takes: its code points (wide characters count as one).
+size_t DisplayWidth(std::string_view text);
+
+// At most `columns` wide: the middle gives way to "…". Expects valid UTF-8, never cuts a character.
+std::string Ellipsize(std::string_view text, size_t columns);
+
 }  // namespace graphkit

@@ -1,5 +1,4 @@
-// Text from a trace is data: it may hold control characters, bytes that are no UTF-8, and be ten
-// kilobytes long. These, and Printable, make it fit to be shown.
+// Text from a trace in XML and in links.
 #pragma once
 
 #include <string>
@@ -8,12 +7,6 @@
 #include "libgraphkit/printable.h"
 
 namespace graphkit {
-
-// Columns that valid UTF-8 takes: its code points (wide characters count as one).
-size_t DisplayWidth(std::string_view text);
-
-// At most `columns` wide: the middle gives way to "…". Expects valid UTF-8, never cuts a character.
-std::string Ellipsize(std::string_view text, size_t columns);
 
 // Printable text for an XML attribute or element, and for Graphviz' HTML-like labels.
 std::string XmlText(std::string_view text);

@@ -164,10 +164,6 @@ std::string More(size_t count, std::string_view indent, const TextStyle& style) 
   return std::string(indent) + "and " + FormatCount(count - shown) + " more; --top 0 shows all\n";
 }
 
-std::string Counted(uint64_t count, std::string_view noun) {
-  return FormatCount(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
-}
-
 std::string Formatted(const char* format, double number) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), format, number);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "libgraphkit/model/finding.h"
+#include "libgraphkit/units.h"
 
 namespace graphkit {
 
@@ -74,9 +75,6 @@ void RenderTop(const Entries& entries, std::string_view indent, const TextStyle&
   for (size_t i = 0; i < Shown(entries.size(), style); ++i) render(entries[i]);
   out << More(entries.size(), indent, style);
 }
-
-// "1 node", "3 nodes": the count grouped, the noun in its number.
-std::string Counted(uint64_t count, std::string_view noun);
 
 // A number as printf formats it: "%.1f ns".
 std::string Formatted(const char* format, double number);

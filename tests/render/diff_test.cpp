@@ -6,9 +6,9 @@
 #include <string>
 
 #include "libgraphkit/compare/diff.h"
+#include "libgraphkit/compare/drawing.h"
 #include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/render/diff/diff.h"
-#include "libgraphkit/render/diff/drawing.h"
 
 namespace graphkit {
 namespace {

@@ -7,9 +7,9 @@
 #include <sstream>
 #include <string>
 
+#include "libgraphkit/analysis/trace_timeline.h"
 #include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/render/export/export.h"
-#include "libgraphkit/render/export/timeline.h"
 
 namespace graphkit {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "libgraphkit/analysis/order/selection.h"
 #include "libgraphkit/generate/build_trace.h"
-#include "libgraphkit/render/dot/selection.h"
 
 namespace graphkit {
 

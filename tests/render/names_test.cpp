@@ -1,4 +1,4 @@
-#include "libgraphkit/render/names.h"
+#include "libgraphkit/analysis/names/titles.h"
 
 #include <doctest/doctest.h>
 

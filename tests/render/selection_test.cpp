@@ -1,4 +1,4 @@
-#include "libgraphkit/render/dot/selection.h"
+#include "libgraphkit/analysis/order/selection.h"
 
 #include <doctest/doctest.h>
 

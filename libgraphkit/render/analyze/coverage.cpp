@@ -2,8 +2,8 @@
 
 #include <array>
 
+#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/json.h"
-#include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 
 namespace graphkit {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "libgraphkit/analysis/names/naming.h"
+#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/render/analyze/analyze.h"
-#include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 
 namespace graphkit {

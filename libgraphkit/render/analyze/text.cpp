@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "libgraphkit/analysis/explain/finding_groups.h"
+#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/analyze/analyze.h"
-#include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 
 namespace graphkit {

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "libgraphkit/analysis/names/call_site.h"
-#include "libgraphkit/render/names.h"
+#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/printable.h"
 #include "libgraphkit/render/text_layout.h"
 

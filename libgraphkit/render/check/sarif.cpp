@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <map>
 
+#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/check/check.h"
 #include "libgraphkit/render/check/names.h"
 #include "libgraphkit/render/json.h"
-#include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 
 namespace graphkit {

@@ -1,10 +1,10 @@
 #include <array>
 
+#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/compare/drawing.h"
 #include "libgraphkit/render/diff/diff.h"
-#include "libgraphkit/render/diff/drawing.h"
 #include "libgraphkit/render/dot/labels.h"
 #include "libgraphkit/render/dot/style.h"
-#include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 
 namespace graphkit {

@@ -1,10 +1,10 @@
 #include <sstream>
 
+#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/compare/drawing.h"
 #include "libgraphkit/render/diff/diff.h"
-#include "libgraphkit/render/diff/drawing.h"
 #include "libgraphkit/render/diff/memory_text.h"
 #include "libgraphkit/render/json.h"
-#include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 #include "libgraphkit/render/report/page.h"
 

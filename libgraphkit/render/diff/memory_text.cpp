@@ -4,8 +4,8 @@
 #include <array>
 #include <vector>
 
+#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/explain/memory_text.h"
-#include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 
 namespace graphkit {

@@ -2,9 +2,9 @@
 #include <sstream>
 #include <vector>
 
+#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/diff/diff.h"
 #include "libgraphkit/render/diff/memory_text.h"
-#include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 
 namespace graphkit {

@@ -4,8 +4,8 @@
 #include <array>
 #include <set>
 
+#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/dot/style.h"
-#include "libgraphkit/render/names.h"
 
 namespace graphkit {
 

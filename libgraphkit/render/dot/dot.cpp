@@ -1,7 +1,7 @@
 #include "libgraphkit/render/dot/dot.h"
 
+#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/dot/writer.h"
-#include "libgraphkit/render/names.h"
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/analysis/order/selection.h"
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/render/dot/fold.h"
-#include "libgraphkit/render/dot/selection.h"
 
 namespace graphkit {
 

@@ -5,9 +5,9 @@
 
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/naming.h"
+#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/model/node_versions.h"
 #include "libgraphkit/render/dot/style.h"
-#include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 #include "libgraphkit/render/text_layout.h"
 

@@ -5,10 +5,10 @@
 #include <map>
 #include <set>
 
+#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/render/dot/labels.h"
 #include "libgraphkit/render/dot/style.h"
-#include "libgraphkit/render/names.h"
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "libgraphkit/analysis/names/call_site.h"
+#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/explain/memory_text.h"
-#include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 
 namespace graphkit {

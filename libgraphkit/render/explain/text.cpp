@@ -2,9 +2,9 @@
 #include <functional>
 #include <sstream>
 
+#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/explain/explain.h"
 #include "libgraphkit/render/explain/memory_text.h"
-#include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 
 namespace graphkit {

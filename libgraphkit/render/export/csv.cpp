@@ -1,9 +1,9 @@
 #include <initializer_list>
 
 #include "libgraphkit/analysis/names/naming.h"
+#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/model/tool_ids.h"
 #include "libgraphkit/render/export/export.h"
-#include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 #include "libgraphkit/render/text_layout.h"
 

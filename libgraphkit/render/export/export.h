@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "libgraphkit/analysis/trace_timeline.h"
 #include "libgraphkit/model/trace.h"
-#include "libgraphkit/render/export/timeline.h"
 
 namespace graphkit {
 

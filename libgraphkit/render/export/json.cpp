@@ -1,11 +1,11 @@
 #include <vector>
 
+#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/model/tool_ids.h"
 #include "libgraphkit/render/export/export.h"
 #include "libgraphkit/render/json.h"
-#include "libgraphkit/render/names.h"
 
 namespace graphkit {
 

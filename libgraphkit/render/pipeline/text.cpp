@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/render/names.h"
+#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/pipeline/pipeline.h"
 #include "libgraphkit/render/printable.h"
 

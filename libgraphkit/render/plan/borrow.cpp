@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "libgraphkit/analysis/launches/host_time.h"
+#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/json.h"
-#include "libgraphkit/render/names.h"
 #include "libgraphkit/render/plan/plan.h"
 #include "libgraphkit/render/text_layout.h"
 

@@ -1,8 +1,8 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/json.h"
-#include "libgraphkit/render/names.h"
 #include "libgraphkit/render/plan/plan.h"
 #include "libgraphkit/render/text_layout.h"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <string>
 
-#include "libgraphkit/render/names.h"
+#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/replay/replay.h"
 #include "libgraphkit/render/text_layout.h"
 

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/analysis/order/selection.h"
 #include "libgraphkit/group_by.h"
 #include "libgraphkit/parallel.h"
-#include "libgraphkit/render/dot/selection.h"
-#include "libgraphkit/render/names.h"
 
 namespace graphkit {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "libgraphkit/analysis/analyze.h"
+#include "libgraphkit/analysis/order/selection.h"
 #include "libgraphkit/render/dot/dot.h"
-#include "libgraphkit/render/dot/selection.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"

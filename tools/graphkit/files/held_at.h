@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "libgraphkit/analysis/memory/memory_bill.h"
 #include "libgraphkit/io/import/import.h"
-#include "libgraphkit/render/analyze/memory_bill.h"
 #include "libgraphkit/result.h"
 
 namespace graphkit {

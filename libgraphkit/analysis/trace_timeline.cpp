@@ -1,13 +1,13 @@
-#include "libgraphkit/render/export/timeline.h"
+#include "libgraphkit/analysis/trace_timeline.h"
 
 #include <algorithm>
 #include <map>
 
 #include "libgraphkit/analysis/names/naming.h"
+#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/model/tool_ids.h"
-#include "libgraphkit/render/names.h"
-#include "libgraphkit/render/printable.h"
+#include "libgraphkit/printable.h"
 
 namespace graphkit {
 

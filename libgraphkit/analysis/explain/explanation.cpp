@@ -1,10 +1,10 @@
-// What a file that was read as a trace is, and what can be done with it.
+#include "libgraphkit/analysis/explain/explanation.h"
+
 #include <algorithm>
 #include <array>
 
 #include "libgraphkit/analysis/names/stack_name.h"
-#include "libgraphkit/render/explain/explain.h"
-#include "libgraphkit/render/names.h"
+#include "libgraphkit/analysis/names/titles.h"
 
 namespace graphkit {
 namespace {

@@ -1,4 +1,4 @@
-// How reports and drawings name things.
+// Titles of things in reports and drawings.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-#include "libgraphkit/render/names.h"
+#include "libgraphkit/analysis/names/titles.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include "libgraphkit/analysis/names/stack_name.h"
 #include "libgraphkit/demangle.h"
 #include "libgraphkit/model/edge_data.h"
-#include "libgraphkit/render/printable.h"
+#include "libgraphkit/printable.h"
 
 namespace graphkit {
 

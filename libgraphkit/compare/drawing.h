@@ -10,7 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/render/diff/diff.h"
+#include "libgraphkit/model/trace.h"
+#include "libgraphkit/model/trace_diff.h"
 
 namespace graphkit {
 

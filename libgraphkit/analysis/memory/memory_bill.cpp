@@ -1,0 +1,121 @@
+#include "libgraphkit/analysis/memory/memory_bill.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+
+#include "libgraphkit/analysis/memory/lifetimes.h"
+#include "libgraphkit/analysis/memory/timeline.h"
+#include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/analysis/order/topology.h"
+
+namespace graphkit {
+
+namespace {
+
+// The lines under their names, those of most bytes first.
+template <typename Line, typename BytesOf>
+std::vector<Line> Sorted(std::map<std::string, Line> by_name, BytesOf bytes_of) {
+  std::vector<Line> lines;
+  for (auto& [name, line] : by_name) {
+    line.name = name;
+    lines.push_back(std::move(line));
+  }
+  std::ranges::stable_sort(lines, std::ranges::greater(), bytes_of);
+  return lines;
+}
+
+MemoryBill BillGraph(const Trace& trace, const GraphSummary& graph,
+                     const std::vector<BlockId>& blocks, BillBy by) {
+  std::map<BlockId, Bytes> reuse;  // of a block that lies over several earlier ones, the largest
+  for (const ReusePair& pair : graph.reuse) {
+    Bytes& bytes = reuse[pair.later];
+    bytes = std::max(bytes, pair.bytes);
+  }
+  std::map<std::string, BillLine> lines;
+  for (const BlockId id : blocks) {
+    BillLine& line = lines[BillName(trace, id, by)];
+    const Bytes bytes = RoundUp(trace[id].size, kBlockGranularity);
+    ++line.blocks;
+    line.bytes += bytes;
+    if (!trace[id].freed()) line.never_freed_bytes += bytes;
+    if (const auto found = reuse.find(id); found != reuse.end()) line.reuse_bytes += found->second;
+  }
+  return {graph.graph, Sorted(std::move(lines), &BillLine::bytes)};
+}
+
+}  // namespace
+
+std::string BillName(const Trace& trace, BlockId id, BillBy by) {
+  const Block& block = trace[id];
+  switch (by) {
+    case BillBy::kBlock:
+      return "block " + std::to_string(id.value);
+    case BillBy::kStream:
+      return StreamTitle(trace, block.stream);
+    case BillBy::kPool:
+      return PoolTitle(trace, block.pool);
+    case BillBy::kStack:
+      break;
+  }
+  const std::string at = StackTitle(trace, block.stack);
+  return at.empty() ? kNoStack : at;
+}
+
+std::vector<MemoryBill> BillMemory(const Trace& trace, const Report& report, BillBy by) {
+  const std::vector<GraphId> roots = FindRoots(trace);
+  const std::vector<bool> backs_segment = BacksSegment(trace);
+  std::vector<std::vector<BlockId>> blocks(trace.graphs.size());
+  for (size_t i = 0; i < trace.blocks.size(); ++i) {
+    const GraphId graph = trace.blocks[i].graph;
+    if (graph && !backs_segment[i]) blocks[roots[graph.index()].index()].push_back(BlockId(i));
+  }
+  std::vector<MemoryBill> bills;
+  for (const GraphSummary& graph : report.graphs) {
+    const std::vector<BlockId>& of_graph = blocks[graph.graph.index()];
+    if (!of_graph.empty()) bills.push_back(BillGraph(trace, graph, of_graph, by));
+  }
+  return bills;
+}
+
+const char* BillByName(BillBy by) {
+  static constexpr std::array<const char*, 4> kNames = {"block", "stack", "stream", "pool"};
+  return kNames[static_cast<size_t>(by)];
+}
+
+bool HaveSegments(BillBy by) { return by == BillBy::kPool || by == BillBy::kStream; }
+
+std::vector<HeldLine> BillHeld(const Trace& trace, BillBy by, const HeldAt& at, Seq first_event) {
+  const Seq seq = std::min(at.seq, kNever - 1);
+  const std::vector<bool> backs_segment = BacksSegment(trace);
+  const std::vector<DeviceIndex> devices = DevicesOfBlocks(trace);
+  const auto there = [&](const Block& block, size_t i) {
+    return block.allocated <= seq && seq < block.free_completed &&
+           (!at.device || devices[i] == *at.device);
+  };
+  std::map<std::string, HeldLine> lines;
+  for (const Segment& segment : trace.segments) {
+    if (!HaveSegments(by) || segment.allocated > seq || seq >= segment.freed) continue;
+    if (segment.block && !there(trace[segment.block], segment.block.index())) continue;
+    HeldLine& line = lines[by == BillBy::kPool ? PoolTitle(trace, segment.pool)
+                                               : StreamTitle(trace, segment.stream)];
+    ++line.segments;
+    line.segment_bytes += segment.size;
+  }
+  for (size_t i = 0; i < trace.blocks.size(); ++i) {
+    const Block& block = trace.blocks[i];
+    if (backs_segment[i] || !there(block, i)) continue;
+    std::string name = BillName(trace, BlockId(i), by);
+    if (name == kNoStack && block.allocated < first_event) name = kBeforeRecording;
+    HeldLine& line = lines[std::move(name)];
+    ++line.blocks;
+    line.block_bytes += AllocatedSize(block);
+  }
+  return Sorted(std::move(lines), [](const HeldLine& line) {
+    return std::tuple(line.segment_bytes, line.block_bytes);
+  });
+}
+
+}  // namespace graphkit

@@ -1,0 +1,70 @@
+// What a graph's memory was asked for by: the bytes of its blocks, grouped.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/model/report.h"
+#include "libgraphkit/model/trace.h"
+
+namespace graphkit {
+
+enum class BillBy : uint8_t { kBlock, kStack, kStream, kPool };
+
+struct BillLine {
+  std::string name;  // "block 3", "train.py:120 forward", "stream 2", "pool 1 (graph)"
+  uint64_t blocks = 0;
+  Bytes bytes = 0;              // of all blocks, sizes rounded up to 512
+  Bytes never_freed_bytes = 0;  // of those without a free
+  Bytes reuse_bytes = 0;        // could lie where another block lay
+  bool operator==(const BillLine&) const = default;
+};
+
+struct MemoryBill {
+  GraphId graph;
+  std::vector<BillLine> lines;  // the largest first, then by name
+  bool operator==(const MemoryBill&) const = default;
+};
+
+// One bill for each graph of the report that has blocks. Blocks of embedded graphs are on the bill
+// of the graph that holds them; the memory that segments are made of is on none.
+std::vector<MemoryBill> BillMemory(const Trace& trace, const Report& report, BillBy by);
+
+// What a block is billed to.
+std::string BillName(const Trace& trace, BlockId id, BillBy by);
+
+const char* BillByName(BillBy by);  // "block", "stack", "stream", "pool"
+
+// Who holds memory at a moment: the allocators' segments, and what is handed out of them. Of a
+// snapshot's state, all that it says.
+
+// Which moment, and of which device.
+struct HeldAt {
+  std::string name = "end";            // as the user named it: "peak", "end", a number
+  std::string text = "at the end";     // "at the peak in use of 13.0 GiB (event 1402)"
+  Seq seq = kNever;                    // after this record; kNever: at the end
+  std::optional<int16_t> device = {};  // none: all of them
+  bool operator==(const HeldAt&) const = default;
+};
+
+// Blocks lie in segments or are the driver's own: their bytes and those of segments don't add up.
+struct HeldLine {
+  std::string name;  // as BillLine's
+  uint64_t segments = 0;
+  Bytes segment_bytes = 0;
+  uint64_t blocks = 0;    // whose free isn't complete
+  Bytes block_bytes = 0;  // sizes rounded up to 512
+  bool operator==(const HeldLine&) const = default;
+};
+
+// Pools and streams have segments; stacks have blocks only.
+bool HaveSegments(BillBy by);
+
+// The most in segments first, then in blocks, then by name. The memory that a
+// segment is made of is no block here. Blocks from before `first_event` are from before recording.
+std::vector<HeldLine> BillHeld(const Trace& trace, BillBy by, const HeldAt& at = {},
+                               Seq first_event = 0);
+
+}  // namespace graphkit
