@@ -3,7 +3,7 @@
     import torch          a finder on sys.meta_path sees it, and arms what follows once torch is there
     CUDA is initialised   the history begins: every allocation and free, with stacks
     a capture is on       garbage collections are NVTX ranges
-    a capture ends        a snapshot, when the last one wasn't too long ago for what it cost
+    a capture ends        a snapshot; one that follows the last too soon for what it cost is made up later, by a thread
     the process ends      the last snapshot
 
 A process writes one file, `<trace>[.rank<R>].<pid>.pickle`, that each snapshot replaces as a whole. What goes wrong here
@@ -129,6 +129,8 @@ class Recorder:
         self.next_time = 0.0
         self.failed = False
         self.captures = 0  # under way
+        self.owed = False  # a capture has ended since the last snapshot
+        self.maker = None  # the thread that makes the snapshot up
         self.collection = threading.local()
         self.lock = threading.Lock()
         self.backwards = Backwards()
@@ -209,10 +211,27 @@ class Recorder:
                 self.captures = max(0, self.captures - 1)
             if time.monotonic() >= self.next_time:
                 self.dump()
+            else:
+                self._owe()
             return result
 
         graph.capture_begin, graph.capture_end = capture_begin, capture_end
         gc.callbacks.append(self._tag_collection)
+
+    def _owe(self):
+        """A snapshot is made as soon as it may be: the process may be killed before its end."""
+        self.owed = True
+        if self.maker is None or not self.maker.is_alive():
+            self.maker = threading.Thread(target=self._make_up, name="graphkit snapshot", daemon=True)
+            self.maker.start()
+
+    def _make_up(self):
+        while self.owed and not self.ended and not self.failed:
+            wait = self.next_time - time.monotonic()
+            if wait > 0 or self.captures:
+                time.sleep(max(wait, 0.02))
+            else:
+                self.dump(in_thread=True)
 
     def _tag_collection(self, phase, info):
         """A range around each garbage collection while a graph is captured: it pauses the capture, and what it frees is
@@ -235,11 +254,11 @@ class Recorder:
             if not self.users_history:
                 self.record("all", context="all", stacks="python", max_entries=MAX_EVENTS)
             self.pid = os.getpid()
-            atexit.register(self.dump)
+            atexit.register(self.dump, patience=60)
             # A child that multiprocessing forked ends without atexit.
             from multiprocessing import util
 
-            util.Finalize(None, self.dump, exitpriority=1)
+            util.Finalize(None, self.dump, kwargs={"patience": 60}, exitpriority=1)
         except Exception as error:
             self._fail("torch's memory history", error)
 
@@ -263,13 +282,18 @@ class Recorder:
         rank = f".rank{self.rank}" if self.rank.isdigit() else ""
         return f"{self.stem}{rank}.{self.pid}.pickle"
 
-    def dump(self):
-        if self.ended or self.pid != os.getpid() or not self.lock.acquire(blocking=False):
+    def dump(self, patience=0, in_thread=False):
+        """A snapshot, unless another is being made for longer than `patience` seconds."""
+        if self.ended or self.pid != os.getpid() or not self.lock.acquire(timeout=patience):
             return
         started = time.monotonic()
-        collects = gc.isenabled()
-        gc.disable()  # a snapshot makes millions of objects that collections would walk through again and again
+        # It makes millions of objects that collections would walk through again and again. Beside the program's own
+        # threads they stay as these want them.
+        collects = gc.isenabled() and not in_thread
+        if collects:
+            gc.disable()
         try:
+            self.owed = False  # a capture that ends from here on asks again
             path = self._path()
             snapshot = self.torch.cuda.memory._snapshot()
             self.backwards.place(snapshot)

@@ -206,6 +206,29 @@ def a_profile_without_gpu_events_is_warned_of_once():
     assert "torch.profiler" not in run.err, run.err
 
 
+def a_skipped_snapshot_is_made_up_before_the_process_ends():
+    slow = ("import os, signal, time, torch\n"
+            "fast = torch.cuda.memory._snapshot\n"
+            "def dump(*words):\n  time.sleep(0.05); return fast(*words)\n"
+            "torch.cuda.memory._snapshot = dump\n")
+    run = Run(slow + TRAIN + "step(); step(); time.sleep(2); os.kill(os.getpid(), signal.SIGKILL)\n")
+    assert run.code == 137, run.err
+    [snapshot] = run.snapshots().values()
+    assert len(snapshot["segments"]) == 3, snapshot["segments"]
+
+
+def a_capture_is_not_held_up_by_a_snapshot_that_is_made_up():
+    slow = ("import time, torch\n"
+            "fast, inside = torch.cuda.memory._snapshot, []\n"
+            "def dump(*words):\n"
+            "  time.sleep(0.02); inside.append(torch.cuda.is_current_stream_capturing()); return fast(*words)\n"
+            "torch.cuda.memory._snapshot = dump\n")
+    long = ("step()\ngraph = torch.cuda.CUDAGraph()\nwith torch.cuda.graph(graph):\n  time.sleep(0.5)\n"
+            "  before = len(inside)\ntime.sleep(0.5)\nprint(before, len(inside))\n")
+    run = Run(slow + TRAIN + long)
+    assert run.out == "1 2\n", (run.out, run.err)
+
+
 def what_a_backward_allocates_has_the_line_that_called_it():
     run = Run("import torch\n"
               "def work():\n  torch.kept = torch.empty(4096)\n"
