@@ -149,6 +149,7 @@ class Recorder:
             self.torch = torch
             self._watch_history(torch.cuda.memory)
             self._watch_captures(torch.cuda.graphs.CUDAGraph)
+            lead_graph_drawings(torch)
             if hasattr(torch, "autograd"):
                 variable = torch.autograd.Variable
                 variable._execution_engine = self.backwards.watch(variable._execution_engine)
@@ -325,19 +326,58 @@ def write_whole(path, write):
         raise
 
 
-def load_soft_runtime():
-    """On the software device: torch's wheel names its CUDA runtime and CUPTI by path (RPATH), before LD_LIBRARY_PATH,
-    and those don't run here. What is loaded already for all is taken in their place."""
+def soft_device():
+    """The software device's folder; none: the program runs on a GPU."""
     for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":"):
-        if os.path.basename(folder.rstrip("/")) != "soft_cuda":
-            continue
-        import ctypes
+        if os.path.basename(folder.rstrip("/")) == "soft_cuda":
+            return folder
+    return None
 
-        for name in ("libcudart.so.12", "libcudart.so.13", "libcupti.so.12", "libcupti.so.13"):
+
+def cuda_of(torch_folder):
+    """The version of CUDA that torch was built for, "13"; none: its file doesn't say."""
+    try:
+        with open(os.path.join(torch_folder, "version.py")) as file:
+            match = re.search(r"^cuda\b[^=\n]*=\s*['\"](\d+)", file.read(), re.MULTILINE)
+    except OSError:
+        return None
+    return match[1] if match else None
+
+
+def load_soft_runtime(torch_folder):
+    """On the software device: torch's wheel names its CUDA runtime and CUPTI by path (RPATH), before LD_LIBRARY_PATH,
+    and those don't run here. What is loaded already for all is taken in their place: of torch's own version, as in an
+    environment that pip made. cudnn-frontend would take CUDA 12's where both are there."""
+    folder = soft_device()
+    if folder is None:
+        return
+    import ctypes
+
+    version = cuda_of(torch_folder)
+    for number in (version,) if version in ("12", "13") else ("12", "13"):
+        for name in (f"libcudart.so.{number}", f"libcupti.so.{number}"):
             try:
                 ctypes.CDLL(os.path.join(folder, name), mode=ctypes.RTLD_GLOBAL)
             except OSError:
                 pass  # said by torch, if it misses it
+    if version:
+        os.environ.setdefault("CUDNN_FRONTEND_CUDART_LIB_NAME", f"libcudart.so.{version}")
+
+
+def lead_graph_drawings(torch):
+    """On the software device: CUDAGraph.debug_dump() of torch 2.14 and later asks cuda.bindings' runtime, which has NVIDIA's
+    inside. Its driver does the same, and is led."""
+    runtime = getattr(torch.cuda.graphs, "_cuda_runtime", None)
+    if runtime is None or soft_device() is None:
+        return
+
+    def draw(graph, path, flags):
+        from cuda.bindings import driver
+
+        (result,) = driver.cuGraphDebugDotPrint(driver.CUgraph(int(graph)), path, int(flags))
+        return (runtime.cudaError_t(int(result)),)
+
+    runtime.cudaGraphDebugDotPrint = draw
 
 
 class Finder:
@@ -354,20 +394,21 @@ class Finder:
             spec = find(name, path, target) if find else None
             if spec is not None:
                 self.recorder.missing = False
-                self._call_when_executed(spec.loader)
+                self._call_when_executed(spec)
                 return spec
         self.recorder.missing = True
         return None
 
-    def _call_when_executed(self, loader):
+    def _call_when_executed(self, spec):
         """For this one loader: who only looks whether there is a torch doesn't start anything."""
+        loader = spec.loader
         original = getattr(loader, "exec_module", None)
         if original is None or "exec_module" in getattr(loader, "__dict__", {}):
             return
 
         def exec_module(module):
             del loader.exec_module
-            load_soft_runtime()
+            load_soft_runtime(os.path.dirname(spec.origin or ""))
             original(module)
             if self in sys.meta_path:
                 sys.meta_path.remove(self)
