@@ -83,7 +83,9 @@ def count_collectives(traces, program):
 
 
 def check(program, folder, fixed=False):
-    variables = dict(word.split("=", 1) for word in heading(program, "environment") or [])
+    allocator = GRAPHKIT.parents[1] / "lib/graphkit/libgraphkit_torch_allocator.so"
+    variables = {"GRAPHKIT_TORCH_ALLOCATOR": str(allocator)}
+    variables |= dict(word.split("=", 1) for word in heading(program, "environment") or [])
     trace = pathlib.Path(folder, "trace.json")
     options = heading(program, "options") or []
     words = [OPTIONS.python, program.resolve()] + (["fixed"] if fixed else [])

@@ -128,6 +128,18 @@ def _take_over_statistics(torch: Any) -> None:
                 setattr(module, replacement.__name__, replacement)
 
 
+def _use_nccl_without_snapshots(torch: Any) -> None:
+    """torch 2.15's "nccl" ends the process when it asks an allocator that isn't PyTorch's for a snapshot. The one before it,
+    which TORCH_DIST_USE_NCCL2=0 selects, doesn't ask. A setting of the program's own stays."""
+    if "TORCH_DIST_USE_NCCL2" in os.environ:
+        return
+    os.environ["TORCH_DIST_USE_NCCL2"] = "0"
+    distributed = sys.modules.get("torch.distributed.distributed_c10d")
+    register = getattr(distributed, "_register_builtin_nccl_backend", None)
+    if register is not None and "NCCL" in getattr(distributed.Backend, "_plugins", {}):
+        register()  # the setting came too late
+
+
 def _caller() -> str:
     """The innermost frame that isn't PyTorch's or this file's: "train.py:12 step"."""
     frame = sys._getframe(1)
@@ -292,6 +304,7 @@ def enable(library: Optional[Path] = None, plan: Optional[Path] = None, report: 
             getattr(hooks, setter)(ctypes.cast(getattr(functions, name), ctypes.c_void_p).value)
     torch.cuda.memory.change_current_allocator(allocator)
     _take_over_statistics(torch)
+    _use_nccl_without_snapshots(torch)
     if borrow if borrow is not None else os.environ.get("GRAPHKIT_BORROW") == "1":
         _watch_launches(torch, functions)
     _State.allocator = allocator
