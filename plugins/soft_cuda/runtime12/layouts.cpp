@@ -127,6 +127,16 @@ cudaError_t GetDeviceProperties(cudaDeviceProp* prop, int device) {
   return cudaSuccess;
 }
 
+// Programs that were built for CUDA 11, and those that look the name up, mean its structure: it
+// ends with reservedSharedMemPerBlock. CUDA 12 added fields behind that.
+cudaError_t GetDeviceProperties_v3020(cudaDeviceProp* prop, int device) {
+  if (prop == nullptr) return cudaErrorInvalidValue;
+  DeviceProp known;
+  const cudaError_t error = GetDeviceProperties(reinterpret_cast<cudaDeviceProp*>(&known), device);
+  if (error == cudaSuccess) std::memcpy(prop, &known, offsetof(DeviceProp, hostRegisterSupported));
+  return error;
+}
+
 cudaError_t PointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
   if (attributes == nullptr) return cudaErrorInvalidValue;
   cudaPointerAttributes known;

@@ -1,5 +1,9 @@
 // CUDA 12's functions without edge data, and its layouts of structures.
+#include <dlfcn.h>
+
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "conformance.h"
@@ -107,6 +111,17 @@ CASE(Layouts) {
   EXPECT(device.prop.major == 9 && device.prop.minor == 0 && device.prop.clusterLaunch == 1);
   EXPECT(device.prop.maxThreadsPerBlock == 1024 && device.prop.clockRate > 0);
   EXPECT(device.behind == 42);
+  // The form of CUDA 11, whose structure ends before hostRegisterSupported.
+  const size_t size11 = offsetof(cudaDeviceProp, hostRegisterSupported);
+  std::memset(&device.prop, 0x5a, sizeof device.prop);
+  const auto old = reinterpret_cast<decltype(&cudaGetDeviceProperties_v2)>(
+      dlsym(RTLD_DEFAULT, "cudaGetDeviceProperties"));
+  EXPECT(old != nullptr && old != &cudaGetDeviceProperties_v2);
+  EXPECT_OK(old(&device.prop, 0));
+  EXPECT(device.prop.major == 9 && device.prop.reservedSharedMemPerBlock == 1024);
+  EXPECT(reinterpret_cast<const unsigned char*>(&device.prop)[size11] == 0x5a);
+  EXPECT_ERROR(cudaErrorInvalidDevice, old(&device.prop, 9));
+  EXPECT_ERROR(cudaErrorInvalidValue, old(nullptr, 0));
   struct {
     cudaPointerAttributes attributes;
     uint64_t behind = 42;
