@@ -259,4 +259,11 @@ cudaError_t PeekAtLastError() {
   return static_cast<cudaError_t>(graphkit_soft_shared()->thread()->runtime_errors[RuntimeIndex()]);
 }
 
+cudaError_t DeviceGetStreamPriorityRange(int* least, int* greatest) {
+  if (HasContext()) return ToRuntime(cuCtxGetStreamPriorityRange(least, greatest));
+  if (least != nullptr) *least = kLeastPriority;
+  if (greatest != nullptr) *greatest = kGreatestPriority;
+  return cudaSuccess;
+}
+
 }  // namespace graphkit::soft::runtime

@@ -27,6 +27,14 @@ cudaError_t MakePrimaryCurrent(int device) {
   return ToRuntime(cuCtxSetCurrent(context));
 }
 
+bool HasContext() {
+  static const Shared& shared = *graphkit_soft_shared();
+  uint32_t uid = 0;
+  if (shared.current_context(&uid) != nullptr) return true;
+  const int device = shared.thread()->runtime_device;
+  return shared.primary(device) != nullptr && MakePrimaryCurrent(device) == cudaSuccess;
+}
+
 int CurrentDevice() {
   static const Shared& shared = *graphkit_soft_shared();
   uint32_t uid = 0;

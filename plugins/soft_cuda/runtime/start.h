@@ -16,6 +16,9 @@ inline int RuntimeIndex() { return kRuntimeVersion >= 13000 ? 1 : 0; }
 cudaError_t StartDriver();
 cudaError_t MakeContextCurrent();  // any context, if none is
 cudaError_t MakePrimaryCurrent(int device);
+// The thread has a context, or its device has one that it takes. None is made: questions don't
+// activate a device.
+bool HasContext();
 // Of the thread: that of its current context, else what it chose by cudaSetDevice.
 int CurrentDevice();
 

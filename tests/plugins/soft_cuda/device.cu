@@ -9,6 +9,25 @@ namespace {
 
 int count;
 
+// As PyTorch's test_cuda.py expects it of programs that use another device only.
+CASE(QuestionsActivateNoDevice) {
+  int least = -1;
+  int greatest = 1;
+  int can = -1;
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
+  EXPECT_OK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  EXPECT(least == 0 && greatest < 0);
+  EXPECT_OK(cudaStreamIsCapturing(nullptr, &status));
+  EXPECT(status == cudaStreamCaptureStatusNone);
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaStreamIsCapturing(nullptr, nullptr));
+  EXPECT_OK(cudaDeviceCanAccessPeer(&can, 0, 0));
+  unsigned flags = 0;
+  int active = -1;
+  EXPECT_OK(cuDevicePrimaryCtxGetState(0, &flags, &active));
+  EXPECT(active == 0);
+  cudaGetLastError();
+}
+
 // effect: cudaGetDeviceCount cudaSetDevice cudaGetDeviceProperties cudaDeviceGetAttribute
 // effect: cudaMemGetInfo cudaRuntimeGetVersion cudaDriverGetVersion
 // effect: cudaPeekAtLastError cudaGetDevice
