@@ -232,7 +232,10 @@ std::vector<NamedKernelCode> ReadKernelCode(std::string_view cubin) {
   for (size_t i = 0; i < kernels.size(); ++i) {
     KernelCode& code = kernels[i].code;
     if (!calls[i]) continue;
-    if (some_wait && code.waits == Ternary::kNo) code.waits = Ternary::kUnknown;
+    if (some_wait && code.waits == Ternary::kNo) {
+      code.waits = Ternary::kUnknown;
+      code.triggers = Triggers::kUnknown;
+    }
     if (some_trigger && code.triggers == Triggers::kNo) code.triggers = Triggers::kUnknown;
     if (code.writes_after_trigger == Ternary::kNo) code.writes_after_trigger = Ternary::kUnknown;
   }
@@ -246,8 +249,10 @@ void MachineCode::Learn(std::string_view cubin) {
     const auto [known, is_new] = kernels_.emplace(name, code);
     if (is_new) continue;
     KernelCode& both = known->second;
+    if (both.triggers != code.triggers || both.waits != code.waits) {
+      both.triggers = Triggers::kUnknown;
+    }
     if (both.waits != code.waits) both.waits = Ternary::kUnknown;
-    if (both.triggers != code.triggers) both.triggers = Triggers::kUnknown;
     if (both.writes_after_trigger != code.writes_after_trigger)
       both.writes_after_trigger = Ternary::kUnknown;
   }

@@ -31,10 +31,11 @@ struct NamedKernelCode {
 // The kernels of a cubin (an ELF) for compute capability 9.0 or later; none for anything else.
 //   waits     yes      every way through the kernel waits, as far as jumps with a known target tell
 //             no       nothing in it waits
-//             unknown  it waits on some ways, or goes where the code doesn't tell
+//             unknown  it waits on some ways; where `triggers` is unknown as well, what it calls
+//                      may wait
 //   triggers  yes, no  the same
 //             some     it triggers, and some way may miss that
-//             unknown  what it calls may trigger
+//             unknown  what it calls may trigger, or wait
 //   writes_after_trigger
 //             yes      some way leads from a trigger to a store, an atomic operation or a bulk copy
 //                      that may reach global memory; whether it is ever taken isn't known

@@ -1,4 +1,6 @@
 // unsafe-reuse: a block lies where another one lay, and nothing orders their uses.
+#include <optional>
+
 #include "libgraphkit/analysis/checks/find.h"
 
 namespace graphkit {
@@ -25,6 +27,27 @@ bool Writes(const Trace& trace, NodeId node, BlockId block) {
            (access.mode == AccessMode::kWrite || access.mode == AccessMode::kReadWrite);
   });
 }
+
+// Lost only where it isn't known whether a kernel waits for its grid dependencies.
+class LostToTheUnknown {
+ public:
+  explicit LostToTheUnknown(const Facts& facts) : facts_(facts) {}
+
+  bool operator()(const BlockOverlap& overlap) {
+    if (!facts_.partial_edges()) return false;
+    if (!order_) order_ = BuildOrder(facts_.trace, EdgeRule::kCompletion, Ternary::kYes);
+    for (const NodeId marker : facts_.lives().Markers(overlap.earlier, MarkerRule::kLastUse)) {
+      for (const Touch& touch : facts_.lives().Touches(overlap.later)) {
+        if (!order_->Before(marker, touch.node)) return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  const Facts& facts_;
+  std::optional<Order> order_;
+};
 
 Finding Describe(const Facts& facts, const BlockOverlap& overlap, GraphId graph) {
   const Trace& trace = facts.trace;
@@ -59,6 +82,7 @@ Finding Describe(const Facts& facts, const BlockOverlap& overlap, GraphId graph)
 std::vector<Finding> FindUnsafeReuse(const Facts& facts) {
   std::vector<Finding> findings;
   const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
+  LostToTheUnknown unknown(facts);
   const std::vector<bool> histories = GraphsOfHistories(facts.trace);
   for (size_t graph = 0; graph < facts.blocks().size(); ++graph) {
     if (histories[graph]) continue;  // what used the blocks isn't in it
@@ -70,6 +94,10 @@ std::vector<Finding> FindUnsafeReuse(const Facts& facts) {
       // A block freed by a call that no node stands for is over for its owner.
       if (earlier.escaped && earlier.foreign) continue;
       findings.push_back(Describe(facts, overlap, GraphId(graph)));
+      Finding& finding = findings.back();
+      if (finding.nodes.empty() || !unknown(overlap)) continue;
+      finding.severity = Severity::kNote;
+      finding.message += ": a kernel between them isn't known to wait for its grid dependencies";
     }
   }
   return findings;

@@ -37,6 +37,32 @@ TEST_CASE("unsafe-reuse finds nothing when the reader was joined") {
   CHECK(Run("unsafe-reuse", MissingRecordStream(true)).empty());
 }
 
+// x is written before a programmatic launch, and y, in its memory, behind that.
+Trace ReuseBehindProgrammaticLaunch(Ternary waits, Triggers triggers) {
+  TraceBuilder t;
+  const StreamId a = t.Stream();
+  t.BeginCapture(a);
+  const BlockId x = AllocWritten(t, a, 4096);
+  t.Free(x);
+  t.ProgrammaticKernel(a, t.Function("combine", waits, triggers), {});
+  const BlockId y = t.AllocAt(a, 4096, t.trace()[x].address);
+  t.Kernel(a, "overwrite", {Writes(y)});
+  t.EndCapture(a);
+  return t.Build();
+}
+
+TEST_CASE("unsafe-reuse is a note where nobody knows whether the kernel between waits") {
+  const auto run = [](Ternary waits, Triggers triggers = Triggers::kUnknown) {
+    return Run("unsafe-reuse", ReuseBehindProgrammaticLaunch(waits, triggers));
+  };
+  CHECK(run(Ternary::kYes).empty());
+  CHECK(run(Ternary::kUnknown, Triggers::kNo).empty());  // it waits on some paths
+  REQUIRE(run(Ternary::kNo).size() == 1);
+  CHECK(run(Ternary::kNo)[0].severity == Severity::kError);
+  REQUIRE(run(Ternary::kUnknown).size() == 1);
+  CHECK(run(Ternary::kUnknown)[0].severity == Severity::kNote);
+}
+
 TEST_CASE("unsafe-reuse doesn't judge a memory history, which lacks the uses") {
   CHECK(Run("unsafe-reuse", OfHistory(MissingRecordStream(false))).empty());
 }

@@ -93,6 +93,20 @@ TEST_CASE("a programmatic edge proves completion only through a consumer that wa
   }
 }
 
+TEST_CASE("a consumer in which some way waits has ended after its producer") {
+  TraceBuilder t;
+  const StreamId stream = t.Stream();
+  t.BeginCapture(stream);
+  const NodeId a = t.Kernel(stream);
+  const NodeId b =
+      t.ProgrammaticKernel(stream, t.Function("combine", Ternary::kUnknown, Triggers::kNo), {});
+  const NodeId c = t.Kernel(stream);
+  t.EndCapture(stream);
+  const Order order = BuildOrder(t.Build());
+  CHECK_FALSE(order.Before(a, b));
+  CHECK(order.Before(a, c));
+}
+
 TEST_CASE("taken as PyTorch takes it, a programmatic edge is a full one") {
   const auto [a, b, c, order] = MakeProgrammaticChain(Ternary::kNo, EdgeRule::kAllFull);
   CHECK(order.Before(a, b));

@@ -210,6 +210,9 @@ TEST_CASE("nvcc's code is read as its source says") {
     CHECK(WaitsIn(code, "_Z9AfterWorkPii") == Ternary::kYes);
     CHECK(WaitsIn(code, "_Z9SometimesPii") == Ternary::kUnknown);
     CHECK(WaitsIn(code, "_Z18NotAfterAnEarlyEndPii") == Ternary::kUnknown);
+    // On some ways, not only in what it may call.
+    CHECK(code.Find("_Z9SometimesPii").triggers != Triggers::kUnknown);
+    CHECK(code.Find("_Z18NotAfterAnEarlyEndPii").triggers != Triggers::kUnknown);
     CHECK(WaitsIn(code, "_Z5NeverPi") == Ternary::kNo);
     CHECK(WaitsIn(code, "_Z12OnlyTriggersPi") == Ternary::kNo);
     CHECK(WaitsIn(code, "_Z7InACallPii") == Ternary::kUnknown);
