@@ -26,6 +26,24 @@ std::multimap<Address, BlockId> DriverBlocks(const Trace& trace) {
   return blocks;
 }
 
+// True if the block, or a run of adjacent ones that begins with it, is that long: an expandable
+// segment grows by several pieces at once, each a driver block of its own, in the order of their
+// addresses.
+bool HasRun(const Trace& base, const std::multimap<Address, BlockId>& blocks, BlockId first,
+            Bytes size) {
+  Bytes found = base[first].size;
+  for (BlockId last = first; found < size;) {
+    const auto [begin, end] = blocks.equal_range(base[first].address + found);
+    const auto next = std::find_if(begin, end, [&](const auto& entry) {
+      return base[entry.second].allocated > base[last].allocated;
+    });
+    if (next == end) return false;
+    last = next->second;
+    found += base[last].size;
+  }
+  return true;
+}
+
 }  // namespace
 
 void NotJoinedList::Add(const std::string& what, const std::string& example) {
@@ -53,7 +71,7 @@ std::map<BlockId, BlockId> SameDriverBlocks(const Trace& snapshot, const Trace& 
     while (!here.empty()) {
       const BlockId block = here.back();
       here.pop_back();
-      const bool fits = !there.empty() && base[there.back()].size >= snapshot[block].size;
+      const bool fits = !there.empty() && HasRun(base, theirs, there.back(), snapshot[block].size);
       if (fits) {
         same[block] = there.back();
         there.pop_back();
@@ -147,6 +165,29 @@ void AddTracedToolIds(const Trace& trace, std::map<uint64_t, NodeId>* by_tool_id
   }
 }
 
+namespace {
+
+// A process that was killed left no last snapshot: what captures allocated after the one that is
+// there isn't known.
+void AddLaterCaptures(std::span<const BlockId> blocks, const Trace& trace,
+                      NotJoinedList* not_joined) {
+  if (!trace.completeness.truncated || blocks.empty()) return;
+  Seq last = 0;
+  for (const BlockId id : blocks) {
+    const Block& block = trace[id];
+    for (const Seq seq : {block.allocated, block.free_requested, block.free_completed}) {
+      if (seq != kNever) last = std::max(last, seq);
+    }
+  }
+  for (const Capture& capture : trace.captures) {
+    if (capture.begin <= last) continue;
+    not_joined->Add("captures after the last snapshot of a process that was killed",
+                    Named("graph ", capture.graph.value));
+  }
+}
+
+}  // namespace
+
 // Blocks of private pools may lie outside of captures: warm-ups, MemPool. Where all do, the clocks
 // have nothing in common.
 size_t JoinCaptures(std::span<const BlockId> blocks, Trace* trace, NotJoinedList* not_joined) {
@@ -169,6 +210,7 @@ size_t JoinCaptures(std::span<const BlockId> blocks, Trace* trace, NotJoinedList
     trace->blocks.Change(id.index(), [&](Block& inside) { inside.graph = graph; });
     ++joined;
   }
+  AddLaterCaptures(blocks, *trace, not_joined);
   if (joined > 0 || trace->captures.empty()) return joined;
   for (const BlockId id : outside) {
     not_joined->Add("blocks of private pools that were allocated outside of every capture",

@@ -22,7 +22,8 @@ class NotJoinedList {
   std::vector<NotJoined> list_;
 };
 
-// Driver allocations that both traces saw: block of the snapshot's trace → block of the base.
+// Driver allocations that both traces saw: block of the snapshot's trace → block of the base. A
+// piece of an expandable segment may be a run of adjacent blocks there: the first one.
 std::map<BlockId, BlockId> SameDriverBlocks(const Trace& snapshot, const Trace& base,
                                             NotJoinedList* not_joined);
 

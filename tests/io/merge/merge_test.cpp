@@ -202,6 +202,47 @@ TEST_CASE("work outside of graphs touches the blocks of the snapshot") {
                                 {"work outside of graphs"}}});
 }
 
+struct DriverBlock {
+  Address address;
+  Bytes size;
+};
+
+Trace OfDriverBlocks(const std::vector<DriverBlock>& blocks) {
+  TraceBuilder t;
+  const StreamId stream = t.Stream();
+  const PoolId pool = t.Pool(PoolKind::kDevice);
+  for (const DriverBlock& block : blocks) t.AllocAt(stream, block.size, block.address);
+  Trace trace = t.Build();
+  for (size_t i = 0; i < trace.blocks.size(); ++i) {
+    trace.blocks.Change(i, [&](Block& block) { block.pool = pool; });
+  }
+  return trace;
+}
+
+// snapshot     [    60    ]            [ 40 ]
+// trace        [ 20][ 20][ 20][ 20]    [ 20]
+TEST_CASE("a piece of an expandable segment is a run of adjacent blocks") {
+  const Trace snapshot = OfDriverBlocks({{1000, 60}, {2000, 40}});
+  const Trace base = OfDriverBlocks({{1000, 20}, {1020, 20}, {1040, 20}, {1060, 20}, {2000, 20}});
+  NotJoinedList not_joined;
+  const std::map<BlockId, BlockId> same = SameDriverBlocks(snapshot, base, &not_joined);
+  CHECK(same == std::map<BlockId, BlockId>{{BlockId(0u), BlockId(0u)}});
+  CHECK(not_joined.Take() ==
+        std::vector<NotJoined>{
+            {"segments of the snapshot whose memory the trace didn't see asked for",
+             1,
+             {"block 1"}}});
+}
+
+// The address range is mapped again later: the last run is the last piece.
+TEST_CASE("pieces at one address are matched from the end") {
+  const Trace snapshot = OfDriverBlocks({{1000, 40}});
+  const Trace base = OfDriverBlocks({{1000, 20}, {1020, 20}, {1000, 20}, {1020, 20}});
+  NotJoinedList not_joined;
+  const std::map<BlockId, BlockId> same = SameDriverBlocks(snapshot, base, &not_joined);
+  CHECK(same == std::map<BlockId, BlockId>{{BlockId(0u), BlockId(2u)}});
+}
+
 TEST_CASE("a kernel's name without what compilers add to it") {
   CHECK(BaseName("_Z6squarePfi") == "square");
   CHECK(BaseName("void at::native::(anonymous namespace)::k<4, float>(int)") == "at::native::k");
