@@ -102,13 +102,20 @@ void AddBeforeRecording(const Trace& trace, const MemoryAccount& account,
   if (most) remarks->push_back(BeforeRecording(account, bytes, stacked));
 }
 
+// What becomes of the empty segments. Private pools keep theirs until their graphs are destroyed.
+std::string EmptyText(const IdleMemory& idle) {
+  const std::string found = In(idle.empty_bytes, idle.empty_segments, "empty segment");
+  if (idle.private_bytes == 0)
+    return found + " (empty_cache() returns " + (idle.empty_segments == 1 ? "it)" : "them)");
+  if (idle.private_bytes == idle.bytes())
+    return found + " of private pools, which keep them for their graphs";
+  return found + " (empty_cache() returns what isn't in private pools, which keep theirs)";
+}
+
 MemoryRemark Idle(const IdleMemory& idle) {
   MemoryRemark remark{.kind = Kind::kIdle, .bytes = idle.bytes()};
   remark.text = FormatBytes(idle.bytes()) + " reserved but unused at the end: ";
-  if (idle.empty_segments > 0) {
-    remark.text += In(idle.empty_bytes, idle.empty_segments, "empty segment") +
-                   " (empty_cache() returns " + (idle.empty_segments == 1 ? "it)" : "them)");
-  }
+  if (idle.empty_segments > 0) remark.text += EmptyText(idle);
   if (idle.gaps > 0) {
     remark.text += (idle.empty_segments > 0 ? ", " : "") + In(idle.gap_bytes, idle.gaps, "gap");
   }
