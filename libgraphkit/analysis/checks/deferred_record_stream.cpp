@@ -1,6 +1,7 @@
 // deferred-record-stream: blocks that crossed streams, whose memory came back later than their
 // owner let go.
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/checks/settings.h"
 #include "libgraphkit/analysis/names/call_site.h"
 
 namespace graphkit {
@@ -105,7 +106,8 @@ class DeferredBlocks {
     const Bytes cost = usage.peak_held - std::min(usage.peak_held, usage.peak_live);
     const Words words =
         histories_[finding->graph.index()] ? OfHistory() : WordsFor(why, first, finding->streams);
-    finding->severity = cost > 0 ? Severity::kWarning : Severity::kNote;
+    const bool matters = cost > 0 && cost >= usage.peak_held / 100;
+    finding->severity = matters ? Severity::kWarning : Severity::kNote;
     finding->message =
         FormatBytes(finding->bytes) + " in " + ListOf(finding->blocks) + " of " +
         NameOf(trace_, finding->graph) + " " + HowLate(finding->blocks) + words.reason +
@@ -159,8 +161,7 @@ class DeferredBlocks {
         return {", although " + own +
                     " had already waited for the last use: the allocator keeps such blocks until "
                     "the capture ends",
-                "let the allocator reuse during capture: in PyTorch, PYTORCH_ALLOC_CONF="
-                "graph_capture_record_stream_reuse:True"};
+                AdviceToReuse()};
       case Why::kStreamIdle:
         return {": " + own + " waited for the last use, but allocated nothing afterwards",
                 "let other streams take the memory (graphkit replay --allocator reuse shows what "
@@ -177,13 +178,28 @@ class DeferredBlocks {
     return {};
   }
 
-  static Words OfHistory() {
+  bool ReuseIsSet() const {
+    return FindSetting(trace_.process, "PYTORCH_ALLOC_CONF", "graph_capture_record_stream_reuse") ==
+           "True";
+  }
+
+  std::string AdviceToReuse() const {
+    if (ReuseIsSet()) {
+      return "graph_capture_record_stream_reuse is set and doesn't reach them: allocate on their "
+             "stream after the wait, or use graphkit's allocator, which reuses them on any stream";
+    }
+    return "let the allocator reuse during capture: in PyTorch, PYTORCH_ALLOC_CONF="
+           "graph_capture_record_stream_reuse:True";
+  }
+
+  Words OfHistory() const {
     return {
         ": other streams used it; which ones, and whether they were waited for, isn't in a "
         "memory history",
-        "trace the program with graphkit trace, which sees the streams; "
-        "PYTORCH_ALLOC_CONF=graph_capture_record_stream_reuse:True lets PyTorch reuse during "
-        "capture"};
+        std::string("trace the program with graphkit trace, which sees the streams") +
+            (ReuseIsSet() ? ""
+                          : "; PYTORCH_ALLOC_CONF=graph_capture_record_stream_reuse:True lets "
+                            "PyTorch reuse during capture")};
   }
 
   std::string AdviceToJoin(BlockId block, const std::string& own) const {

@@ -40,6 +40,18 @@ TEST_CASE("deferred-record-stream says no reason that a memory history doesn't h
         "memory history; deferred frees raise the peak of the graph by 4 KiB");
 }
 
+TEST_CASE("deferred-record-stream doesn't advise a setting that is set") {
+  CrossedBlock c;
+  c.Request(c.x);
+  c.Allocate(8192);
+  c.End();
+  Trace trace = OfHistory(c.t.Build());
+  trace.process.environment = {"PYTORCH_ALLOC_CONF=graph_capture_record_stream_reuse:True"};
+  const std::vector<Finding> findings = Run(kCheck, trace);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].advice == "trace the program with graphkit trace, which sees the streams");
+}
+
 // Two graphs, one after the other: in each, stream a waits for b, which reads the block, but not
 // for the stream that reads it last; that is c in the first and b in the second.
 TEST_CASE(
