@@ -72,6 +72,7 @@ bool AddressSpace::Free(uint64_t address) {
   taken_.erase(block);
   used_ -= size;
   if (size >= kReturnAbove) GiveBack(begin, size);
+  if (backing_ != nullptr) backing_->ForgetContents(begin, size);
   auto next = free_.lower_bound(begin);
   if (next != free_.end() && next->first == begin + size) {
     size += next->second;

@@ -136,20 +136,21 @@ uint64_t ReadLimit() {
   return most;
 }
 
-bool ReadKeepsBytes() {
+Data ReadData() {
   const char* text = std::getenv("GRAPHKIT_SOFT_DATA");
-  if (text == nullptr || std::string_view(text) == "all") return true;
-  if (std::string_view(text) == "none") return false;
+  if (text == nullptr || std::string_view(text) == "all") return Data::kAll;
+  if (std::string_view(text) == "stale") return Data::kStale;
+  if (std::string_view(text) == "none") return Data::kNone;
   std::fprintf(stderr,
-               "graphkit soft device: GRAPHKIT_SOFT_DATA: '%s' is neither all nor none; "
+               "graphkit soft device: GRAPHKIT_SOFT_DATA: '%s' is none of all, stale, none; "
                "all bytes are kept\n",
                text);
-  return true;
+  return Data::kAll;
 }
 
 }  // namespace
 
-Backing::Backing() : limit_(ReadLimit()), keeps_bytes_(ReadKeepsBytes()) {}
+Backing::Backing() : limit_(ReadLimit()), data_(ReadData()) {}
 
 void Backing::Own(uint64_t begin, uint64_t size, bool is_private) {
   const std::lock_guard lock(mutex_);
@@ -177,6 +178,7 @@ void Backing::Open(uint64_t begin, uint64_t size) {
 void Backing::Close(uint64_t begin, uint64_t size) {
   const std::lock_guard lock(mutex_);
   const uint64_t end = begin + size;
+  contents_.Forget(begin, size);
   auto next = open_.upper_bound(begin);
   if (next != open_.begin() && std::prev(next)->second > begin) --next;
   while (next != open_.end() && next->first < end) {
@@ -227,7 +229,7 @@ bool Backing::HasRoom(uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   if (written_ + shared_written_ > limit_ / 2) CountShared();
   const uint64_t used = written_ + shared_written_;
-  if (!keeps_bytes_ || used <= limit_ / 2 || bytes <= limit_ - std::min(limit_, used)) return true;
+  if (!keeps_bytes() || used <= limit_ / 2 || bytes <= limit_ - std::min(limit_, used)) return true;
   if (!std::exchange(refused_, true)) {
     std::fprintf(stderr,
                  "graphkit soft device: device memory holds %llu of the %llu MiB that it may take "
@@ -368,6 +370,16 @@ void Backing::FillPages(uint64_t begin, uint64_t size, uint32_t word) {
   Write(begin, size, word);
 }
 
+void Backing::Pass(std::span<const Passed> memory) {
+  const std::lock_guard lock(mutex_);
+  for (const Passed& passed : memory) contents_.Pass(passed);
+}
+
+void Backing::ForgetContents(uint64_t begin, uint64_t size) {
+  const std::lock_guard lock(mutex_);
+  contents_.Forget(begin, size);
+}
+
 void Backing::Clear(uint64_t begin, uint64_t size) {
   const std::lock_guard lock(mutex_);
   const uint64_t first = Up(begin);
@@ -377,9 +389,14 @@ void Backing::Clear(uint64_t begin, uint64_t size) {
 
 void Backing::Fill(uint64_t to, uint64_t bytes, uint32_t word) {
   const std::lock_guard lock(mutex_);
-  const Range* range = RangeOf(to);
   if (!CanTouch(to, bytes)) return;
-  if (range != nullptr && !keeps_bytes_) return;
+  FillBytes(to, bytes, word);
+  if (follows_kernels() && RangeOf(to) != nullptr) contents_.Write(to, bytes);
+}
+
+void Backing::FillBytes(uint64_t to, uint64_t bytes, uint32_t word) {
+  const Range* range = RangeOf(to);
+  if (range != nullptr && !keeps_bytes()) return;
   const uint64_t first = Up(to);
   const uint64_t last = Down(to + bytes);
   if (range == nullptr || last < first + kLeastRun) return Write(to, bytes, word);
@@ -485,8 +502,19 @@ void Backing::Copy(uint64_t to, uint64_t from, uint64_t bytes) {
   const bool target = RangeOf(to) != nullptr;
   const bool source = RangeOf(from) != nullptr;
   if (!CanTouch(to, bytes) || !CanTouch(from, bytes)) return;
-  if (!keeps_bytes_ && target) return;
-  if (!keeps_bytes_ && source) return SetBytes(to, bytes, 0);
+  std::vector<Contents::Part> unknown;
+  if (follows_kernels() && source) unknown = contents_.UnknownIn(from, bytes);
+  if (unknown != std::vector<Contents::Part>{{from, from + bytes}}) CopyBytes(to, from, bytes);
+  for (const Contents::Part& part : unknown)
+    FillBytes(to + (part.begin - from), part.end - part.begin, 0);
+  if (follows_kernels() && target) contents_.Write(to, bytes);
+}
+
+void Backing::CopyBytes(uint64_t to, uint64_t from, uint64_t bytes) {
+  const bool target = RangeOf(to) != nullptr;
+  const bool source = RangeOf(from) != nullptr;
+  if (!keeps_bytes() && target) return;
+  if (!keeps_bytes() && source) return SetBytes(to, bytes, 0);
   const bool apart = to + bytes <= from || from + bytes <= to;
   if ((!target && !source) || bytes < kLeastRun || !apart) return WriteBytes(to, from, bytes);
   const uint64_t first = Up(to);

@@ -10,7 +10,9 @@
 //   bytes;
 //                         without it what the machine has to spare)
 //
-// With GRAPHKIT_SOFT_DATA=none device memory keeps no bytes at all and reads as 0.
+// Bytes that a kernel would have written (contents.h) are copied as 0; with
+// GRAPHKIT_SOFT_DATA=stale as what lies there. With GRAPHKIT_SOFT_DATA=none device memory keeps no
+// bytes at all and reads as 0.
 #pragma once
 
 #include <array>
@@ -18,12 +20,17 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "plugins/soft_cuda/device/contents.h"
 #include "plugins/soft_cuda/device/page_states.h"
 
 namespace graphkit::soft {
+
+// What memory holds: GRAPHKIT_SOFT_DATA.
+enum class Data : uint8_t { kAll, kStale, kNone };
 
 class Backing {
  public:
@@ -45,6 +52,10 @@ class Backing {
   void Copy(uint64_t to, uint64_t from, uint64_t bytes);
   // Takes the memory from behind whole pages of a private range, which read as 0 then.
   void Clear(uint64_t begin, uint64_t size);
+  // A kernel got memory.
+  void Pass(std::span<const Passed> memory);
+  // A block was freed.
+  void ForgetContents(uint64_t begin, uint64_t size);
 
   // True if a new block could be written as a whole. Memory may stay unwritten for ever, so this is
   // checked only once half of the limit is in use.
@@ -55,7 +66,8 @@ class Backing {
   bool met_unmapped();
   void ForgetUnmapped();
   uint64_t limit() const { return limit_; }
-  bool keeps_bytes() const { return keeps_bytes_; }
+  bool keeps_bytes() const { return data_ != Data::kNone; }
+  bool follows_kernels() const { return data_ == Data::kAll; }
 
  private:
   struct Range {
@@ -98,6 +110,8 @@ class Backing {
   bool WordOf(uint64_t page, bool known, uint32_t* word);
   void CopyPages(uint64_t to, uint64_t from, uint64_t size);
   void Flush(Run& run);
+  void CopyBytes(uint64_t to, uint64_t from, uint64_t bytes);
+  void FillBytes(uint64_t to, uint64_t bytes, uint32_t word);
 
   std::mutex mutex_;
   PageStates pages_;
@@ -111,7 +125,8 @@ class Backing {
   std::array<uint64_t, 256> paid_{};     // pages of private ranges that have memory of their own
   std::map<uint64_t, uint64_t> shared_;  // begin → size
   uint64_t shared_written_ = 0;          // bytes of it that have memory, or more
-  bool keeps_bytes_ = true;
+  Data data_ = Data::kAll;
+  Contents contents_;
   bool failed_ = false;
   bool met_unmapped_ = false;
   bool refused_ = false;  // a block, and stderr says so

@@ -12,6 +12,7 @@
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/device/properties.h"
+#include "plugins/soft_cuda/driver/kernel_memory.h"
 #include "plugins/soft_cuda/driver/node_params.h"
 #include "plugins/soft_cuda/driver/rules.h"
 #include "plugins/soft_cuda/driver/submit.h"
@@ -155,6 +156,7 @@ CUresult Enqueue(const Launch& launch, CUstream handle) {
   if (CUresult error = CheckEvents(launch); error != CUDA_SUCCESS) return error;
   if (stream->capture != nullptr) return CaptureLaunch(stream, launch);
   Advance(stream, kKernelNs);
+  PassMemory(stream, *launch.function, launch.kernel_params, launch.extra);
   return RecordEvents(stream, launch, nullptr);
 }
 

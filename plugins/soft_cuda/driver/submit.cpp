@@ -7,6 +7,7 @@
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/graph_rules.h"
 #include "plugins/soft_cuda/driver/held_memory.h"
+#include "plugins/soft_cuda/driver/kernel_memory.h"
 #include "plugins/soft_cuda/model/execute.h"
 #include "plugins/soft_cuda/model/external_memory.h"
 
@@ -87,6 +88,9 @@ Work WorkOf(const CUstreamBatchMemOpParams& op) {
 }
 
 struct Works {
+  std::vector<Work> operator()(const std::unique_ptr<KernelParams>& p) const {
+    return PassedBy(*p);
+  }
   std::vector<Work> operator()(const std::unique_ptr<MemcpyParams>& p) const {
     CUDA_MEMCPY3D copy = p->copy;
     if (!WithoutArrays(&copy)) return {};  // Apply said so

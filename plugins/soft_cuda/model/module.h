@@ -51,6 +51,21 @@ struct ModuleInfo {
   unsigned architecture = 0;  // 90: sm_90; of the image that was chosen
 };
 
+// A parameter of a kernel that may hold addresses of memory that it writes (kernel_writes.h).
+struct WriteSlot {
+  enum class Use : uint8_t {
+    kWritten,     // memory at the address is written
+    kUnknown,     // or not
+    kFirst,       // of the addresses in it the first one's memory is written, the others' is read
+    kAfterFirst,  // the first one's is read, the others' is written
+    kOperand,     // graphkit_soft_operand
+  };
+  uint32_t parameter;
+  uint32_t offset;  // in the argument buffer
+  uint32_t words;   // of 8 bytes
+  Use use;
+};
+
 struct Function;
 
 // The target of a CUkernel handle. Calls that take functions take these, too.
@@ -66,7 +81,8 @@ struct Function {
   Kernel kernel{.function = this};
   Module* module = nullptr;
   KernelInfo info;
-  std::map<int, int> attributes;  // set by the user
+  std::map<int, int> attributes;                           // set by the user
+  std::optional<std::vector<WriteSlot>> write_slots = {};  // once it was launched
 
   size_t argument_bytes() const {
     return info.parameters.empty() ? 0
