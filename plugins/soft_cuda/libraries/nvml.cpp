@@ -56,6 +56,12 @@ struct Fabric {  // nvmlGpuFabricInfo_v2_t
 struct ConfidentialSettings {  // nvmlSystemConfComputeSettings_v1_t
   unsigned version, environment, feature, tools, devices;
 };
+struct ConfidentialState {  // nvmlConfComputeSystemState_t
+  unsigned environment, feature, tools;
+};
+struct Utilization {
+  unsigned gpu, memory;  // in percent
+};
 struct FieldValue {
   unsigned field, scope;
   long long timestamp, latency;
@@ -93,6 +99,13 @@ Status Copy(const std::string& text, char* out, unsigned length) {
 }
 
 std::string UuidText(const DeviceFacts& facts) { return facts.uuid; }
+
+Status Constant(const Device* device, unsigned value, unsigned* out) {
+  DeviceFacts facts;
+  if (const Status status = Facts(device, out, &facts)) return status;
+  *out = value;
+  return kSuccess;
+}
 
 // The device whose fact is `wanted`; bus ids also with the domain as NVML writes it, in 8 digits.
 template <typename Fact>
@@ -316,7 +329,40 @@ STAND_IN int nvmlDeviceGetCurrPcieLinkWidth(const Device* device, unsigned* widt
   return kSuccess;
 }
 
-// No field is known of a device that has neither links nor sensors.
+STAND_IN int nvmlSystemGetConfComputeState(ConfidentialState* state) {
+  if (users == 0) return kUninitialized;
+  if (state == nullptr) return kInvalidArgument;
+  *state = {};
+  return kSuccess;
+}
+
+// Sensors of an idle device: constants.
+STAND_IN int nvmlDeviceGetTemperature(const Device* device, int, unsigned* celsius) {
+  return Constant(device, 35, celsius);
+}
+STAND_IN int nvmlDeviceGetPowerUsage(const Device* device, unsigned* milliwatts) {
+  return Constant(device, 120'000, milliwatts);
+}
+STAND_IN int nvmlDeviceGetEnforcedPowerLimit(const Device* device, unsigned* milliwatts) {
+  return Constant(device, 700'000, milliwatts);
+}
+STAND_IN int nvmlDeviceGetPowerManagementLimit(const Device* device, unsigned* milliwatts) {
+  return Constant(device, 700'000, milliwatts);
+}
+STAND_IN int nvmlDeviceGetClockInfo(const Device* device, int, unsigned* mhz) {
+  return Constant(device, 1980, mhz);
+}
+STAND_IN int nvmlDeviceGetMaxClockInfo(const Device* device, int, unsigned* mhz) {
+  return Constant(device, 1980, mhz);
+}
+STAND_IN int nvmlDeviceGetUtilizationRates(const Device* device, Utilization* utilization) {
+  DeviceFacts facts;
+  if (const Status status = Facts(device, utilization, &facts)) return status;
+  *utilization = {};
+  return kSuccess;
+}
+
+// No field is known of a device without links.
 STAND_IN int nvmlDeviceGetFieldValues(const Device* device, int count, FieldValue* values) {
   DeviceFacts facts;
   if (const Status status = Facts(device, values, &facts)) return status;

@@ -223,6 +223,11 @@ STAND_IN int cublasLtDestroy(Handle* handle) {
   return kSuccess;
 }
 STAND_IN size_t cublasLtGetVersion() { return GRAPHKIT_CUBLAS_VERSION; }
+STAND_IN int cublasLtGetProperty(int property, int* value) {
+  if (value == nullptr || property < 0 || property > 2) return kInvalidValue;
+  *value = property == 0 ? GRAPHKIT_CUBLAS_VERSION / 10000 : 0;
+  return kSuccess;
+}
 STAND_IN size_t cublasLtGetCudartVersion() { return GRAPHKIT_CUBLAS_VERSION / 10000 * 1000; }
 
 STAND_IN int cublasLtMatrixLayoutInit_internal(Layout* layout, size_t room, int type, uint64_t rows,

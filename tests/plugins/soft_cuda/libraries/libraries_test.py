@@ -138,7 +138,16 @@ def nvml_tells_of_the_devices(_):
     major, minor = ctypes.c_int(), ctypes.c_int()
     assert nvml.nvmlDeviceGetCudaComputeCapability(device, ctypes.byref(major), ctypes.byref(minor)) == 0
     assert (major.value, minor.value) == (8, 0)
-    assert nvml.nvmlDeviceGetTemperature(device, 0, ctypes.byref(index)) == 3, "NVML_ERROR_NOT_SUPPORTED"
+    # Sensors are constants.
+    for sensor in (nvml.nvmlDeviceGetPowerUsage, nvml.nvmlDeviceGetEnforcedPowerLimit):
+        assert sensor(device, ctypes.byref(index)) == 0 and index.value >= 100_000
+    assert nvml.nvmlDeviceGetTemperature(device, 0, ctypes.byref(index)) == 0 and index.value == 35
+    assert nvml.nvmlDeviceGetTemperature(device, 0, None) == 2, "NVML_ERROR_INVALID_ARGUMENT"
+    assert nvml.nvmlDeviceGetMaxClockInfo(device, 1, ctypes.byref(index)) == 0 and index.value > 0
+    rates, state = (ctypes.c_uint * 2)(7, 7), (ctypes.c_uint * 3)(7, 7, 7)
+    assert nvml.nvmlDeviceGetUtilizationRates(device, rates) == 0 and list(rates) == [0, 0]
+    assert nvml.nvmlSystemGetConfComputeState(state) == 0 and list(state) == [0, 0, 0]
+    assert nvml.nvmlDeviceGetFanSpeed(device, ctypes.byref(index)) == 3, "NVML_ERROR_NOT_SUPPORTED"
     assert nvml.nvmlShutdown() == 0 and nvml.nvmlShutdown() == 1
 
 
