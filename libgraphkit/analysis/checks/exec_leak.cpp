@@ -59,6 +59,40 @@ std::vector<Finding> FindUndestroyed(const Facts& facts) {
   });
 }
 
+// Whether nothing was destroyed or freed after the last work: the process was killed, or left all
+// to the system.
+bool EndedWithoutShutdown(const Trace& trace) {
+  Seq last = trace.launches.empty() ? 0 : trace.launches.back().seq;
+  for (const Capture& capture : trace.captures) last = std::max(last, capture.begin);
+  const auto later = [last](Seq seq) { return seq != kNever && seq > last; };
+  for (const Block& block : trace.blocks) {
+    if (later(block.free_requested)) return false;
+  }
+  return std::ranges::none_of(trace.execs, later, &Exec::destroyed) &&
+         std::ranges::none_of(trace.graphs, later, &Graph::destroyed);
+}
+
+// Of a process that shut nothing down, graphs with private pools, whose owner would have destroyed
+// them: one note.
+std::vector<Finding> Summed(const Facts& facts, std::vector<Finding> findings) {
+  constexpr size_t kFew = 3;
+  const auto left = [&](const Finding& finding) { return HasPrivatePool(facts, finding.graph); };
+  if (!EndedWithoutShutdown(facts.trace) ||
+      static_cast<size_t>(std::ranges::count_if(findings, left)) <= kFew) {
+    return findings;
+  }
+  Finding all = *std::ranges::find_if(findings, left);
+  all.severity = Severity::kNote;
+  all.message = "kept until the end: the execs of " +
+                Count(static_cast<uint64_t>(std::ranges::count_if(findings, left)), "graph") +
+                ", " + NameOf(facts.trace, all.graph) +
+                " first; the process ended without shutting down";
+  all.advice = {};
+  std::erase_if(findings, left);
+  findings.insert(findings.begin(), std::move(all));
+  return findings;
+}
+
 // The stack by which an exec's maker is known: its own, else that of what its graph allocated.
 StackId MakerOf(const Facts& facts, const Exec& exec) {
   if (exec.stack.valid() || !exec.graph.valid()) return exec.stack;
@@ -149,7 +183,7 @@ std::vector<ExecId> ReplacedExecs(const Facts& facts) {
 
 std::vector<Finding> FindExecLeaks(const Facts& facts) {
   if (!KnowsWhatWasFreed(facts.trace)) return {};
-  std::vector<Finding> findings = FindUndestroyed(facts);
+  std::vector<Finding> findings = Summed(facts, FindUndestroyed(facts));
   FindReplaced(facts, &findings);
   return findings;
 }

@@ -43,6 +43,35 @@ Finding KeptInPool(PoolKind kind, bool again) {
   return finding;
 }
 
+// Graphs with private pools, each launched once; `shut_down`: the last one is destroyed at the end.
+std::vector<Finding> KeptByServer(int graphs, bool shut_down) {
+  TraceBuilder t;
+  const StreamId s = t.Stream();
+  t.SetPool(t.Pool(PoolKind::kPrivate));
+  ExecId exec;
+  for (int i = 0; i < graphs; ++i) {
+    const GraphId graph = t.BeginCapture(s);
+    t.Alloc(s, 512);
+    t.Kernel(s);
+    t.EndCapture(s);
+    exec = t.Instantiate(graph);
+    t.Launch(exec, s);
+  }
+  if (shut_down) t.Destroy(exec);
+  return Run("exec-leak", &t);
+}
+
+TEST_CASE("exec-leak: all that a killed server keeps is one note") {
+  const std::vector<Finding> killed = KeptByServer(20, false);
+  REQUIRE(killed.size() == 1);
+  CHECK(killed[0].severity == Severity::kNote);
+  CHECK(killed[0].message ==
+        "kept until the end: the execs of 20 graphs, graph 0 first; the process ended without "
+        "shutting down");
+  CHECK(KeptByServer(20, true).size() == 19);
+  CHECK(KeptByServer(3, false).size() == 3);
+}
+
 TEST_CASE("exec-leak: an exec with a private pool that is launched to the end is kept on purpose") {
   const Finding never{.check = "exec-leak",
                       .harm = Harm::kLeak,
