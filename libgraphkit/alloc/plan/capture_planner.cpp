@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <optional>
 #include <unordered_map>
 
 #include "libgraphkit/alloc/plan/chain_cover.h"
@@ -51,7 +52,6 @@ class CapturePlanner {
       : lanes_(lanes),
         fixed_(fixed),
         options_(options),
-        greedy_(lanes, fixed, options.alignment),
         bound_(bound),
         start_(std::chrono::steady_clock::now()) {}
 
@@ -61,10 +61,11 @@ class CapturePlanner {
       PlaceInChains();
       if (Done()) return std::move(best_);
     }
+    greedy_.emplace(lanes_, fixed_, options_.alignment);
     for (const Attempt& attempt : kPortfolio) {
-      if (best_.peak != kNoPlan && (Done() || greedy_.looks() > Looks() / 10)) break;
+      if (best_.peak != kNoPlan && (Done() || greedy_->looks() > Looks() / 10)) break;
       OrderGreedy::Plan plan =
-          greedy_.Place(greedy_.InSequence(attempt.sequence), attempt.fit, best_.peak);
+          greedy_->Place(greedy_->InSequence(attempt.sequence), attempt.fit, best_.peak);
       Take(std::move(plan.offsets), plan.peak);
     }
     if (options_.search.effort != 0) Eject();
@@ -108,7 +109,7 @@ class CapturePlanner {
   void Take(std::vector<Bytes> offsets, Bytes peak) {
     if (peak >= best_.peak) return;
     best_ = {std::move(offsets), peak};
-    if (options_.search.progress) options_.search.progress({best_.peak, bound_, greedy_.looks()});
+    if (options_.search.progress) options_.search.progress({best_.peak, bound_, greedy_->looks()});
   }
 
   // Lifetimes in capture order conflict wherever blocks do, and in more places: a plan of theirs is
@@ -116,7 +117,7 @@ class CapturePlanner {
   void SearchLifetimes() {
     if (lanes_.size() > kMaxSearchedBlocks && lanes_.lanes() != 1) return;
     const LifetimeProblem problem =
-        LifetimesInCaptureOrder(lanes_, greedy_.conflicts(), fixed_, options_.alignment);
+        LifetimesInCaptureOrder(lanes_, greedy_->conflicts(), fixed_, options_.alignment);
     PlannerOptions options = options_.search;
     // What lies between the bound and the lifetimes' own can't be reached: little effort there.
     if (lanes_.lanes() != 1) options.effort = std::min<uint64_t>(options.effort, 500'000'000);
@@ -126,13 +127,13 @@ class CapturePlanner {
   }
 
   void Eject() {
-    if (Done() || !greedy_.lists().complete() || lanes_.lanes() == 1) return;
+    if (Done() || !greedy_->lists().complete() || lanes_.lanes() == 1) return;
     std::vector<PlanBlock> blocks;
     for (uint32_t item = 0; item < lanes_.size(); ++item) {
       blocks.push_back(
           {.size = lanes_.weight(item), .alignment = options_.alignment, .fixed = fixed_[item]});
     }
-    GuidedEjection ejection(greedy_.lists(), std::move(blocks), options_.search.seed);
+    GuidedEjection ejection(greedy_->lists(), std::move(blocks), options_.search.seed);
     const auto more = [&] { return !Done() && ejection.looks() < Looks(); };
     while (more()) {
       std::vector<Bytes> offsets = best_.offsets;
@@ -144,7 +145,7 @@ class CapturePlanner {
   const Lanes& lanes_;
   std::span<const Bytes> fixed_;
   const CapturePlannerOptions& options_;
-  OrderGreedy greedy_;
+  std::optional<OrderGreedy> greedy_;  // none while it isn't needed: it lists all conflicts
   Bytes bound_;
   std::chrono::steady_clock::time_point start_;
   OrderGreedy::Plan best_;
