@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "libgraphkit/alloc/judge/validate_borrow.h"
 #include "libgraphkit/parallel.h"
 #include "libgraphkit/replay/execution_job.h"
-#include "libgraphkit/replay/validate_borrow.h"
 
 namespace graphkit {
 namespace {

@@ -18,9 +18,9 @@
 #include <span>
 #include <vector>
 
+#include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/order/slice.h"
-#include "libgraphkit/replay/validate.h"
 
 namespace graphkit {
 

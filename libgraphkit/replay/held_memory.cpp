@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_map>
+#include <set>
 
 #include "libgraphkit/analysis/memory/usage.h"
 
@@ -43,28 +43,6 @@ std::vector<Seq> FindBegins(const Trace& trace) {
   }
   return begins;
 }
-
-// Things that are there at the moment: each is found and left out at once.
-class Present {
- public:
-  void Add(uint32_t thing) {
-    places_[thing] = things_.size();
-    things_.push_back(thing);
-  }
-  void Remove(uint32_t thing) {
-    const auto place = places_.find(thing);
-    if (place == places_.end()) return;
-    things_[place->second] = things_.back();
-    places_[things_.back()] = place->second;
-    things_.pop_back();
-    places_.erase(thing);
-  }
-  const std::vector<uint32_t>& things() const { return things_; }
-
- private:
-  std::vector<uint32_t> things_;
-  std::unordered_map<uint32_t, size_t> places_;
-};
 
 }  // namespace
 
@@ -114,15 +92,15 @@ PoolHistory::PoolHistory(const Trace& trace, std::span<const std::vector<BlockId
   for (auto& [pool, sweep] : sweeps) {
     std::ranges::sort(sweep.steps, {},
                       [](const Sweep::Step& step) { return std::pair(step.seq, step.what); });
-    Present present[2];  // blocks, segments
+    std::set<uint32_t> present[2];  // blocks, segments
     for (const Sweep::Step& step : sweep.steps) {
       ++looks_;
-      if (step.what == Sweep::What::kAllocated) present[step.segment].Add(step.thing);
-      if (step.what == Sweep::What::kFreed) present[step.segment].Remove(step.thing);
+      if (step.what == Sweep::What::kAllocated) present[step.segment].insert(step.thing);
+      if (step.what == Sweep::What::kFreed) present[step.segment].erase(step.thing);
       if (step.what != Sweep::What::kCapture) continue;
       Held& held = held_.at({GraphId(step.thing), pool});
-      for (const uint32_t block : present[0].things()) held.blocks.emplace_back(block);
-      for (const uint32_t segment : present[1].things()) held.segments.emplace_back(segment);
+      for (const uint32_t block : present[0]) held.blocks.emplace_back(block);
+      for (const uint32_t segment : present[1]) held.segments.emplace_back(segment);
       std::ranges::sort(held.segments, {},
                         [&](SegmentId id) { return std::pair(trace[id].allocated, id); });
       looks_ += held.blocks.size() + held.segments.size();

@@ -23,7 +23,7 @@ void PlacePool(const Facts& facts, ModelKind kind, const PoolBlocks& pool, const
   const auto arena = static_cast<uint32_t>(planned->arenas.size() - 1);
   const BlockOrder order = facts.Blocks(MarkerRule::kAtFree);
   BumpDriver driver;
-  const std::unique_ptr<AllocatorModel> model = MakeModel(kind, &driver);
+  const std::unique_ptr<AllocatorModel> model = InfoOf(kind).make(&driver);
   for (const AllocatorCall& call : CallsOf(facts, {&pool, 1}, streams)) {
     const Block& block = facts.trace[call.block];
     const Bytes size = RoundedSize(block);
@@ -48,7 +48,7 @@ void PlacePool(const Facts& facts, ModelKind kind, const PoolBlocks& pool, const
   for (const BlockId block : pool.blocks) {
     if (RoundedSize(facts.trace[block]) == 0) planned->placements.push_back({block.value, arena});
   }
-  placed->reserved += model->figures().peak_reserved;
+  placed->reserved += model->reserved();
 }
 
 }  // namespace

@@ -8,10 +8,10 @@
 
 #include <vector>
 
+#include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/model/planned_memory.h"
 #include "libgraphkit/replay/replay_trace.h"
-#include "libgraphkit/replay/validate.h"
 
 namespace graphkit {
 

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/alloc/models/allocator_model.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/alloc/policies/policy.h"
@@ -23,7 +24,6 @@
 #include "libgraphkit/replay/execute_borrow.h"
 #include "libgraphkit/replay/execute_device.h"
 #include "libgraphkit/replay/execute_host.h"
-#include "libgraphkit/replay/validate.h"
 #include "libgraphkit/result.h"
 
 namespace graphkit {
@@ -127,13 +127,9 @@ std::vector<PolicyReplay> ReplayTrace(const Facts& facts, std::span<const Policy
 PolicyReplay ReplayTrace(const Facts& facts, PolicyKind policy, const ReplayOptions& options = {});
 
 // The placements of a plan in place of a policy's; frees complete as with `reuse`. The plan must
-// fit the trace (libgraphkit/replay/validate.h).
+// fit the trace (libgraphkit/alloc/judge/validate.h).
 PolicyReplay ReplayPlan(const Facts& facts, const PlannedMemory& plan,
                         const ReplayOptions& options = {}, const std::string& name = "plan");
-
-// Where a plan of a trace is unsafe by a rule, inside of each graph, arena after arena. What the
-// graphs of a sequence do to each other is ValidateSequence's.
-std::vector<UnsafePair> VerifyPlan(const Facts& facts, const PlannedMemory& plan, MarkerRule rule);
 
 // What an allocator model (libgraphkit/alloc/models/allocator_model.h) would make of a trace: each
 // pool of each graph has a model of its own, which is told of every malloc, use on another stream

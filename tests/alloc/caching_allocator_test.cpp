@@ -17,7 +17,7 @@ struct Bench {
     allocator.set_keep_segment_events(true);
   }
   BlockHandle Get(Bytes size, uint64_t stream = 0) {
-    const std::optional<BlockHandle> block = allocator.Malloc({size, stream, 0});
+    const std::optional<BlockHandle> block = allocator.Malloc({size, stream});
     REQUIRE(block.has_value());
     return *block;
   }
@@ -130,9 +130,9 @@ TEST_CASE("under pressure unused segments are given back, but not while a pool t
   bench.allocator.Free(bench.Get(30 * kMiB));
   const PoolHandle pool = bench.allocator.CreatePool();
   bench.allocator.BeginAllocateToPool(pool);
-  CHECK_FALSE(bench.allocator.Malloc({20 * kMiB, 0, 0}).has_value());
+  CHECK_FALSE(bench.allocator.Malloc({20 * kMiB, 0}).has_value());
   bench.allocator.EndAllocateToPool(pool);
-  CHECK(bench.allocator.Malloc({40 * kMiB, 0, 0}).has_value());
+  CHECK(bench.allocator.Malloc({40 * kMiB, 0}).has_value());
   using Kind = SegmentEvent::Kind;
   const auto& events = bench.allocator.segment_events();
   CHECK(events == std::vector<SegmentEvent>{{Kind::kAllocate, events[0].address, 30 * kMiB, 0},
@@ -204,18 +204,14 @@ TEST_CASE("a pool's blocks are its own, and the latest redirection wins") {
   bench.allocator.Free(bench.Get(4 * kMiB));
   bench.allocator.BeginAllocateToPool(outer);
   const BlockHandle a = bench.Get(4 * kMiB);
-  bench.allocator.BeginAllocateToPool(inner,
-                                      [](const AllocationRequest& r) { return r.thread == 7; });
+  bench.allocator.BeginAllocateToPool(inner);
   const BlockHandle b = bench.Get(4 * kMiB);
-  const std::optional<BlockHandle> c = bench.allocator.Malloc({4 * kMiB, 0, 7});
-  REQUIRE(c.has_value());
   bench.allocator.EndAllocateToPool(inner);
   bench.allocator.EndAllocateToPool(outer);
   CHECK(bench.allocator.pool_of(a) == outer);
-  CHECK(bench.allocator.pool_of(b) == outer);
-  CHECK(bench.allocator.pool_of(*c) == inner);
+  CHECK(bench.allocator.pool_of(b) == inner);
   CHECK(bench.allocator.pool_of(bench.Get(4 * kMiB)) == 0);
-  bench.allocator.Free(*c);
+  bench.allocator.Free(b);
   bench.allocator.EmptyCache();
   CHECK(bench.SegmentSizes().size() == 3);
   bench.allocator.ReleasePool(inner);
@@ -223,16 +219,13 @@ TEST_CASE("a pool's blocks are its own, and the latest redirection wins") {
   CHECK(bench.SegmentSizes().size() == 2);
 }
 
-TEST_CASE("a pool may forbid splitting, and may serve anyone in need") {
+TEST_CASE("a pool may forbid splitting") {
   Bench bench({}, 20 * kMiB);
-  const PoolHandle pool = bench.allocator.CreatePool({.no_split = true, .use_on_oom = true});
+  const PoolHandle pool = bench.allocator.CreatePool({.no_split = true});
   bench.allocator.BeginAllocateToPool(pool);
   const BlockHandle whole = bench.Get(4 * kMiB);
   bench.allocator.EndAllocateToPool(pool);
   CHECK(bench.allocator.size(whole) == 20 * kMiB);
-  bench.allocator.Free(whole);
-  const BlockHandle needy = bench.Get(8 * kMiB);
-  CHECK(bench.allocator.pool_of(needy) == pool);
 }
 
 TEST_CASE("an expandable segment grows by pages and is served from its low end") {

@@ -97,7 +97,7 @@ TEST_CASE("the model places every block where the obvious allocator does") {
       }
       const Bytes size = 1 + random() % (Bytes{1} << (9 + random() % 17));
       const uint64_t stream = random() % 3;
-      const std::optional<BlockHandle> block = model.Malloc({size, stream, 0});
+      const std::optional<BlockHandle> block = model.Malloc({size, stream});
       REQUIRE(block.has_value());
       REQUIRE(model.address(*block) == obvious.Malloc(size, stream));
       live.push_back(*block);
@@ -153,7 +153,7 @@ TEST_CASE("under pressure and with every setting the block lists stay sound") {
       if (what == 99) model.EmptyCache();
       if (what < 45) continue;
       const Bytes size = 1 + random() % (Bytes{1} << (9 + random() % 18));
-      if (const auto block = model.Malloc({size, random() % 2, 0})) live.push_back(*block);
+      if (const auto block = model.Malloc({size, random() % 2})) live.push_back(*block);
       if (step % 16 == 0) CheckSound(model);
     }
     CheckSound(model);

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <functional>
 #include <random>
 #include <vector>
 
@@ -13,14 +14,14 @@ namespace {
 
 constexpr Address kBase = 0x10000;
 
-PlanArena::MayFollow All() {
+std::function<bool(BlockId)> All() {
   return [](BlockId) { return true; };
 }
-PlanArena::MayFollow None() {
+std::function<bool(BlockId)> None() {
   return [](BlockId) { return false; };
 }
 // Keeps the blocks that were asked about.
-PlanArena::MayFollow Note(std::vector<BlockId>* asked) {
+std::function<bool(BlockId)> Note(std::vector<BlockId>* asked) {
   return [asked](BlockId last) {
     asked->push_back(last);
     return true;

@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "libgraphkit/alloc/judge/validate_plan.h"
 #include "libgraphkit/alloc/plan/planner.h"
-#include "libgraphkit/alloc/plan/validate_plan.h"
 
 namespace graphkit {
 namespace {

@@ -58,7 +58,7 @@ class Recorder {
 
   std::optional<BlockHandle> Malloc(Bytes size, uint64_t stream, PoolHandle pool) {
     if (pool) model_.BeginAllocateToPool(pool);
-    const std::optional<BlockHandle> block = model_.Malloc({size, stream, 0});
+    const std::optional<BlockHandle> block = model_.Malloc({size, stream});
     if (pool) model_.EndAllocateToPool(pool);
     TakeSegmentEvents(pool);
     if (block) Add(TorchAction::kAlloc, model_.address(*block), size, stream, pool);

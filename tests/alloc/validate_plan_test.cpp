@@ -1,4 +1,4 @@
-#include "libgraphkit/alloc/plan/validate_plan.h"
+#include "libgraphkit/alloc/judge/validate_plan.h"
 
 #include <doctest/doctest.h>
 

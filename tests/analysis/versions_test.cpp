@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "libgraphkit/alloc/judge/validate_plan.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/alloc/plan/validate_plan.h"
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/order/order.h"

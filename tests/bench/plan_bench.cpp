@@ -8,12 +8,12 @@
 #include <string>
 #include <utility>
 
+#include "libgraphkit/alloc/judge/validate_plan.h"
 #include "libgraphkit/alloc/plan/capture_planner.h"
 #include "libgraphkit/alloc/plan/conflict_lists.h"
 #include "libgraphkit/alloc/plan/placed_conflicts.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/alloc/plan/planner.h"
-#include "libgraphkit/alloc/plan/validate_plan.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/memory/bound/lower_bound.h"
 #include "libgraphkit/generate/synth.h"

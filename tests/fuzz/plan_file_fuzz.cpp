@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <string>
 
+#include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/io/files/plan_files.h"
 #include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/replay/replay_trace.h"
-#include "libgraphkit/replay/validate.h"
 
 namespace {
 

@@ -13,7 +13,10 @@
 #include <vector>
 
 #include "libgraphkit/alloc/estimate/estimate.h"
+#include "libgraphkit/alloc/judge/validate.h"
+#include "libgraphkit/alloc/judge/validate_borrow.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
+#include "libgraphkit/alloc/plan/trade.h"
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/compare/diff.h"
 #include "libgraphkit/compare/gate.h"
@@ -30,9 +33,6 @@
 #include "libgraphkit/render/replay/replay.h"
 #include "libgraphkit/render/report/html.h"
 #include "libgraphkit/replay/replay_trace.h"
-#include "libgraphkit/replay/trade.h"
-#include "libgraphkit/replay/validate.h"
-#include "libgraphkit/replay/validate_borrow.h"
 #include "tests/random.h"
 
 namespace graphkit {

@@ -5,12 +5,12 @@
 #include <set>
 #include <vector>
 
+#include "libgraphkit/alloc/judge/validate_borrow.h"
 #include "libgraphkit/alloc/plan/plan_borrow.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/launches/borrow.h"
 #include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/random.h"
-#include "libgraphkit/replay/validate_borrow.h"
 #include "tests/random.h"
 #include "tests/replay/launch_oracle.h"
 

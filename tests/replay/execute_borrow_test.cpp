@@ -6,11 +6,11 @@
 #include <span>
 #include <vector>
 
+#include "libgraphkit/alloc/judge/validate_borrow.h"
 #include "libgraphkit/alloc/plan/plan_borrow.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/random.h"
-#include "libgraphkit/replay/validate_borrow.h"
 #include "tests/analysis/random_trace.h"
 
 namespace graphkit {

@@ -315,7 +315,7 @@ Bytes ReservedByModel(const Trace& trace, const Facts& facts) {
   for (const auto& [seq, event] : events) {
     const Block& block = trace.blocks[event.second];
     if (!event.first) {
-      handles[event.second] = *allocator.Malloc({block.size, block.stream.value, 0});
+      handles[event.second] = *allocator.Malloc({block.size, block.stream.value});
     } else {
       allocator.RequestFree(handles[event.second]);
       if (streams[event.second].empty()) allocator.CompleteFree(handles[event.second]);

@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/generate/synth.h"
 #include "libgraphkit/replay/replay_trace.h"
-#include "libgraphkit/replay/validate.h"
 
 namespace graphkit {
 namespace {

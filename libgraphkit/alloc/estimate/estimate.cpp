@@ -96,7 +96,7 @@ class PoolRun {
     const Bytes ByteRange::*const end = choice_.ends[like.kind][call.block];
     const Bytes size = std::max<Bytes>(1, round.blocks[call.graph][call.block].*end);
     allocator_.BeginAllocateToPool(pool);
-    const auto handle = allocator_.Malloc({size, trace_[like.blocks[call.block]].stream.value, 0});
+    const auto handle = allocator_.Malloc({size, trace_[like.blocks[call.block]].stream.value});
     allocator_.EndAllocateToPool(pool);
     return *handle;  // the driver has no end
   }

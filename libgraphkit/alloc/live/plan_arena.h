@@ -1,14 +1,8 @@
-// Memory in which blocks lie where a plan says, and who lies or lay where. No plan is trusted: a
-// block goes to its place only if all who lay there may be followed.
-//
-//     offsets   0        4        8             c is planned at 2 to 6: allowed if both a and b,
-//               |   a    |   b    |             freed, are known to be over
+// Memory in which blocks lie where a plan says. No plan is trusted: a block goes to its place only
+// if all who lay there may be followed.
 #pragma once
 
-#include <functional>
-#include <map>
-#include <optional>
-
+#include "libgraphkit/alloc/chunks/occupants.h"
 #include "libgraphkit/ids.h"
 #include "libgraphkit/units.h"
 
@@ -19,23 +13,23 @@ class PlanArena {
   PlanArena(Address address, Bytes size) : address_(address), size_(size) {}
 
   // Puts the block at the offset. False, and nothing changes: it doesn't fit in, or one who lay
-  // there last may not be followed.
-  using MayFollow = std::function<bool(BlockId last)>;
-  bool Take(Bytes offset, Bytes size, BlockId block, const MayFollow& may_follow);
+  // there last may not be followed (`may_follow(last)`).
+  template <typename MayFollow>
+  bool Take(Bytes offset, Bytes size, BlockId block, const MayFollow& may_follow) {
+    if (offset > size_ || size > size_ - offset) return false;
+    const auto visit = [&](BlockId last, Bytes, Bytes) { return may_follow(last); };
+    if (!occupants_.Visit(offset, offset + size, visit)) return false;
+    occupants_.Put(block, offset, offset + size);
+    return true;
+  }
 
   Address address() const { return address_; }
   Bytes size() const { return size_; }
 
  private:
-  struct Piece {
-    Bytes end = 0;
-    BlockId last;
-  };
-  void Cut(Bytes offset);
-
   Address address_;
   Bytes size_;
-  std::map<Bytes, Piece> pieces_;  // by offset; where no block lay there is none
+  Occupants occupants_;
 };
 
 }  // namespace graphkit

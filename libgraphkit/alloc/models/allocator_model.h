@@ -1,5 +1,6 @@
 // Allocators that a user can compare, as models behind one interface: what is asked of them in call
-// order, where each block would lie, and how much they would have got from the driver.
+// order, where each block would lie, and how much they would have got from the driver. Nothing runs
+// while a graph is captured, so that the device never comes to what was asked of it before.
 // docs/allocators.md has the rules of each.
 #pragma once
 
@@ -22,14 +23,6 @@ struct ModelRequest {
   bool operator==(const ModelRequest&) const = default;
 };
 
-struct ModelFigures {
-  Bytes allocated = 0;  // of live blocks, as the model rounds them
-  Bytes reserved = 0;   // got from the driver
-  Bytes peak_reserved = 0;
-  uint64_t waits = 0;  // dependencies between streams that the allocator added
-  bool operator==(const ModelFigures&) const = default;
-};
-
 class AllocatorModel {
  public:
   // Whether the request comes after the free of this block (whose free was requested) in stream
@@ -43,9 +36,7 @@ class AllocatorModel {
   virtual void RecordStream(uint32_t, uint32_t) {}
   // In the order of `stream`.
   virtual void Free(uint32_t block, uint32_t stream) = 0;
-  // The device has done all that was asked of it.
-  virtual void Synchronize() {}
-  virtual ModelFigures figures() const = 0;
+  virtual Bytes reserved() const = 0;  // got from the driver: none goes back
 };
 
 enum class ModelKind : uint8_t { kCaching, kAsyncPool };
@@ -53,13 +44,15 @@ enum class ModelKind : uint8_t { kCaching, kAsyncPool };
 struct ModelInfo {
   ModelKind kind;
   const char* name;
+  // With the values that the allocator has out of the box.
+  std::unique_ptr<AllocatorModel> (*make)(DriverMemory* driver);
 };
 std::span<const ModelInfo> Models();
 std::optional<ModelKind> FindModel(std::string_view name);
 const ModelInfo& InfoOf(ModelKind kind);
 
-// With the values that the allocator has out of the box, but for one: no model adds dependencies
-// between streams, which a recorded graph can't be given. The driver must outlive the model.
-std::unique_ptr<AllocatorModel> MakeModel(ModelKind kind, DriverMemory* driver);
+// The driver must outlive the model.
+std::unique_ptr<AllocatorModel> MakeCachingModel(DriverMemory* driver);
+std::unique_ptr<AllocatorModel> MakeAsyncPool(DriverMemory* driver);
 
 }  // namespace graphkit

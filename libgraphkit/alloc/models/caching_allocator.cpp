@@ -14,7 +14,7 @@ CachingAllocator::CachingAllocator(CachingConfig config, DriverMemory* driver)
 std::optional<BlockHandle> CachingAllocator::Malloc(const AllocationRequest& request) {
   ++statistics_.mallocs;
   const Bytes rounded = RoundRequest(config_, request.size);
-  const Params p{rounded, 2 * PoolFor(request) + (IsSmall(config_, rounded) ? 0u : 1u),
+  const Params p{rounded, 2 * PoolInUse() + (IsSmall(config_, rounded) ? 0u : 1u),
                  StreamIndex(request.stream)};
   const uint32_t found = FindOrMake(p);
   if (found == kNone) {
@@ -30,8 +30,6 @@ uint32_t CachingAllocator::FindOrMake(const Params& p) {
   if (found != kNone) return found;
   CollectGarbage();
   found = NewSegment(p);
-  if (found != kNone) return found;
-  found = FromPressurePools(p);
   if (found != kNone) return found;
   if (ReleaseOversize(p)) found = NewSegment(p);
   if (found != kNone || !redirections_.empty()) return found;
@@ -49,13 +47,6 @@ uint32_t CachingAllocator::StreamIndex(uint64_t stream) {
     arena.unmapped.resize(streams_.size());
   }
   return static_cast<uint32_t>(streams_.size() - 1);
-}
-
-PoolHandle CachingAllocator::PoolFor(const AllocationRequest& request) const {
-  for (auto it = redirections_.rbegin(); it != redirections_.rend(); ++it) {
-    if (!it->filter || it->filter(request)) return it->pool;
-  }
-  return 0;
 }
 
 // Best fit. In expandable segments a block counts with the address space that it could grow into.
@@ -121,7 +112,7 @@ bool CachingAllocator::CanServe(const AllocationRequest& request) const {
   const Bytes rounded = RoundRequest(config_, request.size);
   const auto at = std::find(streams_.begin(), streams_.end(), request.stream);
   if (at == streams_.end()) return false;
-  return FindFree({rounded, 2 * PoolFor(request) + (IsSmall(config_, rounded) ? 0u : 1u),
+  return FindFree({rounded, 2 * PoolInUse() + (IsSmall(config_, rounded) ? 0u : 1u),
                    static_cast<uint32_t>(at - streams_.begin())}) != kNone;
 }
 
@@ -140,15 +131,6 @@ uint32_t CachingAllocator::NewSegment(const Params& p) {
                    .arena = p.arena,
                    .stream = p.stream,
                    .made = ++segments_made_});
-}
-
-uint32_t CachingAllocator::FromPressurePools(const Params& p) {
-  for (PoolHandle pool = 1; pool < pools_.size(); ++pool) {
-    if (!pools_[pool].options.use_on_oom || !pools_[pool].used) continue;
-    const uint32_t found = TakeFree({p.size, 2 * pool + (p.arena & 1), p.stream});
-    if (found != kNone) return found;
-  }
-  return kNone;
 }
 
 bool CachingAllocator::ShouldSplit(const Block& block, Bytes size) const {
@@ -315,13 +297,8 @@ PoolHandle CachingAllocator::CreatePool(PoolOptions options) {
 
 void CachingAllocator::ReleasePool(PoolHandle pool) { pools_[pool].used = false; }
 
-void CachingAllocator::BeginAllocateToPool(PoolHandle pool, RequestFilter filter) {
-  redirections_.push_back({pool, std::move(filter)});
-}
-
 void CachingAllocator::EndAllocateToPool(PoolHandle pool) {
-  const auto last = std::find_if(redirections_.rbegin(), redirections_.rend(),
-                                 [&](const Redirection& r) { return r.pool == pool; });
+  const auto last = std::find(redirections_.rbegin(), redirections_.rend(), pool);
   if (last != redirections_.rend()) redirections_.erase(std::next(last).base());
 }
 

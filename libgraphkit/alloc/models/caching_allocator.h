@@ -35,13 +35,11 @@ using PoolHandle = uint32_t;
 struct AllocationRequest {
   Bytes size = 0;  // as asked for; not 0
   uint64_t stream = 0;
-  uint64_t thread = 0;  // who asks: redirections to pools may tell threads apart
   bool operator==(const AllocationRequest&) const = default;
 };
 
 struct PoolOptions {
-  bool no_split = false;    // blocks are never split
-  bool use_on_oom = false;  // serves anyone when the device is full
+  bool no_split = false;  // blocks are never split
   bool operator==(const PoolOptions&) const = default;
 };
 
@@ -123,10 +121,9 @@ class CachingAllocator {
   // back.
   PoolHandle CreatePool(PoolOptions options = {});
   void ReleasePool(PoolHandle pool);
-  // From here on, requests that the filter accepts go to the pool: the latest redirection first.
-  // While there is one, no cached memory is given back under pressure.
-  using RequestFilter = std::function<bool(const AllocationRequest&)>;
-  void BeginAllocateToPool(PoolHandle pool, RequestFilter filter = nullptr);
+  // From here on requests go to the pool: the latest redirection counts. While there is one, no
+  // cached memory is given back under pressure.
+  void BeginAllocateToPool(PoolHandle pool) { redirections_.push_back(pool); }
   void EndAllocateToPool(PoolHandle pool);
 
   // Called before everything cached is given back: the time to complete the pending frees.
@@ -206,10 +203,6 @@ class CachingAllocator {
     PoolOptions options;
     bool used = true;
   };
-  struct Redirection {
-    PoolHandle pool;
-    RequestFilter filter;
-  };
   // Address space of an expandable segment.
   struct Expandable {
     Address address = 0;
@@ -224,13 +217,12 @@ class CachingAllocator {
 
   // Malloc.
   uint32_t StreamIndex(uint64_t stream);
-  PoolHandle PoolFor(const AllocationRequest& request) const;
+  PoolHandle PoolInUse() const { return redirections_.empty() ? 0 : redirections_.back(); }
   uint32_t FindFree(const Params& p) const;
   uint32_t FreeAt(Address address) const;
   FreeSet::Place BreakTie(const FreeSet& set, FreeSet::Place first) const;
   uint32_t TakeFree(const Params& p);
   uint32_t NewSegment(const Params& p);
-  uint32_t FromPressurePools(const Params& p);
   uint32_t FindOrMake(const Params& p);
   bool ShouldSplit(const Block& block, Bytes size) const;
   BlockHandle HandOut(uint32_t found, Bytes size, bool split, Bytes requested);
@@ -276,7 +268,7 @@ class CachingAllocator {
   std::vector<Arena> arenas_;
   std::vector<Pool> pools_;
   std::vector<uint64_t> streams_;
-  std::vector<Redirection> redirections_;
+  std::vector<PoolHandle> redirections_;
   std::vector<Expandable> expandable_;
   std::function<void()> synchronize_;
   uint32_t segments_made_ = 0;

@@ -1,44 +1,10 @@
 #include <algorithm>
-#include <map>
 
+#include "libgraphkit/alloc/chunks/occupants.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 
 namespace graphkit {
 namespace {
-
-// Who lay last where, by address.
-class Occupants {
- public:
-  template <typename Visit>
-  void Put(BlockId block, Bytes begin, Bytes end, const Visit& visit) {
-    Cut(begin);
-    Cut(end);
-    const auto first = ranges_.lower_bound(begin);
-    auto at = first;
-    for (; at != ranges_.end() && at->first < end; ++at) {
-      visit(at->second.block, at->first, at->second.end);
-    }
-    ranges_.erase(first, at);
-    ranges_[begin] = {end, block};
-  }
-
- private:
-  struct Range {
-    Bytes end = 0;
-    BlockId block;
-  };
-
-  void Cut(Bytes place) {
-    auto after = ranges_.upper_bound(place);
-    if (after == ranges_.begin()) return;
-    const auto inside = std::prev(after);
-    if (inside->first == place || inside->second.end <= place) return;
-    ranges_.emplace_hint(after, place, inside->second);
-    inside->second.end = place;
-  }
-
-  std::map<Bytes, Range> ranges_;
-};
 
 // Neighbouring ranges of one pair are one.
 bool Joins(const SharedBytes& last, const SharedBytes& next) {
@@ -73,21 +39,21 @@ void AddSharedBytes(const BlockOrder& order, std::span<const Placement> placemen
   for (const Placement& placement : placements) {
     if (placement.size == 0) continue;
     const BlockId later(placement.block);
-    occupants.Put(later, placement.offset, placement.offset + placement.size,
-                  [&](BlockId earlier, Bytes begin, Bytes end) {
-                    const SharedBytes next{.earlier = earlier,
-                                           .later = later,
-                                           .arena = placement.arena,
-                                           .offset = begin,
-                                           .size = end - begin};
-                    const bool joins =
-                        plan->shared.size() > known && Joins(plan->shared.back(), next);
-                    if (joins) {
-                      plan->shared.back().size += next.size;
-                    } else {
-                      plan->shared.push_back(next);
-                    }
-                  });
+    const Bytes end = placement.offset + placement.size;
+    occupants.Visit(placement.offset, end, [&](BlockId earlier, Bytes from, Bytes to) {
+      const SharedBytes next{.earlier = earlier,
+                             .later = later,
+                             .arena = placement.arena,
+                             .offset = from,
+                             .size = to - from};
+      if (plan->shared.size() > known && Joins(plan->shared.back(), next)) {
+        plan->shared.back().size += next.size;
+      } else {
+        plan->shared.push_back(next);
+      }
+      return true;
+    });
+    occupants.Put(later, placement.offset, end);
   }
   for (size_t i = known; i < plan->shared.size(); ++i) {
     SharedBytes& shared = plan->shared[i];

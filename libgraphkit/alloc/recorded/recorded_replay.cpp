@@ -132,7 +132,7 @@ class Replay {
     const Address address = run_.recorded_addresses[op.life];
     if (op.pool) allocator_.BeginAllocateToPool(op.pool);
     std::optional<BlockHandle> block;
-    const AllocationRequest request{op.size, op.stream, 0};
+    const AllocationRequest request{op.size, op.stream};
     if (allocator_.CanServe(request)) block = allocator_.Malloc(request);
     if (op.pool) allocator_.EndAllocateToPool(op.pool);
     if (block && (allocator_.address(*block) != address || allocator_.size(*block) != op.size)) {
@@ -150,7 +150,7 @@ class Replay {
 
   void Allocate(const RecordedOperation& op) {
     now_ = &op;
-    const AllocationRequest request{op.size, op.stream, 0};
+    const AllocationRequest request{op.size, op.stream};
     EmptyDestroyedPools(op.pool);
     if (op.pool) allocator_.BeginAllocateToPool(op.pool);
     if (CacheWasEmptied(request, op)) allocator_.EmptyCache();

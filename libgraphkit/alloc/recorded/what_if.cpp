@@ -49,8 +49,7 @@ class ChangedRun {
 
   std::optional<BlockHandle> Malloc(Bytes size, uint64_t stream, PoolHandle pool) {
     if (pool) allocator_.BeginAllocateToPool(pool);
-    const std::optional<BlockHandle> block =
-        allocator_.Malloc({std::max<Bytes>(size, 1), stream, 0});
+    const std::optional<BlockHandle> block = allocator_.Malloc({std::max<Bytes>(size, 1), stream});
     if (pool) allocator_.EndAllocateToPool(pool);
     return block;
   }

@@ -6,10 +6,10 @@
 #include <string>
 
 #include "libgraphkit/alloc/plan/plan_borrow.h"
+#include "libgraphkit/alloc/plan/trade.h"
 #include "libgraphkit/analysis/launches/borrow.h"
 #include "libgraphkit/model/planned_memory.h"
 #include "libgraphkit/render/text_layout.h"
-#include "libgraphkit/replay/trade.h"
 
 namespace graphkit {
 

@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/alloc/judge/validate_borrow.h"
 #include "libgraphkit/alloc/plan/plan_borrow.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/launches/borrow.h"
 #include "libgraphkit/render/plan/plan.h"
 #include "libgraphkit/replay/replay_trace.h"
-#include "libgraphkit/replay/validate_borrow.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"

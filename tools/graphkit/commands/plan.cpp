@@ -10,10 +10,10 @@
 #include <malloc.h>
 #endif
 
+#include "libgraphkit/alloc/judge/validate_plan.h"
 #include "libgraphkit/alloc/plan/plan_sequence.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/alloc/plan/planner.h"
-#include "libgraphkit/alloc/plan/validate_plan.h"
 #include "libgraphkit/io/files/plan_files.h"
 #include "libgraphkit/render/plan/plan.h"
 #include "libgraphkit/replay/replay_trace.h"

@@ -2,9 +2,9 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/alloc/plan/trade.h"
 #include "libgraphkit/render/plan/plan.h"
 #include "libgraphkit/replay/replay_trace.h"
-#include "libgraphkit/replay/trade.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"

@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <map>
 #include <span>
 #include <utility>
 
-#include "libgraphkit/replay/validate.h"
+#include "libgraphkit/alloc/judge/validate.h"
+#include "libgraphkit/parallel.h"
 
 namespace graphkit {
 namespace {
@@ -207,6 +209,39 @@ std::vector<UnsafePair> ValidatePlacements(const BlockOrder& order,
     sweep.Put(blocks[i]);
   }
   return sweep.Take();
+}
+
+std::vector<UnsafePair> VerifyPlan(const Facts& facts, const PlannedMemory& plan, MarkerRule rule) {
+  // By arena, and in a sequence by graph.
+  std::map<std::pair<uint32_t, GraphId>, std::vector<PlacedBlock>> arenas;
+  std::vector<PlacedBlock>* blocks_of = nullptr;
+  std::pair<uint32_t, GraphId> last;
+  for (const Placement& placement : plan.placements) {
+    const BlockId block(placement.block);
+    const GraphId graph = plan.sequence.empty() ? GraphId() : facts.lives()[block].root;
+    const std::pair key(placement.arena, graph);
+    if (blocks_of == nullptr || key != last) {
+      blocks_of = &arenas[key];
+      if (plan.sequence.empty()) blocks_of->reserve(plan.arenas[placement.arena].blocks);
+    }
+    last = key;
+    blocks_of->push_back({block, placement.offset, placement.size});
+  }
+  std::vector<std::vector<PlacedBlock>*> all;
+  for (auto& [arena, blocks] : arenas) all.push_back(&blocks);
+  std::vector<std::vector<UnsafePair>> found(all.size());
+  ParallelFor(all.size(), ThreadsFor(facts.trace), [&](size_t i) {
+    std::vector<PlacedBlock>& blocks = *all[i];
+    if (!std::ranges::is_sorted(blocks, {}, &PlacedBlock::block)) {
+      std::ranges::stable_sort(blocks, {}, &PlacedBlock::block);
+    }
+    found[i] = ValidatePlacements(facts.Blocks(rule), blocks);
+  });
+  std::vector<UnsafePair> unsafe;
+  for (const std::vector<UnsafePair>& of_arena : found) {
+    unsafe.insert(unsafe.end(), of_arena.begin(), of_arena.end());
+  }
+  return unsafe;
 }
 
 }  // namespace graphkit

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/random.h"
 #include "libgraphkit/replay/replay_trace.h"
-#include "libgraphkit/replay/validate.h"
 #include "tests/analysis/random_trace.h"
 
 namespace graphkit {

@@ -1,4 +1,4 @@
-#include "libgraphkit/replay/validate_borrow.h"
+#include "libgraphkit/alloc/judge/validate_borrow.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "libgraphkit/replay/trade.h"
+#include "libgraphkit/alloc/plan/trade.h"
 
 #include <algorithm>
 #include <functional>
@@ -7,13 +7,13 @@
 #include <span>
 #include <utility>
 
+#include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/memory/bound/lower_bound.h"
 #include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/analysis/order/shape.h"
 #include "libgraphkit/analysis/order/slice.h"
 #include "libgraphkit/parallel.h"
-#include "libgraphkit/replay/validate.h"
 
 namespace graphkit {
 namespace {

@@ -2,9 +2,9 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/memory/usage.h"
-#include "libgraphkit/replay/validate.h"
 
 namespace graphkit {
 namespace {

@@ -2,8 +2,8 @@
 #include <map>
 #include <set>
 
+#include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/analysis/launches/launches.h"
-#include "libgraphkit/replay/validate.h"
 
 namespace graphkit {
 namespace {

@@ -40,6 +40,10 @@ struct UnsafePair {
 std::vector<UnsafePair> ValidatePlacements(const BlockOrder& order,
                                            std::span<const PlacedBlock> blocks);
 
+// Where a plan of a trace is unsafe by a rule, inside of each graph, arena after arena. What the
+// graphs of a sequence do to each other is ValidateSequence's.
+std::vector<UnsafePair> VerifyPlan(const Facts& facts, const PlannedMemory& plan, MarkerRule rule);
+
 // Checks a plan of graphs that are launched one after the other
 // (libgraphkit/alloc/plan/plan_sequence.h) by going through two rounds of launches: what a launch
 // leaves for later ones must not be overwritten before the last of them has run.

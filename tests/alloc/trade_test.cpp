@@ -1,4 +1,4 @@
-#include "libgraphkit/replay/trade.h"
+#include "libgraphkit/alloc/plan/trade.h"
 
 #include <doctest/doctest.h>
 
