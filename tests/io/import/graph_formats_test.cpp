@@ -150,6 +150,59 @@ TEST_CASE("drawings that the driver made are read") {
   CHECK(ReadSample("dot/cuda_graph_km.dot").trace.nodes.size() == 2);
 }
 
+// A graph with a node of every type, as an H200 with driver 580.159.04 drew it.
+TEST_CASE("drawings of every type of node are read alike at every flag") {
+  const Lines expected = {"0 mem_alloc",
+                          "1 memset",
+                          "2 kernel _Z5TouchPf",
+                          "3 memcpy",
+                          "4 host",
+                          "5 event_record",
+                          "6 event_wait",
+                          "7 graph",
+                          "8 semaphore_signal",
+                          "9 semaphore_wait",
+                          "10 batch_mem_op",
+                          "11 conditional",
+                          "12 empty",
+                          "13 mem_free",
+                          "14 graph",
+                          "15 empty",
+                          "16 kernel _Z5TouchPf",
+                          "17 empty",
+                          "18 kernel _Z5TouchPf",
+                          "0->1",
+                          "0->2",
+                          "1->2",
+                          "2->3",
+                          "3->4",
+                          "4->5",
+                          "5->6",
+                          "6->7",
+                          "7->8",
+                          "8->9",
+                          "9->10",
+                          "9->11",
+                          "10->12",
+                          "11->12",
+                          "12->13",
+                          "15->16"};
+  for (const char* file :
+       {"h200_plain", "h200_verbose", "h200_all_flags", "h200_handles_and_shapes"}) {
+    CAPTURE(file);
+    const Trace trace = ReadSample("dot/" + std::string(file) + ".dot").trace;
+    CHECK(Drawn(trace) == expected);
+    REQUIRE(trace.graphs.size() == 5);
+    CHECK(trace.graphs[1].parent == NodeId(7u));
+    CHECK(trace.graphs[2].parent == NodeId(14u));
+    CHECK(trace.graphs[3].origin == GraphOrigin::kBody);
+    CHECK(trace.graphs[4].parent == NodeId(11u));
+    CHECK(trace.graphs[4].body == 1);
+    if (file != std::string("h200_plain"))
+      CHECK(trace.shapes[0] == LaunchShape{{16, 10, 2}, {8, 4, 1}, 256});
+  }
+}
+
 TEST_CASE("a file without sizes of memory says so") {
   const auto why = [](const char* file) { return ReadSample(file).trace.process.unknown_memory; };
   CHECK(why("import/step.dot") == "a drawing has no sizes of memory");
