@@ -87,8 +87,8 @@ void Actor::End(cudaStream_t stream, bool elsewhere) {
   if (error != cudaSuccess) Failed(capture, nodes);
 }
 
-// A capture that fails takes the graph along that it made or was to fill. A body stays, without
-// the nodes that it had.
+// A capture that fails takes the graph along that it made or was to fill. Where that is a body, its
+// family is left alone from then on: NVIDIA's driver crashes at the end of the graph around it.
 void Actor::Failed(const Capture& capture, const std::vector<cudaGraphNode_t>& nodes) {
   const cudaGraph_t family = Known(capture.graph).family;
   if (family == capture.graph) return Gone(family);
@@ -96,7 +96,7 @@ void Actor::Failed(const Capture& capture, const std::vector<cudaGraphNode_t>& n
   for (cudaGraphNode_t node : nodes) {
     if (std::find(left.begin(), left.end(), node) == left.end()) SayGone(node, capture.label);
   }
-  Forget(family);
+  Gone(family, false);
 }
 
 // A further attribute for a kernel's launch.

@@ -13,15 +13,13 @@ void Actor::Instantiate() {
   const unsigned long long flags =
       random_.Chance(30) ? cudaGraphInstantiateFlagAutoFreeOnLaunch : 0;
   params.flags = flags | (random_.Chance(30) ? cudaGraphInstantiateFlagUseNodePriority : 0);
-  const cudaError_t error = random_.Chance(50)
-                                ? cudaGraphInstantiate(&exec, graph->handle, flags)
-                                : cudaGraphInstantiateWithParams(&exec, graph->handle, &params);
+  const bool plain = random_.Chance(50);
+  const cudaError_t error = plain ? cudaGraphInstantiate(&exec, graph->handle, flags)
+                                  : cudaGraphInstantiateWithParams(&exec, graph->handle, &params);
   if (error != cudaSuccess) return;
-  unsigned long long kept = 0;
-  cudaGraphExecGetFlags(exec, &kept);
   execs_.push_back({exec, Label(), graph->handle, graph->label});
   Say(Text(R"({"exec":"%s","handle":"%p","of":"%s","flags":%llu})", execs_.back().label.c_str(),
-           static_cast<void*>(exec), graph->label.c_str(), kept));
+           static_cast<void*>(exec), graph->label.c_str(), plain ? flags : params.flags));
 }
 
 // Other parameters for a node of the exec, or the node off or on.

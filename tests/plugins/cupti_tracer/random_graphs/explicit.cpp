@@ -152,7 +152,9 @@ cudaGraphNode_t Actor::AddAny(cudaGraph_t graph, const Dependencies& after) {
   std::string original;
   if (params.type == cudaGraphNodeTypeGraph) {
     const Graph* child = PickGraph(Use::kWhole);
-    if (child == nullptr || SizeOf(graph) + SizeOf(child->handle) > kMostNodes) return nullptr;
+    // NVIDIA's driver crashes where a graph is put into itself.
+    if (child == nullptr || child->handle == Known(graph).family) return nullptr;
+    if (SizeOf(graph) + SizeOf(child->handle) > kMostNodes) return nullptr;
     params.graph.graph = child->handle;
     original = child->label;
 #if CUDART_VERSION >= 12090
