@@ -21,7 +21,6 @@ inline constexpr uint32_t kNodeCreated = 13;
 inline constexpr uint32_t kDependencyCreated = 15;
 inline constexpr uint32_t kDependencyDestroyStarting = 16;
 inline constexpr uint32_t kNodeCloned = 20;
-inline constexpr uint32_t kNodeUpdated = 22;  // CUDA 13: of an exec, by an update
 inline constexpr uint32_t kModuleLoaded = 6;
 inline constexpr uint32_t kModuleUnloadStarting = 7;
 

@@ -61,25 +61,26 @@ HandleMap<uint32_t> ExecInfo::Places() const {
   return places;
 }
 
-bool ExecInfo::Update(const std::vector<ExecNode>& updated, const Graphs& of) {
-  if (updated.empty()) {
+bool ExecInfo::Update(const GraphInfo& from, const Graphs& of) {
+  std::vector<const NodeInfo*> updated;
+  bool flat = graphs.size() < 2;
+  for (const uint64_t handle : from.nodes) {
+    const NodeInfo* node = of.FindNode(handle);
+    if (node == nullptr || node->graph != from.id) continue;
+    updated.push_back(node);
+    flat = flat && node->kind != NodeKind::kChildGraph && node->kind != NodeKind::kConditional;
+  }
+  if (!flat || updated.size() != nodes.size()) {
     unseen_update = !nodes.empty();
     return false;
   }
-  bool same = !unseen_update && updated.size() == nodes.size();
-  HandleMap<uint32_t> places = Places();
-  for (const ExecNode& one : updated) {
-    const uint32_t* at = places.Find(one.node);
-    const NodeInfo* from = of.FindNode(one.original);
-    if (at == nullptr || from == nullptr) {
-      unseen_update = true;
-      same = false;
-      continue;
-    }
-    NodeInfo& now = nodes[*at].now;
-    same = same && now.Equals(from->fingerprint);
+  bool same = !unseen_update;
+  unseen_update = false;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    NodeInfo& now = nodes[i].now;
+    same = same && now.Equals(updated[i]->fingerprint);
     const bool off = now.off;
-    now = *from;
+    now = *updated[i];
     now.off = off;
     copies_stack |= now.copies_stack;
   }

@@ -27,7 +27,7 @@ struct ExecInfo {
   std::vector<Node> nodes;     // by source
   std::vector<Graph> graphs;   // by handle
   PartialEdges edge_data;      // of all of them
-  bool unseen_update = false;  // CUPTI didn't say what it changed
+  bool unseen_update = false;  // it isn't known what it changed
   bool copies_stack = false;   // a node of it does, or did
   uint32_t stack_tops = 0;     // launches of which it was told how far the stack reached
   bool launched = false;
@@ -38,9 +38,10 @@ struct ExecInfo {
   bool HasNodesInside(NodeId holder) const;
   // Places in `nodes`, by handle.
   HandleMap<uint32_t> Places() const;
-  // Nodes take the parameters of other nodes. Before CUDA 13 CUPTI doesn't say which. True: all
-  // had them before.
-  bool Update(const std::vector<ExecNode>& updated, const Graphs& graphs);
+  // Nodes take the parameters of the graph's, paired in the order in which they were made. CUPTI
+  // doesn't tell of it (of CUDA 13.0: of host nodes only). What an update changes in graphs inside
+  // nodes isn't known. True: all nodes had the parameters before.
+  bool Update(const GraphInfo& from, const Graphs& of);
 };
 
 class Execs {

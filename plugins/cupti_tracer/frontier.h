@@ -38,14 +38,14 @@ inline void Join(Frontier& frontier, const Frontier& more) {
 }
 
 // How the edge from `node` to a new node of the stream leaves it. `programmatic`: the new node is a
-// kernel launched with programmatic stream serialization, and `node` is a kernel.
+// kernel launched with programmatic stream serialization, and `node` is a kernel: then other waits
+// for it don't count.
 inline FrontierEntry EdgeDataFrom(const Frontier& frontier, NodeId node, bool programmatic) {
+  if (programmatic) return {node, kPortProgrammatic, static_cast<uint8_t>(EdgeType::kProgrammatic)};
   for (const FrontierEntry& entry : frontier) {
-    if (entry.node != node) continue;
-    if (entry.from_port != kPortDefault || !programmatic) return entry;
+    if (entry.node == node) return entry;
   }
-  if (!programmatic) return {node, kPortDefault, 0};
-  return {node, kPortProgrammatic, static_cast<uint8_t>(EdgeType::kProgrammatic)};
+  return {node, kPortDefault, 0};
 }
 
 }  // namespace graphkit

@@ -139,16 +139,16 @@ void Recorder::OnExecUpdate(ThreadState& thread, const Call& call) {
   if (ExecInfo* exec = execs_.Find(call.exec)) {
     constexpr uint64_t kFailed = 1;
     const uint64_t outcome = call.result != 0 && call.flags == 0 ? kFailed : call.flags;
-    const GraphId graph = graphs_.Of(call.graph).id;
-    ExecUpdate update{exec->id, graph, static_cast<int32_t>(outcome)};
+    const GraphInfo& graph = graphs_.Of(call.graph);
+    ExecUpdate update{exec->id, graph.id, static_cast<int32_t>(outcome)};
     if (outcome != 0) {
       const NodeInfo *node = graphs_.FindNode(call.node), *from = graphs_.FindNode(call.from_node);
       if (node != nullptr) update.node = node->id;
       if (from != nullptr) update.from = from->id;
     }
     if (outcome == 0) {
-      exec->graph = graph;
-      update.same = exec->Update(thread.exec_nodes, graphs_);
+      exec->graph = graph.id;
+      update.same = exec->Update(graph, graphs_);
     }
     execs_.WriteUpdate(call, update);
   }

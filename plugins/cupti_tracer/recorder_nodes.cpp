@@ -213,10 +213,10 @@ FrontierEntry Recorder::EdgeData(const Call& call, const StreamInfo* stream, uin
       return {producer.id, given.from_port, given.type};
     }
   }
-  // Ports are of edges from kernel to kernel only: whatever else follows waits for the end.
-  if (stream == nullptr || consumer != NodeKind::kKernel) return {producer.id, kPortDefault, 0};
-  const bool programmatic =
-      edge_data_ && call.kernel.programmatic_serialization && producer.kind == NodeKind::kKernel;
+  if (stream == nullptr) return {producer.id, kPortDefault, 0};
+  const bool programmatic = edge_data_ && consumer == NodeKind::kKernel &&
+                            call.kernel.programmatic_serialization &&
+                            producer.kind == NodeKind::kKernel;
   return EdgeDataFrom(stream->frontier, producer.id, programmatic);
 }
 
@@ -292,7 +292,7 @@ void Recorder::OnNodeSet(ThreadState& thread, const Call& call) {
   }
   const uint64_t place = records_.Write(call, r);
   if (child && exec != nullptr) {
-    if (exec->HasNodesInside(node->id)) exec->Update(thread.exec_nodes, graphs_);
+    if (exec->HasNodesInside(node->id)) exec->unseen_update = true;
     return;
   }
   if (changed == nullptr) return;

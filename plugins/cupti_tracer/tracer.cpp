@@ -126,10 +126,10 @@ void Tracer::EnableCallbacks() {
   for (uint32_t id = 1; id < kRuntimeCallLimit; ++id) {
     if (!IsRuntimeNoise(id)) enable(cupti::kRuntimeDomain, id);
   }
-  for (uint32_t id : {cupti::kGraphCreated, cupti::kGraphDestroyStarting,
-                      cupti::kNodeCreateStarting, cupti::kDependencyCreated,
-                      cupti::kDependencyDestroyStarting, cupti::kGraphCloned, cupti::kNodeCloned,
-                      cupti::kNodeUpdated, cupti::kModuleLoaded, cupti::kModuleUnloadStarting}) {
+  for (uint32_t id :
+       {cupti::kGraphCreated, cupti::kGraphDestroyStarting, cupti::kNodeCreateStarting,
+        cupti::kDependencyCreated, cupti::kDependencyDestroyStarting, cupti::kGraphCloned,
+        cupti::kNodeCloned, cupti::kModuleLoaded, cupti::kModuleUnloadStarting}) {
     enable(cupti::kResourceDomain, id);
   }
 }
@@ -217,7 +217,6 @@ void Tracer::OnCallback(uint32_t domain, uint32_t id, const void* data) noexcept
 void Tracer::OnResource(ThreadState& thread, uint32_t id, const cupti::ResourceData& data) {
   if (data.descriptor == nullptr) return;
   const auto& graph = *static_cast<const cupti::GraphData*>(data.descriptor);
-  if (id == cupti::kNodeUpdated) return OnExecNode(thread, graph);
   if (thread.internal_call) {
     if (thread.instantiates && id == cupti::kNodeCloned) OnExecNode(thread, graph);
     return;

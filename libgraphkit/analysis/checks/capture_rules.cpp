@@ -54,9 +54,10 @@ std::string UnsafeAdvice(const Trace& trace, const Failure& failure, const Captu
          " call cudaThreadExchangeStreamCaptureMode first";
 }
 
-// Errors that leave a capture broken: unsupported, merge, isolation, implicit, captured event.
+// Errors that leave a capture broken: unsupported, merge, unmatched, isolation, implicit, captured
+// event.
 bool Breaks(int32_t error) {
-  constexpr int32_t kBreaking[] = {kErrorUnsupported, 902, 905, 906, 907};
+  constexpr int32_t kBreaking[] = {kErrorUnsupported, 902, 903, 905, 906, 907};
   return std::ranges::find(kBreaking, error) != std::end(kBreaking);
 }
 

@@ -10,12 +10,11 @@ namespace {
 
 CUresult CaptureAllocation(Stream* stream, Pool* pool, size_t bytes, CUdeviceptr* out) {
   const Graph& graph = *stream->capture->graph;
-  if (graph.moved || InBody(graph)) return CUDA_ERROR_NOT_SUPPORTED;
+  if (graph.moved) return CUDA_ERROR_NOT_SUPPORTED;
   auto node = std::make_unique<MemAllocParams>();
   node->params.poolProps = pool->properties;
   node->params.bytesize = bytes;
-  std::vector<Edge> dependencies = stream->dependencies;
-  for (Edge& e : dependencies) e.data = {};
+  const std::vector<Edge> dependencies = stream->dependencies;
   const CUresult placed = PlaceGraphAllocation(stream->capture->graph, dependencies, node->params);
   if (placed != CUDA_SUCCESS) return placed;
   *out = node->params.dptr;
@@ -54,6 +53,8 @@ CUresult AllocateFrom(Pool* pool, size_t bytes, CUstream handle, CUdeviceptr* ou
   if (out == nullptr || pool->imported != 0) return CUDA_ERROR_INVALID_VALUE;
   if (stream->capture != nullptr) return CaptureAllocation(stream, pool, bytes, out);
   if (CUresult error = CheckUnsafe(); error != CUDA_SUCCESS) return error;
+  *out = 0;
+  if (bytes == 0) return CUDA_SUCCESS;
   if (!HasRoom(*pool, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
   const uint64_t address = TakeMemory(pool, bytes, stream);
   if (address == 0) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -131,7 +132,7 @@ CUresult MemFreeAsync(CUdeviceptr address, CUstream handle) {
   Lock lock = LockDevice();
   Stream* stream = nullptr;
   if (CUresult error = StreamForWork(handle, &stream); error != CUDA_SUCCESS) return error;
-  if (address == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (address == 0) return CUDA_SUCCESS;
   if (stream->capture != nullptr) return CaptureFree(stream, address);
   auto block = Device::Get().allocations.find(address);
   if (block == Device::Get().allocations.end() || block->second.kind == AllocationKind::kHost ||

@@ -25,8 +25,12 @@ bool IsPageable(CUmemorytype type, const void* host, CUdeviceptr device) {
 }
 
 // One device: its contexts share one address space.
+// Null: the current one.
 bool AreContexts(CUcontext a, CUcontext b) {
-  return Resolve<Context>(a) != nullptr && Resolve<Context>(b) != nullptr;
+  const auto is_context = [](CUcontext handle) {
+    return handle == nullptr ? CurrentContext() != nullptr : Resolve<Context>(handle) != nullptr;
+  };
+  return is_context(a) && is_context(b);
 }
 
 // Within one context the call isn't captured but unsafe, by others' measurement in global mode.

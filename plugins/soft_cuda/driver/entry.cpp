@@ -64,13 +64,13 @@ CUresult GetProcAddress_v2(const char* name, void** out, int version, cuuint64_t
     *status = best != nullptr ? CU_GET_PROC_ADDRESS_SUCCESS
               : known         ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
                               : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
-    return CUDA_SUCCESS;
   }
-  return best != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+  return CUDA_SUCCESS;
 }
 
 CUresult GetProcAddress(const char* name, void** out, int version, cuuint64_t flags) {
-  return GetProcAddress_v2(name, out, version, flags, nullptr);
+  const CUresult result = GetProcAddress_v2(name, out, version, flags, nullptr);
+  return result == CUDA_SUCCESS && *out == nullptr ? CUDA_ERROR_NOT_FOUND : result;
 }
 
 CUresult GetErrorName(CUresult error, const char** out) {

@@ -42,6 +42,7 @@ CUresult JoinCapture(Stream* stream, Event* event) {
   }
   if (stream->capture != nullptr && stream->capture != capture) {
     captures.Invalidate(stream->capture);
+    captures.Invalidate(capture);
     return CUDA_ERROR_STREAM_CAPTURE_MERGE;
   }
   captures.Join(stream, capture, event->points);
@@ -80,7 +81,7 @@ CUresult EventRecordWithFlags(CUevent handle, CUstream stream_handle, unsigned i
   if (CUresult error = StreamForWork(stream_handle, &stream); error != CUDA_SUCCESS) return error;
   if (event->context->gpu != stream->context->gpu) return CUDA_ERROR_INVALID_HANDLE;
   if (stream->capture == nullptr) {
-    if (flags != CU_EVENT_RECORD_DEFAULT) return CUDA_ERROR_INVALID_VALUE;
+    if (flags != CU_EVENT_RECORD_DEFAULT) return CUDA_ERROR_ILLEGAL_STATE;
     RecordOutside(stream, event);
     return CUDA_SUCCESS;
   }
@@ -109,7 +110,7 @@ CUresult StreamWaitEvent(CUstream stream_handle, CUevent handle, unsigned int fl
   }
   if (CUresult error = StreamForWork(stream_handle, &stream); error != CUDA_SUCCESS) return error;
   if (stream->capture == nullptr) {
-    if (flags != CU_EVENT_WAIT_DEFAULT) return CUDA_ERROR_INVALID_VALUE;
+    if (flags != CU_EVENT_WAIT_DEFAULT) return CUDA_ERROR_ILLEGAL_STATE;
     if (!event->recorded) return CUDA_SUCCESS;
     stream->time_ns = std::max(stream->time_ns, event->time_ns);
     if (!Device::Get().worker.IsDone(event->mark)) {

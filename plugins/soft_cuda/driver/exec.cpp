@@ -23,18 +23,11 @@ CUresult SettleAllocations(const Graph& exec) {
   return CUDA_SUCCESS;
 }
 
-// A launch into a capturing stream becomes a child graph node.
-CUresult CaptureLaunch(Stream* stream, Graph* exec) {
-  if (exec->memory_nodes > 0 || exec->conditional_nodes > 0) return CUDA_ERROR_NOT_SUPPORTED;
-  GraphStore& graphs = Device::Get().graphs;
-  Graph* body = graphs.Clone(exec, GraphKind::kChild);
-  const CUresult result = Submit(stream, CU_GRAPH_NODE_TYPE_GRAPH, ChildParams{body});
-  if (result == CUDA_SUCCESS) {
-    graphs.Adopt(stream->dependencies.front().node, body, GraphKind::kChild);
-  } else {
-    graphs.DestroyGraph(body);
-  }
-  return result;
+// A capture can't record an exec: the call ends it.
+CUresult RefuseInCapture(const Stream& stream) {
+  if (stream.capture == nullptr) return CUDA_SUCCESS;
+  Device::Get().captures.Invalidate(stream.capture);
+  return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 }
 
 }  // namespace
@@ -64,7 +57,7 @@ CUresult GraphExecGetFlags(CUgraphExec handle, cuuint64_t* flags) {
   const Lock lock = LockDevice();
   const Graph* exec = FindExec(handle);
   if (exec == nullptr || flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *flags = exec->flags;
+  *flags = exec->flags & ~cuuint64_t{CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY};
   return CUDA_SUCCESS;
 }
 
@@ -83,7 +76,7 @@ CUresult GraphUpload(CUgraphExec handle, CUstream stream_handle) {
   if (exec == nullptr) return CUDA_ERROR_INVALID_VALUE;
   Stream* stream = nullptr;
   if (CUresult error = StreamForWork(stream_handle, &stream); error != CUDA_SUCCESS) return error;
-  if (stream->capture != nullptr) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  if (CUresult error = RefuseInCapture(*stream); error != CUDA_SUCCESS) return error;
   if (!TakeUploadMemory(exec)) return CUDA_ERROR_OUT_OF_MEMORY;
   if (exec->memory_nodes == 0) return CUDA_SUCCESS;
   const CUresult result = MapAllocations(*exec, *stream);
@@ -97,7 +90,7 @@ CUresult GraphLaunch(CUgraphExec handle, CUstream stream_handle) {
   if (exec == nullptr) return CUDA_ERROR_INVALID_VALUE;
   Stream* stream = nullptr;
   if (CUresult error = StreamForWork(stream_handle, &stream); error != CUDA_SUCCESS) return error;
-  if (stream->capture != nullptr) return CaptureLaunch(stream, exec);
+  if (CUresult error = RefuseInCapture(*stream); error != CUDA_SUCCESS) return error;
   if (!TakeUploadMemory(exec)) return CUDA_ERROR_OUT_OF_MEMORY;
   if (CUresult error = SettleAllocations(*exec); error != CUDA_SUCCESS) return error;
   if (exec->memory_nodes > 0) {

@@ -27,7 +27,7 @@ struct Prepared {
 bool Allows(const Graph& graph, CUgraphNodeType type) {
   if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL) return graph.kind != GraphKind::kChild;
   const bool memory = type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE;
-  return !(memory && graph.moved) && (!InBody(graph) || IsAddableToBody(type));
+  return !(memory && graph.moved);
 }
 
 CUresult Prepare(const Place& place, CUgraphNodeType type, Prepared* out) {
@@ -105,10 +105,12 @@ CUresult AddChild(const Place& place, CUgraph handle, CUgraphChildGraphNodeOwner
   if (CUresult error = CheckChild(child, *prepared.graph, move); error != CUDA_SUCCESS)
     return error;
   GraphStore& graphs = Device::Get().graphs;
+  Node* node = graphs.BeginNode(prepared.graph, CU_GRAPH_NODE_TYPE_GRAPH, prepared.edges);
   Graph* body = move ? child : graphs.Clone(child, GraphKind::kChild);
   body->moved = move;
-  Node* node = Make(place, prepared, CU_GRAPH_NODE_TYPE_GRAPH, ChildParams{body});
+  graphs.EndNode(node, ChildParams{body});
   graphs.Adopt(node, body, GraphKind::kChild);
+  *place.out = node->handle();
   return CUDA_SUCCESS;
 }
 
@@ -128,6 +130,7 @@ CUresult AddConditional(const Place& place, CUDA_CONDITIONAL_NODE_PARAMS* params
     return CUDA_ERROR_INVALID_VALUE;
   handle->used = true;
   GraphStore& graphs = Device::Get().graphs;
+  Node* node = graphs.BeginNode(prepared.graph, type, prepared.edges);
   auto owned =
       std::make_unique<ConditionalParams>(ConditionalParams{params->handle, params->type, {}, {}});
   for (unsigned i = 0; i < params->size; ++i) {
@@ -135,8 +138,9 @@ CUresult AddConditional(const Place& place, CUDA_CONDITIONAL_NODE_PARAMS* params
     owned->shown.push_back(owned->bodies.back()->handle());
   }
   params->phGraph_out = owned->shown.data();
-  Node* node = Make(place, prepared, type, std::move(owned));
+  graphs.EndNode(node, std::move(owned));
   for (Graph* body : InnerGraphs(*node)) graphs.Adopt(node, body, GraphKind::kBody);
+  *place.out = node->handle();
   return CUDA_SUCCESS;
 }
 

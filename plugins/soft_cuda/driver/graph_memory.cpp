@@ -38,6 +38,11 @@ GraphPages& PagesAt(CUdeviceptr address) {
   return (gpu != nullptr ? *gpu : Device::Get().gpus.front()).graph_pages;
 }
 
+// A graph's memory is mapped in steps of this (an H200 with driver 580.159.04).
+constexpr uint64_t kGraphPage = uint64_t{32} << 20;
+
+uint64_t WholePages(uint64_t bytes) { return (bytes + kGraphPage - 1) / kGraphPage * kGraphPage; }
+
 // Calls visit(its parameters or null, address) for each allocation and each free node.
 template <typename Visit>
 void VisitAddresses(const Graph& graph, const Visit& visit) {
@@ -70,7 +75,8 @@ CUresult PlaceGraphAllocation(Graph* graph, std::span<const Edge> dependencies,
 bool CanFreeInGraph(const Graph& graph, CUdeviceptr address) {
   using State = GraphAddresses::State;
   const State state = graph.addresses.Find(address);
-  if (state != State::kUnknown) return state == State::kAllocated;
+  // Once an exec was made of the graph, no new node of it can free its memory.
+  if (state != State::kUnknown) return state == State::kAllocated && !graph.instantiated;
   auto block = Device::Get().allocations.find(address);
   return block != Device::Get().allocations.end() && block->second.kind == AllocationKind::kGraph;
 }
@@ -107,7 +113,14 @@ CUresult MapAllocations(const Graph& exec, const Stream& stream) {
   unmapped.erase(std::unique(unmapped.begin(), unmapped.end(), same), unmapped.end());
   for (const Gpu& gpu : device.gpus) {
     uint64_t bytes = 0;
-    for (const auto& [address, size] : unmapped) bytes += gpu.memory.Contains(address) ? size : 0;
+    size_t* last = nullptr;
+    for (auto& [address, size] : unmapped) {
+      if (!gpu.memory.Contains(address)) continue;
+      bytes += size;
+      last = &size;
+    }
+    if (last != nullptr) *last += WholePages(bytes) - bytes;
+    bytes = WholePages(bytes);
     const uint64_t takeable = gpu.graph_pages.Takeable(stream.id, device.host_time_ns);
     if (bytes > takeable + gpu.free_bytes()) return CUDA_ERROR_OUT_OF_MEMORY;
   }

@@ -129,8 +129,8 @@ CUresult GraphKernelNodeGetParams_v2(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS
   KernelParams& p = **found;
   const LaunchShape& s = p.shape;
   *out = {};
-  out->func = p.given_as_kernel ? nullptr : p.function->handle();
-  out->kern = p.given_as_kernel ? p.function->kernel_handle() : nullptr;
+  out->func = p.function->handle();
+  out->kern = p.function->module->library ? p.function->kernel_handle() : nullptr;
   out->ctx = p.context;
   out->gridDimX = s.grid[0];
   out->gridDimY = s.grid[1];

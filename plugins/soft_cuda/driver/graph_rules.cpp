@@ -38,10 +38,6 @@ bool IsBodyType(CUgraphNodeType type) {
          type == CU_GRAPH_NODE_TYPE_MEMCPY || type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
 }
 
-bool IsAddableToBody(CUgraphNodeType type) {
-  return IsBodyType(type) || type == CU_GRAPH_NODE_TYPE_HOST;
-}
-
 bool CanHaveBodies(CUgraphConditionalNodeType type, unsigned count) {
   switch (type) {
     case CU_GRAPH_COND_TYPE_IF:
@@ -59,8 +55,6 @@ CUresult CheckChild(const Graph* child, const Graph& parent, bool move) {
   if (!IsEditable(child) || Device::Get().captures.Uses(child)) return CUDA_ERROR_INVALID_VALUE;
   if (child->kind == GraphKind::kChild) return CUDA_ERROR_NOT_SUPPORTED;  // it has a parent
   if (child->conditional_nodes > 0) return CUDA_ERROR_NOT_SUPPORTED;
-  if (InBody(parent) && FirstOther(*child, IsAddableToBody) != nullptr)
-    return CUDA_ERROR_NOT_SUPPORTED;
   if (!move) return child->memory_nodes == 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
   const bool own = child->kind == GraphKind::kUser && child != Root(&parent);
   return own && child->instances == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;

@@ -9,10 +9,8 @@ namespace graphkit::soft::driver {
 
 bool IsEditable(const Graph* graph);  // null: no
 bool InBody(const Graph& graph);      // is it, or lies it in, a body of a conditional node?
-// May a body graph hold such a node when it is instantiated? One of the host's can be added before,
-// by others' measurement.
+// May a body graph hold such a node when it is instantiated? Any node can be added before.
 bool IsBodyType(CUgraphNodeType type);
-bool IsAddableToBody(CUgraphNodeType type);
 bool CanHaveBodies(CUgraphConditionalNodeType type, unsigned count);
 
 // Can `child` become a child graph node of `parent`?

@@ -1,5 +1,6 @@
 // Making execs of graphs, and the rules for it.
 #include <algorithm>
+#include <unordered_set>
 
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
@@ -59,13 +60,33 @@ Node* ForbiddenInside(const Graph& graph) {
   return nullptr;
 }
 
+// A node of the graph, at any depth, that a cycle leads to; null: none. Edges may close a cycle.
+Node* OnCycle(const Graph& graph) {
+  if (!graph.ordered_by_index) {
+    const std::vector<Node*> order = ExecutionOrder(graph);
+    if (order.size() < graph.live) {
+      const std::unordered_set<const Node*> ordered(order.begin(), order.end());
+      return *std::find_if(graph.nodes.begin(), graph.nodes.end(), [&](const Node* node) {
+        return node != nullptr && !ordered.contains(node);
+      });
+    }
+  }
+  for (const Node* node : graph.nodes) {
+    if (node == nullptr) continue;
+    for (const Graph* inner : InnerGraphs(*node)) {
+      if (Node* found = OnCycle(*inner)) return found;
+    }
+  }
+  return nullptr;
+}
+
 Outcome Check(CUgraphExec* out, const Graph* graph, unsigned long long flags) {
   const Outcome wrong{CUDA_ERROR_INVALID_VALUE, CUDA_GRAPH_INSTANTIATE_ERROR, nullptr};
   const bool auto_free = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
   const bool on_device = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0;
   if (out == nullptr || graph == nullptr) return wrong;
   const Outcome not_supported{CUDA_ERROR_NOT_SUPPORTED, CUDA_GRAPH_INSTANTIATE_ERROR, nullptr};
-  if (graph->moved || InBody(*graph)) return not_supported;
+  if (graph->parent != nullptr) return not_supported;
   if (!IsEditable(graph)) return wrong;
   if ((flags & ~kInstantiateFlags) != 0 || (auto_free && on_device)) return wrong;
   if (Device::Get().captures.Uses(graph)) return wrong;
@@ -73,6 +94,8 @@ Outcome Check(CUgraphExec* out, const Graph* graph, unsigned long long flags) {
   if (!AllHandlesUsed(*graph)) {
     return {CUDA_ERROR_INVALID_VALUE, CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED, nullptr};
   }
+  if (Node* node = OnCycle(*graph))
+    return {CUDA_ERROR_INVALID_VALUE, CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE, node};
   if (Node* node = ForbiddenInside(*graph)) {
     return {CUDA_ERROR_INVALID_VALUE, CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED, node};
   }

@@ -48,12 +48,12 @@ bool Serializes(const Launch& launch) {
   return a != nullptr && a->value.programmaticStreamSerializationAllowed != 0 && HasEdgeData();
 }
 
-// Full edges from kernels become programmatic ones where the launch allows that.
+// Edges from kernels become programmatic ones where the launch allows that, partial ones too.
 std::vector<Edge> KernelDependencies(const Stream& stream, const Launch& launch) {
   std::vector<Edge> edges = stream.dependencies;
   if (!Serializes(launch)) return edges;
   for (Edge& e : edges) {
-    if (e.node->type == CU_GRAPH_NODE_TYPE_KERNEL && IsFull(e.data)) {
+    if (e.node->type == CU_GRAPH_NODE_TYPE_KERNEL) {
       e.data =
           EdgeData(CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC, CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC);
     }
@@ -115,7 +115,6 @@ CUlaunchAttribute PriorityOf(const Stream& stream) {
 CUresult CaptureLaunch(Stream* stream, const Launch& launch) {
   auto params = std::make_unique<KernelParams>();
   params->function = launch.function;
-  params->given_as_kernel = launch.handle != launch.function->handle();
   params->context = stream->context->handle();
   params->shape = launch.shape;
   params->attributes.assign(launch.attributes.begin(), launch.attributes.end());

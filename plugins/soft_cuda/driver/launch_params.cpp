@@ -69,8 +69,9 @@ void** ArgumentPointers(const Function& function, KernelArguments& arguments) {
 void** BufferPointers(KernelArguments& arguments) {
   if (!arguments.pointers) {
     arguments.pointers = std::make_unique<void*[]>(5);
-    void* const list[5] = {CU_LAUNCH_PARAM_BUFFER_POINTER, arguments.bytes.get(),
-                           CU_LAUNCH_PARAM_BUFFER_SIZE, &arguments.size, CU_LAUNCH_PARAM_END};
+    void* const list[5] = {CU_LAUNCH_PARAM_BUFFER_SIZE, &arguments.size,
+                           CU_LAUNCH_PARAM_BUFFER_POINTER, arguments.bytes.get(),
+                           CU_LAUNCH_PARAM_END};
     std::memcpy(arguments.pointers.get(), list, sizeof list);
   }
   return arguments.pointers.get();

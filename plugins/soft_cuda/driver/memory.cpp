@@ -153,11 +153,10 @@ CUresult MemHostGetFlags(unsigned int* flags, void* pointer) {
 }
 
 CUresult MemGetInfo_v2(size_t* free, size_t* total) {
-  if (free == nullptr || total == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (CurrentContext() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   const Lock lock = LockDevice();
-  *free = CurrentContext()->gpu->free_bytes();
-  *total = CurrentContext()->gpu->figures.bytes;
+  if (free != nullptr) *free = CurrentContext()->gpu->free_bytes();
+  if (total != nullptr) *total = CurrentContext()->gpu->figures.bytes;
   return CUDA_SUCCESS;
 }
 

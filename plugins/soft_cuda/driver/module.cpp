@@ -197,10 +197,9 @@ CUresult LibraryGetManaged(CUdeviceptr* address, size_t* bytes, CUlibrary handle
 }
 
 // The device has no pointers to functions that host and device share.
-CUresult LibraryGetUnifiedFunction(void** out, CUlibrary handle, const char* name) {
+CUresult LibraryGetUnifiedFunction(void**, CUlibrary handle, const char*) {
   const Lock lock = LockDevice();
-  if (Resolve<Module>(handle) == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  return out != nullptr && name != nullptr ? CUDA_ERROR_NOT_FOUND : CUDA_ERROR_INVALID_VALUE;
+  return Resolve<Module>(handle) != nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
 }
 
 }  // namespace graphkit::soft::driver

@@ -27,7 +27,6 @@ CUresult ReadKernel(const CUDA_KERNEL_NODE_PARAMS_v3& from, NodeParams* out) {
   if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   auto params = std::make_unique<KernelParams>();
   params->function = function;
-  params->given_as_kernel = from.func != function->handle();
   params->context = from.ctx != nullptr ? from.ctx : CurrentHandle();
   params->shape = {{from.gridDimX, from.gridDimY, from.gridDimZ},
                    {from.blockDimX, from.blockDimY, from.blockDimZ},

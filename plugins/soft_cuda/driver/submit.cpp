@@ -210,10 +210,8 @@ CUresult Submit(Stream* stream, CUgraphNodeType type, NodeParams params) {
     for (Work& work : WorksOf(params)) Push(stream, std::move(work));
     return CheckMemory(CUDA_SUCCESS);
   }
-  if (InBody(*stream->capture->graph) && !IsAddableToBody(type)) return CUDA_ERROR_NOT_SUPPORTED;
-  std::vector<Edge> full = stream->dependencies;
-  for (Edge& e : full) e.data = {};  // other nodes wait for completion (not seen on a GPU)
-  Device::Get().captures.AddNode(stream, type, std::move(params), full);
+  const std::vector<Edge> dependencies = stream->dependencies;
+  Device::Get().captures.AddNode(stream, type, std::move(params), dependencies);
   return CUDA_SUCCESS;
 }
 

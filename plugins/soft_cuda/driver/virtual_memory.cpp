@@ -139,7 +139,7 @@ CUresult MemMap(CUdeviceptr address, size_t size, size_t offset,
         "allocate it with cuMemCreate");
     return CUDA_ERROR_NOT_SUPPORTED;
   }
-  if (!Virtual().MappingsIn(address, size).empty()) return CUDA_ERROR_NOT_SUPPORTED;
+  if (!Virtual().MappingsIn(address, size).empty()) return CUDA_ERROR_INVALID_VALUE;
   if (!Virtual().Map(address, {.size = size, .offset = offset, .handle = handle}))
     return CUDA_ERROR_INVALID_VALUE;
   Device::Get().AddMapped(address, size, GpuOf(*memory));

@@ -37,7 +37,10 @@ CUresult Captures::End(Stream* stream, const ThreadState& thread, Graph** graph)
   *graph = nullptr;
   Capture* capture = stream->capture;
   if (capture == nullptr) return CUDA_ERROR_ILLEGAL_STATE;
-  if (capture->origin != stream) return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
+  if (capture->origin != stream) {
+    capture->valid = false;
+    return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
+  }
   CUresult result = CUDA_SUCCESS;
   if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != thread.number) {
     result = CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
@@ -83,7 +86,6 @@ void Captures::LoseGraphsInside(const Graph* graph) {
   }
 }
 
-// A graph inside a node stays, empty: the node owns it.
 void Captures::Discard(Graph* graph) {
   if (graph == nullptr) return;
   graph->capturing = false;
@@ -91,7 +93,7 @@ void Captures::Discard(Graph* graph) {
   if (graph->kind == GraphKind::kUser) {
     graphs_.DestroyGraph(graph);
   } else {
-    graphs_.DestroyNodes(graph);
+    graphs_.DestroyInside(graph);
   }
 }
 
@@ -142,7 +144,7 @@ void Captures::Join(Stream* stream, Capture* capture, std::span<const Edge> poin
     if (same == stream->dependencies.end()) {
       stream->dependencies.push_back(point);
     } else if (Strength(point.data) > Strength(same->data)) {
-      same->data = point.data;  // it includes the weaker wait (not seen on a GPU)
+      same->data = point.data;  // it includes the weaker wait
     }
   }
 }

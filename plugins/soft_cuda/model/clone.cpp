@@ -11,7 +11,6 @@ std::unique_ptr<KernelParams> CopyKernelParams(const KernelParams& from) {
   auto copy = std::make_unique<KernelParams>();
   copy->function = from.function;
   copy->context = from.context;
-  copy->given_as_kernel = from.given_as_kernel;
   copy->shape = from.shape;
   copy->attributes = from.attributes;
   copy->arguments.size = from.arguments.size;
@@ -82,7 +81,12 @@ void GraphStore::CloneNodes(Graph* source, Graph* copy) {
     node->params = CloneParams(*from, node);
     CountAddress(*node);
     from->mark = node->position;  // for CloneEdges
-    Tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, {.graph = copy->handle(), .node = node->handle()});
+    const bool memory =
+        node->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || node->type == CU_GRAPH_NODE_TYPE_MEM_FREE;
+    if (!memory) {
+      Tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+           {.graph = copy->handle(), .node = node->handle()});
+    }
     Tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, {.graph = copy->handle(),
                                                 .original_graph = source->handle(),
                                                 .node = node->handle(),
@@ -112,38 +116,79 @@ Graph* GraphStore::Clone(Graph* source, GraphKind kind) {
   CloneNodes(source, copy);
   CloneEdges(source, copy);
   if (kind != GraphKind::kUser) copy->order = ExecutionOrder(*copy);
-  if (kind != GraphKind::kExec) {
+  if (kind == GraphKind::kUser) {
     Tell(CUPTI_CBID_RESOURCE_GRAPH_CLONED,
          {.graph = copy->handle(), .original_graph = source->handle()});
   }
   return copy;
 }
 
-// The second internal graph of an instantiation: its nodes are announced (12) and linked (15),
-// never completed (13). It uses up an id even without a subscriber.
-void GraphStore::MakeShadow(Graph* exec) {
-  const uint32_t id = ++graph_count_;
-  if (!hub_.Wants(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING)) return;
-  exec->shadow = graphs_.Make();
-  exec->shadow->kind = GraphKind::kExec;
-  exec->shadow->id = id;
-  for (Node* from : exec->nodes) MakeNode(exec->shadow, from->type);
-  const std::vector<Node*>& nodes = exec->shadow->nodes;
-  for (Node* from : exec->nodes) {
-    for (const Edge& e : from->in) Link(nodes[e.node->position], nodes[from->position], e.data);
+namespace {
+
+size_t GraphsIn(const Graph& graph) {
+  size_t count = 1;
+  for (const Node* node : graph.nodes) {
+    for (const Graph* inner : InnerGraphs(*node)) count += GraphsIn(*inner);
   }
-  MakeNode(exec->shadow, CU_GRAPH_NODE_TYPE_EMPTY);
+  return count;
+}
+
+}  // namespace
+
+// What a node of a shadow holds: shadows, too.
+NodeParams GraphStore::ShadowParams(const Node& of) {
+  if (const auto* child = std::get_if<ChildParams>(&of.params))
+    return ChildParams{MakeShadow(*child->graph)};
+  const auto* conditional = std::get_if<std::unique_ptr<ConditionalParams>>(&of.params);
+  if (conditional == nullptr) return {};
+  auto params = std::make_unique<ConditionalParams>();
+  for (const Graph* body : (*conditional)->bodies) params->bodies.push_back(MakeShadow(*body));
+  return params;
+}
+
+// The second internal graph of an instantiation: its nodes are announced (12) and linked (15),
+// completed (13) only where they hold graphs.
+Graph* GraphStore::MakeShadow(const Graph& of) {
+  Graph* shadow = MakeGraph(GraphKind::kExec);
+  for (const Node* from : of.nodes) {
+    Node* node = MakeNode(shadow, from->type);
+    node->params = ShadowParams(*from);
+    if (InnerGraphs(*node).empty()) continue;
+    Tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+         {.graph = shadow->handle(), .node = node->handle()});
+  }
+  for (const Node* from : of.nodes) {
+    for (const Edge& e : from->in)
+      Link(shadow->nodes[e.node->position], shadow->nodes[from->position], e.data);
+  }
+  return shadow;
+}
+
+// An exec's graph has no empty and no memory nodes in the end.
+void GraphStore::TellSimplified(Graph* exec) {
+  for (Node* node : exec->nodes) {
+    node->told_gone = node->type == CU_GRAPH_NODE_TYPE_EMPTY ||
+                      node->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC ||
+                      node->type == CU_GRAPH_NODE_TYPE_MEM_FREE;
+    if (node->told_gone) TellRemoved(node);
+  }
 }
 
 Graph* GraphStore::Instantiate(Graph* source, uint64_t flags, CUcontext context) {
   Graph* exec = Clone(source, GraphKind::kExec);
   exec->source = source;
   ++source->instances;
+  source->instantiated = true;
   exec->flags = flags;
-  MakeShadow(exec);
+  // The shadow uses up ids even without a subscriber.
+  if (hub_.Wants(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING)) {
+    exec->shadow = MakeShadow(*exec);
+  } else {
+    graph_count_ += static_cast<uint32_t>(GraphsIn(*exec));
+  }
   const GraphNews news{.graph = source->handle(), .exec = exec->exec_handle()};
   Tell(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATE_STARTING, news, context);
-  if (exec->shadow != nullptr) DestroyNode(exec->shadow->nodes.back());
+  TellSimplified(exec);
   Tell(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, news, context);
   return exec;
 }
@@ -151,8 +196,10 @@ Graph* GraphStore::Instantiate(Graph* source, uint64_t flags, CUcontext context)
 void GraphStore::ReleaseNodes(Graph* graph) {
   for (Node* node : graph->nodes) {
     if (node == nullptr) continue;
-    Tell(CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING,
-         {.graph = graph->handle(), .node = node->handle()});
+    if (!node->told_gone) {
+      Tell(CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING,
+           {.graph = graph->handle(), .node = node->handle()});
+    }
     ReleaseNode(node);
   }
 }
@@ -174,13 +221,14 @@ void GraphStore::DestroyExec(Graph* exec) {
   if (shadow != nullptr)
     Tell(CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING, {.graph = shadow->handle()});
   GiveBackExecMemory(exec);
+  if (shadow != nullptr) {
+    ReleaseNodes(shadow);
+    graphs_.Unmake(shadow);
+  }
   ReleaseNodes(exec);
   ReleaseObjects(exec);
   if (Graph* source = LiveSource(*exec)) --source->instances;
   graphs_.Unmake(exec);
-  if (shadow == nullptr) return;
-  ReleaseNodes(shadow);
-  graphs_.Unmake(shadow);
 }
 
 void GraphStore::SetExecParams(Graph* exec, Node* node, Node* source, NodeParams params,
@@ -188,10 +236,15 @@ void GraphStore::SetExecParams(Graph* exec, Node* node, Node* source, NodeParams
   DropAddress(*node);
   node->params = std::move(params);
   CountAddress(*node);
-  Tell(cbid, {.original_graph = source->graph->handle(),
-              .node = node->handle(),
-              .original_node = source->handle(),
-              .exec = exec->exec_handle()});
+  if (cbid == CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED) {
+    if (node->type == CU_GRAPH_NODE_TYPE_HOST)
+      Tell(cbid, {.node = source->handle(), .exec = exec->exec_handle()});
+  } else if (node->type == CU_GRAPH_NODE_TYPE_KERNEL) {
+    Tell(cbid, {.original_graph = source->graph->handle(),
+                .node = node->handle(),
+                .original_node = source->handle(),
+                .exec = exec->exec_handle()});
+  }
 }
 
 Node* FindCopy(Graph* copy, const Node* node) {

@@ -71,14 +71,25 @@ Node* GraphStore::MakeNode(Graph* graph, CUgraphNodeType type) {
   return node;
 }
 
-Node* GraphStore::AddNode(Graph* graph, CUgraphNodeType type, NodeParams params,
-                          std::span<const Edge> dependencies) {
+Node* GraphStore::BeginNode(Graph* graph, CUgraphNodeType type,
+                            std::span<const Edge> dependencies) {
   Node* node = MakeNode(graph, type);
-  node->params = std::move(params);
-  CountAddress(*node);
   node->in.reserve(dependencies.size());
   for (const Edge& edge : dependencies) Link(edge.node, node, edge.data);
-  Tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, {.graph = graph->handle(), .node = node->handle()});
+  return node;
+}
+
+void GraphStore::EndNode(Node* node, NodeParams params) {
+  node->params = std::move(params);
+  CountAddress(*node);
+  Tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+       {.graph = node->graph->handle(), .node = node->handle()});
+}
+
+Node* GraphStore::AddNode(Graph* graph, CUgraphNodeType type, NodeParams params,
+                          std::span<const Edge> dependencies) {
+  Node* node = BeginNode(graph, type, dependencies);
+  EndNode(node, std::move(params));
   return node;
 }
 
@@ -93,10 +104,7 @@ void GraphStore::Link(Node* from, Node* to, CUgraphEdgeData data) {
 CUresult GraphStore::AddEdge(Node* from, Node* to, CUgraphEdgeData data) {
   const bool known =
       std::any_of(to->in.begin(), to->in.end(), [&](const Edge& e) { return e.node == from; });
-  const bool forward = to->graph->ordered_by_index && from->index < to->index;
-  if (known || from == to || from->graph != to->graph || (!forward && Reaches(to, from))) {
-    return CUDA_ERROR_INVALID_VALUE;
-  }
+  if (known || from == to || from->graph != to->graph) return CUDA_ERROR_INVALID_VALUE;
   Link(from, to, data);
   return CUDA_SUCCESS;
 }
@@ -112,10 +120,22 @@ CUresult GraphStore::RemoveEdge(Node* from, Node* to) {
   return CUDA_SUCCESS;
 }
 
+void GraphStore::TellRemoved(Node* node) const {
+  const CUgraph graph = node->graph->handle();
+  Tell(CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING, {.graph = graph, .node = node->handle()});
+  for (const Edge& e : node->out) {
+    Tell(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_DESTROY_STARTING,
+         {.graph = graph, .node = e.node->handle(), .dependency = node->handle()});
+  }
+  for (const Edge& e : node->in) {
+    Tell(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_DESTROY_STARTING,
+         {.graph = graph, .node = node->handle(), .dependency = e.node->handle()});
+  }
+}
+
 void GraphStore::DestroyNode(Node* node) {
   Graph* graph = node->graph;
-  Tell(CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING,
-       {.graph = graph->handle(), .node = node->handle()});
+  TellRemoved(node);
   auto is_node = [node](const Edge& e) { return e.node == node; };
   for (const Edge& e : node->in) std::erase_if(e.node->out, is_node);
   for (const Edge& e : node->out) std::erase_if(e.node->in, is_node);
@@ -127,12 +147,19 @@ void GraphStore::DestroyNode(Node* node) {
   ReleaseNode(node);
 }
 
-void GraphStore::DestroyNodes(Graph* graph) {
-  ReleaseNodes(graph);
+void GraphStore::DestroyInside(Graph* graph) {
   Count(graph, -graph->memory_nodes, -graph->conditional_nodes);
-  graph->addresses = {};
-  graph->nodes.clear();
-  graph->live = 0;
+  Graph* empty = graphs_.Make();
+  empty->kind = graph->kind;
+  empty->parent = graph->parent;
+  NodeParams& params = graph->parent->params;
+  if (auto* child = std::get_if<ChildParams>(&params)) {
+    child->graph = empty;
+  } else {
+    auto& bodies = std::get<std::unique_ptr<ConditionalParams>>(params)->bodies;
+    std::replace(bodies.begin(), bodies.end(), graph, empty);
+  }
+  DestroyGraph(graph);
 }
 
 void GraphStore::ReleaseNode(Node* node) {

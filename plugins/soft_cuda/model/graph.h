@@ -1,7 +1,6 @@
 // Graphs as the driver holds them: nodes, edges with edge data, and the graphs that live inside an
-// exec. Every change tells the CUPTI subscriber, in the order that was measured on a GPU for kernel
-// and empty nodes (reference: an RTX 3060 with CUDA 13); for child, conditional and memory nodes
-// the same order is assumed.
+// exec. Every change tells the CUPTI subscriber, in the order of an H200 with driver 580.159.04,
+// but for what an instantiation puts in place of child and conditional nodes.
 #pragma once
 
 #include <cuda.h>
@@ -45,6 +44,7 @@ struct Node {
   uint32_t position;  // in graph->nodes
   uint32_t mark = 0;  // visit mark of searches
   bool enabled = true;
+  bool told_gone = false;  // of an exec: a subscriber takes it for destroyed
   Graph* graph;
   std::vector<Edge> in;
   std::vector<Edge> out;
@@ -97,6 +97,7 @@ struct Graph {
   uint32_t last_mark = 0;                  // of the searches
   uint32_t instances = 0;                  // execs that exist of it
   bool moved = false;                      // a child graph that was a user's graph before
+  bool instantiated = false;               // at least once
   std::vector<Node*> nodes;                // in order of creation; null where one was destroyed
   Node* parent = nullptr;                  // of a child or body graph
   GraphAddresses addresses;                // of its allocation nodes
@@ -111,8 +112,8 @@ struct Graph {
   Gpu* gpu = nullptr;         // that has its memory (exec_memory.h)
   uint64_t device_bytes = 0;  // of it
   bool uploaded = false;
-  Graph* shadow =
-      nullptr;  // the second graph of an instantiation; kept only where a subscriber saw it
+  // The second graph of an instantiation; kept only where a subscriber saw it.
+  Graph* shadow = nullptr;
   std::vector<Node*> order;  // of execution; of every graph that lives in an exec
 
   CUgraph handle() { return reinterpret_cast<CUgraph>(this); }
@@ -136,6 +137,9 @@ class GraphStore {
   // Makes a node with its incoming edges: callbacks 12, 15 for each edge, 13.
   Node* AddNode(Graph* graph, CUgraphNodeType type, NodeParams params,
                 std::span<const Edge> dependencies);
+  // The same in two steps: what the node holds is made between them.
+  Node* BeginNode(Graph* graph, CUgraphNodeType type, std::span<const Edge> dependencies);
+  void EndNode(Node* node, NodeParams params);
   void DestroyNode(Node* node);
 
   CUresult AddEdge(Node* from, Node* to, CUgraphEdgeData data);  // callback 15
@@ -146,8 +150,11 @@ class GraphStore {
   Graph* Clone(Graph* source, GraphKind kind);
   Graph* Instantiate(Graph* source, uint64_t flags, CUcontext context);
   void DestroyExec(Graph* exec);
-  void DestroyNodes(Graph* graph);  // all of them; the graph stays
-  // New parameters for a node of an exec: callback 22 (an update) or 23 (a single node).
+  // Of a child or body graph: its handle is of no use any more. NVIDIA's driver crashes when the
+  // node that held it is used or destroyed; here the node holds an empty graph from then on.
+  void DestroyInside(Graph* graph);
+  // New parameters for a node of an exec: callback 22 (an update, of host nodes) or 23 (a single
+  // node, of kernels).
   void SetExecParams(Graph* exec, Node* node, Node* source, NodeParams params,
                      CUpti_CallbackIdResource cbid);
 
@@ -168,7 +175,10 @@ class GraphStore {
   NodeParams CloneParams(const Node& from, Node* to);
   void CloneNodes(Graph* source, Graph* copy);
   void CloneEdges(Graph* source, Graph* copy);
-  void MakeShadow(Graph* exec);
+  void TellRemoved(Node* node) const;
+  Graph* MakeShadow(const Graph& of);
+  NodeParams ShadowParams(const Node& of);
+  void TellSimplified(Graph* exec);
   void ReleaseNode(Node* node);
   void ReleaseObjects(Graph* graph);
   void CountAddress(const Node& node);
@@ -200,7 +210,6 @@ ConditionalHandle* FindHandle(Graph* graph, CUgraphConditionalHandle id);
 
 // Searches. `full_only` follows edges that wait for completion only.
 bool IsAncestorOrSelf(Node* ancestor, std::span<const Edge> from, bool full_only);
-bool Reaches(Node* from, Node* to);
 std::vector<Node*> ExecutionOrder(const Graph& graph);
 // Shows nodes at or before `from`, along edges that wait for completion, nearest first, at most
 // `limit` of them, until `visit` says true.

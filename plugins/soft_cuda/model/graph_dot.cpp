@@ -79,7 +79,8 @@ std::string Position(const char* name, size_t x, size_t y, size_t z) {
   return Format("{%s | {{x | %zu} | {y | %zu} | {z | %zu}}}", name, x, y, z);
 }
 
-std::string CopyRows(const CUDA_MEMCPY3D& c) {
+// The rows of a copy in the runtime's types.
+std::string RuntimeCopyRows(const CUDA_MEMCPY3D& c) {
   const auto from =
       c.srcMemoryType == CU_MEMORYTYPE_HOST ? Pointer(c.srcHost) : Pointer(c.srcDevice);
   const auto to = c.dstMemoryType == CU_MEMORYTYPE_HOST ? Pointer(c.dstHost) : Pointer(c.dstDevice);
@@ -92,6 +93,34 @@ std::string CopyRows(const CUDA_MEMCPY3D& c) {
          Position("dstPos", c.dstXInBytes, c.dstY, c.dstZ) +
          Format(" | {Extent | {{Width | %zu} | {Height | %zu} | {Depth | %zu}}}}\n", c.WidthInBytes,
                 c.Height, c.Depth);
+}
+
+const char* MemoryName(CUmemorytype type) {
+  constexpr const char* kNames[] = {"HOST", "DEVICE", "ARRAY", "UNIFIED"};
+  return type >= CU_MEMORYTYPE_HOST && type <= CU_MEMORYTYPE_UNIFIED ? kNames[type - 1] : "UNKNOWN";
+}
+
+std::string CopyEnd(CUmemorytype type, CUarray array, const void* host, CUdeviceptr device,
+                    std::initializer_list<size_t> numbers) {
+  const char* name = MemoryName(type);
+  std::string text = Format("%s (%s) | ", name, name) + Pointer(array) + " | " + Pointer(host) +
+                     " | " + Pointer(device);
+  for (const size_t number : numbers) text += " | " + Number(number);
+  return text;
+}
+
+std::string CopyRows(const CUDA_MEMCPY3D& c, unsigned flags) {
+  if ((flags & CU_GRAPH_DEBUG_DOT_FLAGS_RUNTIME_TYPES) != 0) return RuntimeCopyRows(c);
+  const std::string names =
+      "MemoryType | Array | Host | Device | XInBytes | Y | Z | Pitch | Height | LOD";
+  return "| {{src | dst} | { " + names + " | " + names + "} | {" +
+         CopyEnd(c.srcMemoryType, c.srcArray, c.srcHost, c.srcDevice,
+                 {c.srcXInBytes, c.srcY, c.srcZ, c.srcPitch, c.srcHeight, c.srcLOD}) +
+         " | " +
+         CopyEnd(c.dstMemoryType, c.dstArray, c.dstHost, c.dstDevice,
+                 {c.dstXInBytes, c.dstY, c.dstZ, c.dstPitch, c.dstHeight, c.dstLOD}) +
+         Format("}}\n| {Extent | {WidthInBytes | Height | Depth} | {%zu | %zu | %zu}}\n",
+                c.WidthInBytes, c.Height, c.Depth);
 }
 
 std::string AttributeRows(const std::vector<CUlaunchAttribute>& attributes) {
@@ -113,60 +142,98 @@ std::string AttributeRows(const std::vector<CUlaunchAttribute>& attributes) {
       property(window.hitProp), property(window.missProp), cooperative, priority);
 }
 
-// Fields that a node's parameters add to its table, by type; kernels and copies have rows instead.
-struct ParameterFields {
+// Rows that a node's parameters add to its record, by type.
+struct ParameterRows {
+  unsigned flags;
+
   template <typename T>
-  Fields operator()(const T&) const {
-    return {};
+  std::string operator()(const T&) const {
+    return "";
   }
-  Fields operator()(const std::unique_ptr<MemsetParams>& p) const {
-    const CUDA_MEMSET_NODE_PARAMS& s = p->set;
-    return {{"dptr", Pointer(s.dst)},   {"pitch", Number(s.pitch)},
-            {"value", Number(s.value)}, {"elementSize", Number(s.elementSize)},
-            {"width", Number(s.width)}, {"height", Number(s.height)}};
+  std::string operator()(const std::unique_ptr<MemcpyParams>& p) const {
+    return CopyRows(p->copy, flags);
   }
-  Fields operator()(const HostParams& p) const {
-    return {{"fn", Pointer(reinterpret_cast<const void*>(p.function))},
-            {"userData", Pointer(p.user_data)}};
+  std::string operator()(const std::unique_ptr<MemAllocParams>& p) const {
+    const CUmemPoolProps& pool = p->params.poolProps;
+    return Format(
+               "| {{{poolProps | {allocType | handleTypes | {location | {type | id}}} | {%s | %s | "
+               "%s | %d}}}}\n",
+               pool.allocType == CU_MEM_ALLOCATION_TYPE_PINNED ? "PINNED" : "UNKNOWN",
+               pool.handleTypes == CU_MEM_HANDLE_TYPE_NONE ? "NONE" : "POSIX_FILE_DESCRIPTOR",
+               pool.location.type == CU_MEM_LOCATION_TYPE_DEVICE ? "DEVICE" : "HOST",
+               pool.location.id) +
+           "| " +
+           Table({{"bytesize", Number(p->params.bytesize)}, {"dptr", Pointer(p->params.dptr)}}) +
+           "\n";
   }
-  Fields operator()(const EventParams& p) const {
-    return {{"event", Pointer(static_cast<const void*>(p.event))}};
+  std::string operator()(const MemFreeParams& p) const {
+    return "| " + Table({{"dptr", Pointer(p.address)}}) + "\n";
   }
-  Fields operator()(const std::unique_ptr<MemAllocParams>& p) const {
-    return {{"dptr", Pointer(p->params.dptr)}, {"bytesize", Number(p->params.bytesize)}};
+  std::string operator()(const std::unique_ptr<SignalParams>& p) const {
+    return Semaphores(*p, [](const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS& s) {
+      return Format("{value | fence | key | flags} | {%llu | %s | %llu | %u}", s.params.fence.value,
+                    Pointer(s.params.nvSciSync.fence).c_str(), s.params.keyedMutex.key, s.flags);
+    });
   }
-  Fields operator()(const MemFreeParams& p) const { return {{"dptr", Pointer(p.address)}}; }
-  Fields operator()(const std::unique_ptr<SignalParams>& p) const {
-    return {{"numExtSems", Number(p->semaphores.size())}};
+  std::string operator()(const std::unique_ptr<WaitParams>& p) const {
+    return Semaphores(*p, [](const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS& s) {
+      return Format("{value | fence | key | timeoutMs | flags} | {%llu | %s | %llu | %u | %u}",
+                    s.params.fence.value, Pointer(s.params.nvSciSync.fence).c_str(),
+                    s.params.keyedMutex.key, s.params.keyedMutex.timeoutMs, s.flags);
+    });
   }
-  Fields operator()(const std::unique_ptr<WaitParams>& p) const {
-    return {{"numExtSems", Number(p->semaphores.size())}};
+  std::string operator()(const std::unique_ptr<BatchParams>& p) const {
+    std::string rows;
+    for (size_t i = 0; i < p->operations.size(); ++i) {
+      const CUstreamBatchMemOpParams& op = p->operations[i];
+      const auto& value = op.writeValue;  // a wait's members lie in the same places
+      rows += Format("| {{{paramArray[%zu] | {op | addr | val | flags }}}\n| {%s | ", i,
+                     OperationName(op.operation)) +
+              Pointer(value.address) + Format(" | 0x%08X | ", value.value) +
+              (value.flags == 0 ? "DEFAULT" : Format("0x%X", value.flags)) + "}}\n";
+    }
+    return rows;
   }
-  Fields operator()(const std::unique_ptr<BatchParams>& p) const {
-    return {{"count", Number(p->operations.size())}};
+
+ private:
+  template <typename Params, typename Text>
+  static std::string Semaphores(const Params& p, Text text) {
+    std::string rows;
+    for (size_t i = 0; i < p.semaphores.size(); ++i) {
+      rows += Format("| {{extSemArray[%zu]} | {", i) + Pointer(p.semaphores[i]) + "}}\n" +
+              Format("| {{paramsArray[%zu]} | ", i) + text(p.values[i]) + "}\n";
+    }
+    return rows;
   }
-  Fields operator()(const std::unique_ptr<ConditionalParams>& p) const {
-    return {{"handle", Number(p->handle)},
-            {"type", Number(static_cast<uint64_t>(p->kind))},
-            {"size", Number(p->bodies.size())}};
+  static const char* OperationName(CUstreamBatchMemOpType type) {
+    switch (type) {
+      case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+        return "WRITE_VALUE_32";
+      case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+        return "WRITE_VALUE_64";
+      case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+        return "WAIT_VALUE_32";
+      case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+        return "WAIT_VALUE_64";
+      default:
+        return "UNKNOWN";
+    }
   }
 };
 
-// The flag for the fields of a node.
-unsigned FlagOf(CUgraphNodeType type) {
+constexpr unsigned kVerbose = CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE;
+
+bool Asked(unsigned flags, unsigned what) { return (flags & (kVerbose | what)) != 0; }
+
+// The flag that makes a record of a node; 0: none does.
+unsigned RecordFlag(CUgraphNodeType type) {
   switch (type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
-      return CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_PARAMS |
-             CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_ATTRIBUTES;
+      return CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_ATTRIBUTES;
     case CU_GRAPH_NODE_TYPE_MEMCPY:
       return CU_GRAPH_DEBUG_DOT_FLAGS_MEMCPY_NODE_PARAMS;
     case CU_GRAPH_NODE_TYPE_MEMSET:
       return CU_GRAPH_DEBUG_DOT_FLAGS_MEMSET_NODE_PARAMS;
-    case CU_GRAPH_NODE_TYPE_HOST:
-      return CU_GRAPH_DEBUG_DOT_FLAGS_HOST_NODE_PARAMS;
-    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-      return CU_GRAPH_DEBUG_DOT_FLAGS_EVENT_NODE_PARAMS;
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
       return CU_GRAPH_DEBUG_DOT_FLAGS_EXT_SEMAS_SIGNAL_NODE_PARAMS;
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
@@ -177,118 +244,217 @@ unsigned FlagOf(CUgraphNodeType type) {
       return CU_GRAPH_DEBUG_DOT_FLAGS_MEM_FREE_NODE_PARAMS;
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
       return CU_GRAPH_DEBUG_DOT_FLAGS_BATCH_MEM_OP_NODE_PARAMS;
-    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-      return CU_GRAPH_DEBUG_DOT_FLAGS_CONDITIONAL_NODE_PARAMS;
     default:
       return 0;
   }
 }
 
-constexpr unsigned kVerbose = CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE;
-
-bool Asked(unsigned flags, unsigned what) { return (flags & (kVerbose | what)) != 0; }
+bool IsRecord(const Node& node, unsigned flags) {
+  const unsigned flag = RecordFlag(node.type);
+  return flag != 0 && Asked(flags, flag);
+}
 
 const KernelParams* KernelOf(const Node& node) {
   const auto* kernel = std::get_if<std::unique_ptr<KernelParams>>(&node.params);
   return kernel != nullptr ? kernel->get() : nullptr;
 }
 
-std::string InnerNames(const Node& node, const char* before, const char* after) {
-  std::string names;
-  for (const Graph* graph : InnerGraphs(node)) names += before + GraphName(*graph) + after;
-  return names;
+// "<<<{16,10,2},{32,4},0>>>", where it is asked for.
+std::string ShapeText(const KernelParams& k, unsigned flags) {
+  if (!Asked(flags, CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_PARAMS)) return "";
+  return "\\<\\<\\<" + Dimensions(k.shape.grid) + "," + Dimensions(k.shape.block) +
+         Format(",%u\\>\\>\\>", k.shape.shared_bytes);
 }
 
-std::string PlainLabel(const Node& node) {
-  const std::string label = std::to_string(node.index) + "\n";
-  if (const KernelParams* kernel = KernelOf(node))
-    return label + kernel->function->info.name + "\n";
-  const bool child = node.type == CU_GRAPH_NODE_TYPE_GRAPH;
-  return label + (child ? "" : TypeName(node.type) + std::string("\n")) +
-         InnerNames(node, "", "\n");
+// A line with a name and a value.
+std::string Line(const char* name, const std::string& value) {
+  return std::string(name) + ": " + value + "\n";
+}
+
+// What a plain label says after the number, the name and the handle.
+struct PlainEnd {
+  unsigned flags;
+
+  template <typename T>
+  std::string operator()(const T&) const {
+    return "";
+  }
+  std::string operator()(const std::unique_ptr<MemsetParams>& p) const {
+    const CUDA_MEMSET_NODE_PARAMS& s = p->set;
+    return Format("(%u,%zu)\n", s.value, s.width * s.elementSize * s.height);
+  }
+  std::string operator()(const std::unique_ptr<MemcpyParams>& p) const {
+    const CUDA_MEMCPY3D& c = p->copy;
+    return Format("(%.4s,%zu)\n", CopyKind(c), c.WidthInBytes * c.Height * c.Depth);
+  }
+  std::string operator()(const HostParams& p) const {
+    if (!Asked(flags, CU_GRAPH_DEBUG_DOT_FLAGS_HOST_NODE_PARAMS)) return "";
+    return Line("fn", Pointer(reinterpret_cast<const void*>(p.function))) +
+           Line("userData", Pointer(p.user_data));
+  }
+  std::string operator()(const EventParams& p) const {
+    if (!Asked(flags, CU_GRAPH_DEBUG_DOT_FLAGS_EVENT_NODE_PARAMS)) return "";
+    return Line("event", Pointer(static_cast<const void*>(p.event)));
+  }
+  std::string operator()(const std::unique_ptr<KernelParams>& p) const {
+    const bool handles = Asked(flags, CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES);
+    return handles ? Line("func handle", Pointer(p->function)) : "";
+  }
+};
+
+std::string Handle(const Node& node) { return Pointer(static_cast<const void*>(&node)); }
+
+std::string PlainLabel(const Node& node, const std::string& id, unsigned flags) {
+  std::string label = id + "\n";
+  if (const KernelParams* kernel = KernelOf(node)) {
+    label += kernel->function->info.name + "\n" + ShapeText(*kernel, flags);
+  } else if (node.type == CU_GRAPH_NODE_TYPE_GRAPH) {
+    label += GraphName(*InnerGraphs(node).front()) + "\n";
+  } else {
+    label += TypeName(node.type) + std::string("\n");
+  }
+  if (Asked(flags, CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES)) label += Line("node handle", Handle(node));
+  return label + std::visit(PlainEnd{flags}, node.params);
 }
 
 std::string KernelRecord(const Node& node, const KernelParams& k, const std::string& id,
                          unsigned flags) {
   std::string label = Format("{KERNEL\n| {ID | %s | ", id.c_str()) + k.function->info.name +
-                      "\\<\\<\\<" + Dimensions(k.shape.grid) + "," + Dimensions(k.shape.block) +
-                      Format(",%u\\>\\>\\>}\n", k.shape.shared_bytes);
+                      ShapeText(k, flags) + "}\n";
   if (Asked(flags, CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES)) {
-    label += "| " +
-             Table({{"node handle", Pointer(static_cast<const void*>(&node))},
-                    {"func handle", Pointer(k.function)}}) +
-             "\n";
+    label +=
+        "| " + Table({{"node handle", Handle(node)}, {"func handle", Pointer(k.function)}}) + "\n";
   }
-  if (Asked(flags, CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_ATTRIBUTES))
-    label += AttributeRows(k.attributes);
-  return label + "}";
+  return label + AttributeRows(k.attributes) + "}";
 }
 
-// `topo`: how many nodes of the graph come after this one in a topological order.
-std::string RecordLabel(const Node& node, size_t topo, unsigned flags) {
-  std::string id = std::to_string(node.index);
-  if (Asked(flags, CU_GRAPH_DEBUG_DOT_FLAGS_EXTRA_TOPO_INFO)) id += Format(" (topoId: %zu)", topo);
+// A conditional node has one form at all flags.
+std::string ConditionalRecord(const Node& node, const ConditionalParams& p, const std::string& id,
+                              unsigned flags) {
+  constexpr const char* kKinds[] = {"IF", "WHILE", "SWITCH"};
+  std::string label = "{\nCONDITIONAL\n| {ID | " + id + "}\n";
+  if (Asked(flags, CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES))
+    label += "| {node handle| " + Handle(node) + "}\n";
+  if ((flags & kVerbose) != 0) label += "| {Conditional Handle|" + Number(p.handle) + "}\n";
+  label += Format("| {Conditional Type| %s}\n", kKinds[p.kind]);
+  for (size_t i = 0; i < p.bodies.size(); ++i)
+    label += Format("| {%zu|  ", i) + GraphName(*p.bodies[i]) + "}\n";
+  return label + "}\n";
+}
+
+std::string RecordLabel(const Node& node, const std::string& id, unsigned flags) {
   if (const KernelParams* kernel = KernelOf(node)) return KernelRecord(node, *kernel, id, flags);
   Fields fields = {{"ID", id}};
   if (Asked(flags, CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES))
-    fields.push_back({"node handle", Pointer(static_cast<const void*>(&node))});
-  const bool parameters = Asked(flags, FlagOf(node.type));
-  if (const auto* copy = std::get_if<std::unique_ptr<MemcpyParams>>(&node.params)) {
-    return "{\nMEMCPY\n| " + Table(fields) + "\n" + (parameters ? CopyRows((*copy)->copy) : "") +
-           "}";
+    fields.push_back({"node handle", Handle(node)});
+  if (const auto* p = std::get_if<std::unique_ptr<MemsetParams>>(&node.params)) {
+    const CUDA_MEMSET_NODE_PARAMS& s = (*p)->set;
+    std::ranges::move(Fields{{"dptr", Pointer(s.dst)},
+                             {"pitch", Number(s.pitch)},
+                             {"value", Number(s.value)},
+                             {"elementSize", Number(s.elementSize)},
+                             {"width", Number(s.width)},
+                             {"height", Number(s.height)}},
+                      std::back_inserter(fields));
+    return "{MEMSET\n| " + Table(fields) + "}";
   }
-  if (parameters)
-    std::ranges::move(std::visit(ParameterFields{}, node.params), std::back_inserter(fields));
-  return Format("{%s\n| ", TypeName(node.type)) + Table(fields) +
-         InnerNames(node, "\n| {graph | ", "}") + "}";
+  if (const auto* p = std::get_if<std::unique_ptr<SignalParams>>(&node.params))
+    fields.push_back({"numExtSems", Number((*p)->semaphores.size())});
+  if (const auto* p = std::get_if<std::unique_ptr<WaitParams>>(&node.params))
+    fields.push_back({"numExtSems", Number((*p)->semaphores.size())});
+  if (const auto* p = std::get_if<std::unique_ptr<BatchParams>>(&node.params)) {
+    fields.push_back({"count", Number((*p)->operations.size())});
+    fields.push_back({"flags ", Format("0x%08X ", (*p)->flags)});
+  }
+  return Format("{\n%s\n| ", TypeName(node.type)) + Table(fields) + "\n" +
+         std::visit(ParameterRows{flags}, node.params) + "}";
+}
+
+const char* PlainShape(CUgraphNodeType type) {
+  switch (type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+      return "shape=\"octagon\" ";
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+      return "shape=\"invtrapezium\"";  // with nothing between it and the label
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+      return "shape=\"trapezium\"";
+    default:
+      return "shape=\"rectangle\" ";
+  }
 }
 
 // Memsets are given their style twice.
 void WriteNode(const Node& node, size_t topo, unsigned flags, std::string* out) {
-  const bool kernel = node.type == CU_GRAPH_NODE_TYPE_KERNEL;
-  const bool record = Asked(flags, CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES | FlagOf(node.type));
-  const bool twice = record && node.type == CU_GRAPH_NODE_TYPE_MEMSET;
-  *out += Format("\"%s\"[style=\"%s\" %sshape=\"%s\" label=\"", NodeName(node).c_str(),
-                 kernel ? "bold" : "solid", twice ? "style=\"solid\" " : "",
-                 record   ? "record"
-                 : kernel ? "octagon"
-                          : "rectangle");
-  *out += (record ? RecordLabel(node, topo, flags) : PlainLabel(node)) + "\"];\n\n";
+  std::string id = std::to_string(node.index);
+  if (Asked(flags, CU_GRAPH_DEBUG_DOT_FLAGS_EXTRA_TOPO_INFO)) id += Format(" (topoId: %zu)", topo);
+  const auto* conditional = std::get_if<std::unique_ptr<ConditionalParams>>(&node.params);
+  const bool bold = conditional != nullptr || node.type == CU_GRAPH_NODE_TYPE_KERNEL;
+  const bool record = conditional != nullptr || IsRecord(node, flags);
+  *out += "\"" + NodeName(node) + "\"[style=\"" + (bold ? "bold" : "solid") + "\" ";
+  if (record && node.type == CU_GRAPH_NODE_TYPE_MEMSET) *out += "style=\"solid\" ";
+  *out += std::string(record ? "shape=\"record\" " : PlainShape(node.type)) + "label=\"";
+  *out += conditional != nullptr ? ConditionalRecord(node, **conditional, id, flags)
+          : record               ? RecordLabel(node, id, flags)
+                                 : PlainLabel(node, id, flags);
+  *out += "\"];\n\n";
 }
 
+// An edge's number is its place among those that enter the same node.
 void WriteEdges(const Node& node, unsigned flags, std::string* out) {
   const bool numbers = Asked(flags, CU_GRAPH_DEBUG_DOT_FLAGS_EXTRA_TOPO_INFO);
-  for (size_t i = 0; i < node.out.size(); ++i) {
-    *out += "\"" + NodeName(node) + "\" -> \"" + NodeName(*node.out[i].node) + "\"";
-    if (numbers) *out += Format(" [headlabel=%zu]", i);
+  for (const Edge& edge : node.out) {
+    *out += "\"" + NodeName(node) + "\" -> \"" + NodeName(*edge.node) + "\"";
+    const auto& in = edge.node->in;
+    const auto is_this = [&](const Edge& e) { return e.node == &node; };
+    if (numbers) *out += Format(" [headlabel=%td]", std::ranges::find_if(in, is_this) - in.begin());
     *out += ";\n";
   }
+}
+
+// Numbers from the graph's ends back to its begins, breadth first, by the nodes' positions.
+std::vector<size_t> TopoIds(const Graph& graph) {
+  std::vector<size_t> ids(graph.nodes.size(), SIZE_MAX);
+  std::vector<const Node*> order;
+  const auto visit = [&](const Node* node) {
+    if (ids[node->position] != SIZE_MAX) return;
+    ids[node->position] = order.size();
+    order.push_back(node);
+  };
+  for (const Node* node : graph.nodes) {
+    if (node != nullptr && node->out.empty()) visit(node);
+  }
+  for (size_t i = 0; i < order.size(); ++i) {
+    for (const Edge& edge : order[i]->in) visit(edge.node);
+  }
+  return ids;  // SIZE_MAX on a cycle
 }
 
 void WriteGraph(const Graph& graph, unsigned flags, std::string* out) {
   *out += Format("subgraph cluster_%u {\nlabel=\"%s\" graph[style=\"dashed\"];\n", graph.id,
                  GraphName(graph).c_str());
-  std::vector<size_t> after(graph.nodes.size());  // how many nodes come later, by position
-  size_t left = graph.live;
-  for (const Node* node : ExecutionOrder(graph)) after[node->position] = --left;
+  const std::vector<size_t> topo = TopoIds(graph);
   for (const Node* node : graph.nodes) {
-    if (node != nullptr) WriteNode(*node, after[node->position], flags, out);
+    if (node != nullptr) WriteNode(*node, topo[node->position], flags, out);
   }
   for (const Node* node : graph.nodes) {
     if (node != nullptr) WriteEdges(*node, flags, out);
   }
   *out += "}\n";
-  for (const Node* node : graph.nodes) {
-    if (node == nullptr) continue;
-    for (const Graph* inner : InnerGraphs(*node)) WriteGraph(*inner, flags, out);
-  }
 }
 
 }  // namespace
 
 std::string DotText(const Graph& graph, unsigned flags) {
   std::string text = "digraph dot {\n";
-  WriteGraph(graph, flags, &text);
+  std::vector<const Graph*> graphs = {&graph};  // breadth first
+  for (size_t i = 0; i < graphs.size(); ++i) {
+    WriteGraph(*graphs[i], flags, &text);
+    for (const Node* node : graphs[i]->nodes) {
+      if (node == nullptr) continue;
+      const auto inner = InnerGraphs(*node);
+      graphs.insert(graphs.end(), inner.begin(), inner.end());
+    }
+  }
   return text + "}\n";
 }
 

@@ -11,11 +11,10 @@
 //   }
 //   }
 //
-// Each inner graph is a cluster of its own. What public dumps of CUDA 12 show: without flags
-// kernels and child graphs; verbose, kernels, copies and sets. Not known, and taken to be alike:
-// the labels of all other kinds, the shape of what is neither kernel nor child without flags, a
-// conditional node's line for each body, which part of a record each flag gives, and in which
-// order the topoId counts.
+// Each inner graph is a cluster of its own, breadth first. The forms at each flag are those of an
+// H200 with driver 580.159.04 for a graph with a node of every type (testdata/dot). Not seen:
+// copies other than from device to device, memory pools with handles, operations on values other
+// than a write of 32 bits, and in which order the topoId counts where a graph has several ends.
 #pragma once
 
 #include <string>

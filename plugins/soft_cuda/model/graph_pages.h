@@ -7,8 +7,8 @@
 //   a launch takes idle pages of its own stream; another stream's only where that work is over
 //
 // Sources: the Programming Guide on the physical memory of graph memory nodes, and NVIDIA's
-// graphMemoryFootprint sample, whose texts say what the attribute shows. Not seen on a GPU: sizes
-// are as asked for, where a driver may round them to pages.
+// graphMemoryFootprint sample, whose texts say what the attribute shows. Who maps rounds an exec's
+// bytes up to the driver's steps.
 #pragma once
 
 #include <cstdint>

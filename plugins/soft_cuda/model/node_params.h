@@ -32,7 +32,6 @@ struct KernelArguments {
 struct KernelParams {
   Function* function = nullptr;
   CUcontext context = nullptr;
-  bool given_as_kernel = false;
   LaunchShape shape;
   KernelArguments arguments;
   std::vector<CUlaunchAttribute> attributes;

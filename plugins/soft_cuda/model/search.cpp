@@ -47,11 +47,6 @@ bool IsAncestorOrSelf(Node* ancestor, std::span<const Edge> from, bool full_only
   return ancestor->mark == mark;
 }
 
-bool Reaches(Node* from, Node* to) {
-  const Edge end{to, {}};
-  return IsAncestorOrSelf(from, {&end, 1}, false);
-}
-
 std::vector<Node*> ExecutionOrder(const Graph& graph) {
   std::vector<Node*> order;
   if (graph.ordered_by_index) {

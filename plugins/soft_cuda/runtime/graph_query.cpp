@@ -12,7 +12,7 @@ cudaError_t GraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams*
     return ToRuntime(error);
   const void* host = p.func != nullptr ? HostFunctionOf(p.func) : HostFunctionOf(p.kern);
   // A function of a driver module has no name in the runtime.
-  if (host == nullptr && p.func != nullptr) return cudaErrorInvalidDeviceFunction;
+  if (host == nullptr && p.kern == nullptr) return cudaErrorInvalidDeviceFunction;
   out->func = host != nullptr ? const_cast<void*>(host) : static_cast<void*>(p.kern);
   out->gridDim = dim3(p.gridDimX, p.gridDimY, p.gridDimZ);
   out->blockDim = dim3(p.blockDimX, p.blockDimY, p.blockDimZ);
@@ -20,6 +20,11 @@ cudaError_t GraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams*
   out->kernelParams = p.kernelParams;
   out->extra = p.extra;
   return cudaSuccess;
+}
+
+cudaError_t GraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned int flags) {
+  return ToRuntime(
+      cuGraphDebugDotPrint(graph, path, flags | CU_GRAPH_DEBUG_DOT_FLAGS_RUNTIME_TYPES));
 }
 
 cudaError_t GraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms* out) {

@@ -10,14 +10,15 @@ cudaError_t FromLaunch(CUresult result, dim3 grid, dim3 block) {
       grid.x == 0 || grid.y == 0 || grid.z == 0 || block.x == 0 || block.y == 0 || block.z == 0;
   const bool large = block.x > 1024 || block.y > 1024 || block.z > 64 ||
                      block.x * block.y * block.z > 1024 || grid.y > 65535 || grid.z > 65535;
-  return result == CUDA_ERROR_INVALID_VALUE && (empty || large) ? cudaErrorInvalidConfiguration
-                                                                : ToRuntime(result);
+  const bool own = kRuntimeVersion < 13000 && (empty || large);
+  return result == CUDA_ERROR_INVALID_VALUE && own ? cudaErrorInvalidConfiguration
+                                                   : ToRuntime(result);
 }
 
 cudaError_t LaunchKernel(const void* func, dim3 grid, dim3 block, void** args, size_t shared,
                          cudaStream_t stream) {
   CUfunction function = FunctionOf(func);
-  if (function == nullptr) return cudaErrorInvalidDeviceFunction;
+  if (function == nullptr) return NotAKernel(func);
   return FromLaunch(cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
                                    static_cast<unsigned>(shared), stream, args, nullptr),
                     grid, block);
@@ -26,7 +27,7 @@ cudaError_t LaunchKernel(const void* func, dim3 grid, dim3 block, void** args, s
 cudaError_t LaunchCooperativeKernel(const void* func, dim3 grid, dim3 block, void** args,
                                     size_t shared, cudaStream_t stream) {
   CUfunction function = FunctionOf(func);
-  if (function == nullptr) return cudaErrorInvalidDeviceFunction;
+  if (function == nullptr) return NotAKernel(func);
   return FromLaunch(cuLaunchCooperativeKernel(function, grid.x, grid.y, grid.z, block.x, block.y,
                                               block.z, static_cast<unsigned>(shared), stream, args),
                     grid, block);
@@ -50,7 +51,7 @@ CUlaunchConfig ToDriver(const cudaLaunchConfig_t& config) {
 cudaError_t LaunchKernelExC(const cudaLaunchConfig_t* config, const void* func, void** args) {
   if (config == nullptr) return cudaErrorInvalidValue;
   CUfunction function = FunctionOf(func);
-  if (function == nullptr) return cudaErrorInvalidDeviceFunction;
+  if (function == nullptr) return NotAKernel(func);
   const CUlaunchConfig c = ToDriver(*config);
   return FromLaunch(cuLaunchKernelEx(&c, function, args, nullptr), config->gridDim,
                     config->blockDim);
@@ -58,14 +59,13 @@ cudaError_t LaunchKernelExC(const cudaLaunchConfig_t* config, const void* func, 
 
 cudaError_t FuncGetName(const char** name, const void* func) {
   CUfunction function = FunctionOf(func);
-  return function != nullptr ? ToRuntime(cuFuncGetName(name, function))
-                             : cudaErrorInvalidDeviceFunction;
+  return function != nullptr ? ToRuntime(cuFuncGetName(name, function)) : NotAKernel(func);
 }
 
 cudaError_t FuncGetParamInfo(const void* func, size_t index, size_t* offset, size_t* size) {
   CUfunction function = FunctionOf(func);
   return function != nullptr ? ToRuntime(cuFuncGetParamInfo(function, index, offset, size))
-                             : cudaErrorInvalidDeviceFunction;
+                             : NotAKernel(func);
 }
 
 cudaError_t GetFuncBySymbol(cudaFunction_t* out, const void* func) {
@@ -83,7 +83,7 @@ cudaError_t GetKernel(cudaKernel_t* out, const void* func) {
 
 cudaError_t FuncGetAttributes(cudaFuncAttributes* out, const void* func) {
   CUfunction f = FunctionOf(func);
-  if (f == nullptr) return cudaErrorInvalidDeviceFunction;
+  if (f == nullptr) return NotAKernel(func);
   if (out == nullptr) return cudaErrorInvalidValue;
   auto get = [f](CUfunction_attribute attribute) {
     int value = 0;
@@ -112,7 +112,7 @@ cudaError_t FuncGetAttributes(cudaFuncAttributes* out, const void* func) {
 
 cudaError_t FuncSetAttribute(const void* func, cudaFuncAttribute attr, int value) {
   CUfunction function = FunctionOf(func);
-  if (function == nullptr) return cudaErrorInvalidDeviceFunction;
+  if (function == nullptr) return NotAKernel(func);
   return ToRuntime(cuFuncSetAttribute(function, static_cast<CUfunction_attribute>(attr), value));
 }
 

@@ -24,7 +24,7 @@ cudaError_t ToDriver(const cudaKernelNodeParams& from, CUDA_KERNEL_NODE_PARAMS* 
   out->sharedMemBytes = from.sharedMemBytes;
   out->kernelParams = from.kernelParams;
   out->extra = from.extra;
-  return out->func != nullptr ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+  return out->func != nullptr ? cudaSuccess : NotAKernel(from.func);
 }
 
 cudaError_t ToDriver(const cudaMemsetParams& from, CUDA_MEMSET_NODE_PARAMS* out) {
@@ -40,7 +40,7 @@ cudaError_t ToDriver(const cudaGraphNodeParams& from, CUgraphNodeParams* out) {
     out->kernel.func = FunctionOf(from.kernel.func);
     out->kernel.kern = nullptr;
     out->kernel.ctx = nullptr;
-    return out->kernel.func != nullptr ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+    return out->kernel.func != nullptr ? cudaSuccess : NotAKernel(from.kernel.func);
   }
   if (from.type == cudaGraphNodeTypeMemcpy) {
     out->memcpy = {};

@@ -9,7 +9,7 @@ cudaError_t OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, cons
                                                                int block, size_t dynamic,
                                                                unsigned int flags) {
   CUfunction function = FunctionOf(func);
-  if (function == nullptr) return cudaErrorInvalidDeviceFunction;
+  if (function == nullptr) return NotAKernel(func);
   return ToRuntime(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block,
                                                                         dynamic, flags));
 }
@@ -22,14 +22,14 @@ cudaError_t OccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* f
 cudaError_t OccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* func, int blocks,
                                                   int block) {
   CUfunction function = FunctionOf(func);
-  if (function == nullptr) return cudaErrorInvalidDeviceFunction;
+  if (function == nullptr) return NotAKernel(func);
   return ToRuntime(cuOccupancyAvailableDynamicSMemPerBlock(bytes, function, blocks, block));
 }
 
 cudaError_t OccupancyMaxPotentialClusterSize(int* size, const void* func,
                                              const cudaLaunchConfig_t* config) {
   CUfunction function = FunctionOf(func);
-  if (function == nullptr) return cudaErrorInvalidDeviceFunction;
+  if (function == nullptr) return NotAKernel(func);
   if (config == nullptr) return cudaErrorInvalidValue;
   const CUlaunchConfig c = ToDriver(*config);
   return ToRuntime(cuOccupancyMaxPotentialClusterSize(size, function, &c));
@@ -38,7 +38,7 @@ cudaError_t OccupancyMaxPotentialClusterSize(int* size, const void* func,
 cudaError_t OccupancyMaxActiveClusters(int* clusters, const void* func,
                                        const cudaLaunchConfig_t* config) {
   CUfunction function = FunctionOf(func);
-  if (function == nullptr) return cudaErrorInvalidDeviceFunction;
+  if (function == nullptr) return NotAKernel(func);
   if (config == nullptr) return cudaErrorInvalidValue;
   const CUlaunchConfig c = ToDriver(*config);
   return ToRuntime(cuOccupancyMaxActiveClusters(clusters, function, &c));

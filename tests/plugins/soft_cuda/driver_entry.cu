@@ -48,10 +48,11 @@ void Names() {
   EXPECT(newest == nullptr && status == CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
   EXPECT_OK(cuGetProcAddress("cuNoSuchFunction", &newest, 12000, 0, &status));
   EXPECT(status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
-  EXPECT_ERROR(CUDA_ERROR_NOT_FOUND,
-               cuGetProcAddress("cuNoSuchFunction", &newest, 12000, 0, nullptr));
+  EXPECT_OK(cuGetProcAddress("cuNoSuchFunction", &newest, 12000, 0, nullptr));
+  EXPECT(newest == nullptr);
   EXPECT_ERROR(CUDA_ERROR_NOT_FOUND, cuGetProcAddress_v1("cuNoSuchFunction", &newest, 12000, 0));
-  EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuGetProcAddress(nullptr, &newest, 12000, 0, &status));
+  ON_SOFT(EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE,
+                       cuGetProcAddress(nullptr, &newest, 12000, 0, &status)));
 }
 
 }  // namespace

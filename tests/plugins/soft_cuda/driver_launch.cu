@@ -97,7 +97,8 @@ CASE(Buffers) {
   const CUDA_KERNEL_NODE_PARAMS& got = captured.params;
   EXPECT(got.kernelParams != nullptr || got.extra != nullptr);
   if (got.extra != nullptr) {
-    EXPECT(static_cast<decltype(buffer)*>(got.extra[1])->amount == 43);
+    EXPECT(got.extra[2] == CU_LAUNCH_PARAM_BUFFER_POINTER);
+    EXPECT(static_cast<decltype(buffer)*>(got.extra[3])->amount == 43);
   } else {
     EXPECT(*static_cast<unsigned*>(got.kernelParams[1]) == 43);
   }

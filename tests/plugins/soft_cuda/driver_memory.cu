@@ -45,7 +45,11 @@ CASE(Plain) {
   EXPECT_CU(cuMemsetD2D8(memory, pitch, 1, 100, 3));
   EXPECT_CU(cuMemFree(memory));
   EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuMemAllocPitch(&memory, &pitch, 100, 3, 3));
-  EXPECT_FAILS(cuMemGetInfo(nullptr, nullptr));
+  EXPECT_OK(cuMemGetInfo(nullptr, nullptr));
+  CUcontext current = nullptr;
+  EXPECT_OK(cuCtxPopCurrent(&current));
+  EXPECT_ERROR(CUDA_ERROR_INVALID_CONTEXT, cuMemGetInfo(&size, &size));
+  EXPECT_OK(cuCtxPushCurrent(current));
 }
 
 // effect: cuMemAllocHost cuMemHostAlloc cuMemFreeHost cuMemHostGetFlags cuMemHostGetDevicePointer
@@ -122,8 +126,11 @@ CASE(Copies) {
   EXPECT_CU(cuMemcpyPeerAsync(to, context, from, context, kBytes, stream));
   EXPECT_CU(cuStreamSynchronize(stream));
   EXPECT(Holds(to, 8));
-  EXPECT_FAILS(cuMemcpyPeer(to, nullptr, from, nullptr, kBytes));
-  EXPECT_FAILS(cuMemcpyPeerAsync(to, nullptr, from, nullptr, kBytes, stream));
+  EXPECT_OK(cuMemcpyPeer(to, nullptr, from, nullptr, kBytes));  // the current one
+  EXPECT_OK(cuMemcpyPeerAsync(to, nullptr, from, nullptr, kBytes, stream));
+  EXPECT_OK(cuStreamSynchronize(stream));
+  EXPECT_FAILS(cuMemcpyPeer(0, context, from, context, kBytes));
+  EXPECT_FAILS(cuMemcpyPeerAsync(0, context, from, context, kBytes, stream));
 }
 
 // effect: cuMemsetD8 cuMemsetD8Async cuMemsetD16 cuMemsetD16Async cuMemsetD32 cuMemsetD32Async
@@ -182,7 +189,8 @@ CASE(Pools) {
   EXPECT_FAILS(cuMemPoolTrimTo(nullptr, 0));
   EXPECT_FAILS(cuMemAllocFromPoolAsync(&memory, 16, nullptr, stream));
   EXPECT_FAILS(cuMemAllocAsync(nullptr, 16, stream));
-  EXPECT_FAILS(cuMemFreeAsync(0, stream));
+  EXPECT_OK(cuMemFreeAsync(0, stream));
+  EXPECT_FAILS(cuMemFreeAsync(16, stream));
   EXPECT_FAILS(cuDeviceGetMemPool(nullptr, 0));
   EXPECT_FAILS(cuDeviceGetDefaultMemPool(nullptr, 0));
   EXPECT_FAILS(cuDeviceSetMemPool(0, nullptr));

@@ -89,7 +89,7 @@ CASE(Options) {
   CUmoduleLoadingMode mode;
   EXPECT_OK(cuModuleGetLoadingMode(&mode));
   EXPECT(mode == CU_MODULE_EAGER_LOADING || mode == CU_MODULE_LAZY_LOADING);
-  EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuModuleGetLoadingMode(nullptr));
+  ON_SOFT(EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuModuleGetLoadingMode(nullptr)));
   EXPECT_OK(cuModuleUnload(module));
 }
 
@@ -271,7 +271,7 @@ CASE(LibraryVariables) {
   EXPECT(bytes == 4 && *reinterpret_cast<int*>(address) == 9);
   EXPECT_ERROR(CUDA_ERROR_NOT_FOUND, cuLibraryGetManaged(&address, &bytes, library, "counter"));
   void* function = nullptr;
-  EXPECT_ERROR(CUDA_ERROR_NOT_FOUND, cuLibraryGetUnifiedFunction(&function, library, "none"));
+  EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuLibraryGetUnifiedFunction(&function, library, "none"));
   EXPECT_OK(cuLibraryUnload(library));
 }
 
@@ -349,7 +349,7 @@ CASE(Occupancy) {
   EXPECT_OK(cuOccupancyAvailableDynamicSMemPerBlock(&one, add, 1, 128));
   EXPECT_OK(cuOccupancyAvailableDynamicSMemPerBlock(&two, add, 2, 128));
   EXPECT(one >= two && two > 0);
-  EXPECT_FAILS(cuOccupancyAvailableDynamicSMemPerBlock(nullptr, add, 1, 128));
+  ON_SOFT(EXPECT_FAILS(cuOccupancyAvailableDynamicSMemPerBlock(nullptr, add, 1, 128)));
   EXPECT_OK(cuModuleUnload(module));
 }
 

@@ -35,9 +35,9 @@ int main() {
   EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaEventRecord(nullptr, stream));
   EXPECT_ERROR(cudaErrorInvalidValue, cudaEventRecordWithFlags(start, stream, 0x10));
   // Nodes are made only in captures.
-  EXPECT_ERROR(cudaErrorInvalidValue,
+  EXPECT_ERROR(cudaErrorIllegalState,
                cudaEventRecordWithFlags(start, stream, cudaEventRecordExternal));
-  EXPECT_ERROR(cudaErrorInvalidValue, cudaStreamWaitEvent(stream, start, cudaEventWaitExternal));
+  EXPECT_ERROR(cudaErrorIllegalState, cudaStreamWaitEvent(stream, start, cudaEventWaitExternal));
   EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaEventSynchronize(nullptr));
   EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaEventQuery(nullptr));
   EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaEventDestroy(nullptr));

@@ -139,6 +139,7 @@ CASE(Driver) {
 }  // namespace
 
 int main() {
+  if (!conformance::OnSoftDevice()) return conformance::SkipOnGpu("external_memory");
   EXPECT_OK(cudaFree(nullptr));
   conformance::RunCases();
   return conformance::Finish("external_memory");

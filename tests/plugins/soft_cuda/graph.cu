@@ -26,7 +26,14 @@ CASE(Edges) {
   cudaGraphNode_t c = AddEmpty(graph);
   EXPECT_OK(cudaGraphAddDependencies(graph, &b, &c, nullptr, 1));
   EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphAddDependencies(graph, &b, &c, nullptr, 1));
-  EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphAddDependencies(graph, &c, &a, nullptr, 1));
+  // A cycle is refused by the instantiation.
+  EXPECT_OK(cudaGraphAddDependencies(graph, &c, &a, nullptr, 1));
+  cudaGraphInstantiateParams params = {};
+  cudaGraphExec_t exec = nullptr;
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphInstantiateWithParams(&exec, graph, &params));
+  EXPECT(params.result_out == cudaGraphInstantiateInvalidStructure &&
+         params.errNode_out != nullptr);
+  EXPECT_OK(cudaGraphRemoveDependencies(graph, &c, &a, nullptr, 1));
   EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphAddDependencies(graph, &a, &a, nullptr, 1));
   size_t count = 0;
   EXPECT_OK(cudaGraphNodeGetDependencies(c, nullptr, nullptr, &count));
@@ -115,23 +122,20 @@ CASE(KernelsByParams) {
   EXPECT_OK(cudaGraphDestroy(clone));
 }
 
-CASE(LaunchIntoCapture) {
+CASE(ALaunchEndsACapture) {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t exec = nullptr;
   EXPECT_OK(cudaGraphCreate(&graph, 0));
   AddEmpty(graph);
   EXPECT_OK(cudaGraphInstantiate(&exec, graph, 0));
   EXPECT_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-  EXPECT_OK(cudaGraphLaunch(exec, stream));
+  EXPECT_ERROR(cudaErrorStreamCaptureUnsupported, cudaGraphLaunch(exec, stream));
   cudaGraph_t outer = nullptr;
-  EXPECT_OK(cudaStreamEndCapture(stream, &outer));
-  cudaGraphNode_t node = nullptr;
-  size_t count = 1;
-  EXPECT_OK(cudaGraphGetNodes(outer, &node, &count));
-  cudaGraphNodeType type;
-  EXPECT_OK(cudaGraphNodeGetType(node, &type));
-  EXPECT(type == cudaGraphNodeTypeGraph);
-  EXPECT_OK(cudaGraphDestroy(outer));
+  EXPECT_ERROR(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(stream, &outer));
+  EXPECT(outer == nullptr);
+  EXPECT_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+  EXPECT_ERROR(cudaErrorStreamCaptureUnsupported, cudaGraphUpload(exec, stream));
+  EXPECT_ERROR(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(stream, &outer));
   EXPECT_OK(cudaGraphExecDestroy(exec));
   EXPECT_OK(cudaGraphDestroy(graph));
 }

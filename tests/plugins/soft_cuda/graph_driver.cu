@@ -72,7 +72,7 @@ CASE(Structure) {
   EXPECT_OK(cuGraphAddEmptyNode(&a, graph, nullptr, 0));
   EXPECT_OK(cuGraphAddEmptyNode(&b, graph, nullptr, 0));
   EXPECT_OK(cuGraphAddDependencies(graph, &a, &b, nullptr, 1));
-  EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuGraphAddDependencies(graph, &b, &a, nullptr, 1));
+  EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuGraphAddDependencies(graph, &a, &b, nullptr, 1));
   size_t count = 0;
   EXPECT_OK(cuGraphGetNodes(graph, nullptr, &count));
   EXPECT(count == 2);

@@ -5,7 +5,7 @@ using namespace conformance;
 
 namespace {
 
-constexpr size_t kBytes = 1 << 20;
+constexpr size_t kBytes = 32 << 20;  // graphs' memory is mapped in steps of this
 
 cudaStream_t stream;
 
@@ -200,10 +200,11 @@ CASE(Pages) {
   cudaStream_t other = nullptr;
   EXPECT_OK(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
   EXPECT_OK(cudaGraphLaunch(second, other));
-  EXPECT(Account(cudaGraphMemAttrUsedMemCurrent) == 2 * kBytes);
+  // On a GPU the launches before may be over.
+  ON_SOFT(EXPECT(Account(cudaGraphMemAttrUsedMemCurrent) == 2 * kBytes));
   EXPECT_OK(cudaDeviceSynchronize());
   EXPECT_OK(cudaGraphLaunch(second, stream));
-  EXPECT(Account(cudaGraphMemAttrUsedMemCurrent) == 2 * kBytes);
+  ON_SOFT(EXPECT(Account(cudaGraphMemAttrUsedMemCurrent) == 2 * kBytes));
   EXPECT_OK(cudaDeviceSynchronize());
   EXPECT_OK(cudaDeviceGraphMemTrim(0));
   EXPECT(Account(cudaGraphMemAttrUsedMemCurrent) == 0);

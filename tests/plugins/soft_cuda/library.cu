@@ -41,11 +41,14 @@ CASE(Kernels) {
   EXPECT_OK(
       cudaKernelSetAttributeForDevice(add, cudaFuncAttributeMaxDynamicSharedMemorySize, 60000, 0));
   float* data = nullptr;
+  EXPECT_OK(cudaMalloc(&data, 4096));
   unsigned amount = 1;
   char rest[24] = {};
   void* arguments[] = {&data, &amount, rest};
   EXPECT_OK(cudaLaunchKernel(reinterpret_cast<const void*>(add), dim3(1), dim3(32), arguments,
                              60000, nullptr));
+  EXPECT_OK(cudaDeviceSynchronize());
+  EXPECT_OK(cudaFree(data));
   EXPECT_ERROR(cudaErrorInvalidValue,
                cudaKernelSetAttributeForDevice(add, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                                1 << 30, 0));
@@ -78,7 +81,7 @@ CASE(Variables) {
   EXPECT_ERROR(cudaErrorSymbolNotFound, cudaLibraryGetGlobal(&address, &bytes, library, "none"));
   EXPECT_ERROR(cudaErrorSymbolNotFound,
                cudaLibraryGetManaged(&address, &bytes, library, "counter"));
-  EXPECT_ERROR(cudaErrorSymbolNotFound, cudaLibraryGetUnifiedFunction(&address, library, "none"));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaLibraryGetUnifiedFunction(&address, library, "none"));
   EXPECT_OK(cudaLibraryUnload(library));
   EXPECT_ERROR(cudaErrorFileNotFound, cudaLibraryLoadFromFile(&library, "/no/such/file", nullptr,
                                                               nullptr, 0, nullptr, nullptr, 0));
@@ -133,9 +136,8 @@ CASE(Attributes) {
   EXPECT_ERROR(
       cudaErrorInvalidValue,
       cudaFuncSetAttribute(kBounded, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 30));
-  EXPECT_ERROR(cudaErrorInvalidDeviceFunction,
-               cudaFuncSetAttribute(static_cast<const void*>(&no_kernel),
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, 0));
+  EXPECT_ERROR(kNoKernel, cudaFuncSetAttribute(static_cast<const void*>(&no_kernel),
+                                               cudaFuncAttributeMaxDynamicSharedMemorySize, 0));
   cudaGetLastError();
 }
 
@@ -167,7 +169,7 @@ CASE(Occupancy) {
   config.blockDim = 128;
   EXPECT_OK(cudaOccupancyMaxPotentialClusterSize(&clusters, Touch, &config));
   EXPECT(clusters == 8);
-  EXPECT_FAILS(cudaOccupancyMaxPotentialClusterSize(&clusters, kTouch, nullptr));
+  ON_SOFT(EXPECT_FAILS(cudaOccupancyMaxPotentialClusterSize(&clusters, kTouch, nullptr)));
   config.attrs = &cluster;
   config.numAttrs = 1;
   EXPECT_OK(cudaOccupancyMaxActiveClusters(&clusters, Touch, &config));

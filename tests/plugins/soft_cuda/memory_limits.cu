@@ -25,7 +25,7 @@ CASE(AllocationsOfNothing) {
   CUdeviceptr second = 0;
   EXPECT_OK(cuMemAllocAsync(&first, 0, stream));
   EXPECT_OK(cuMemAllocAsync(&second, 0, stream));
-  EXPECT(first != second);
+  EXPECT(first == 0 && second == 0);
   EXPECT_OK(cuMemFreeAsync(first, stream));
   EXPECT_OK(cuMemFreeAsync(second, stream));
   cudaMemPool_t pool = nullptr;
@@ -107,7 +107,7 @@ CASE(ReservationsAndMappings) {
   EXPECT_ERROR(CUDA_ERROR_NOT_SUPPORTED, cuMemMap(address + 4096, kStep, 0, memory, 0));
   EXPECT_ERROR(CUDA_ERROR_NOT_SUPPORTED, cuMemMap(address, kStep + 4096, 0, memory, 0));
   EXPECT_OK(cuMemMap(address, 2 * kStep, 0, memory, 0));
-  EXPECT_ERROR(CUDA_ERROR_NOT_SUPPORTED, cuMemMap(address + kStep, 2 * kStep, 0, memory, 0));
+  EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuMemMap(address + kStep, 2 * kStep, 0, memory, 0));
   EXPECT_OK(cuMemUnmap(address, 2 * kStep));
   EXPECT_OK(cuMemUnmap(address, 2 * kStep));
   EXPECT_OK(cuMemRelease(memory));
@@ -120,14 +120,15 @@ CASE(HandlesOfPlainMemory) {
   EXPECT_OK(cudaMalloc(&memory, 1 << 20));
   CUmemGenericAllocationHandle handle = 0;
   CUmemGenericAllocationHandle again = 0;
-  EXPECT_OK(cuMemRetainAllocationHandle(&handle, memory));
-  EXPECT_OK(cuMemRetainAllocationHandle(&again, static_cast<char*>(memory) + 4096));
-  EXPECT(handle != 0 && handle == again);
+  ON_SOFT(EXPECT_OK(cuMemRetainAllocationHandle(&handle, memory)));
+  ON_SOFT(EXPECT_OK(cuMemRetainAllocationHandle(&again, static_cast<char*>(memory) + 4096)));
+  ON_SOFT(EXPECT(handle != 0 && handle == again));
   CUmemAllocationProp properties = {};
-  EXPECT_OK(cuMemGetAllocationPropertiesFromHandle(&properties, handle));
-  EXPECT(properties.location.type == CU_MEM_LOCATION_TYPE_DEVICE && properties.location.id == 0);
-  EXPECT_OK(cuMemRelease(handle));
-  EXPECT_OK(cuMemRelease(again));
+  ON_SOFT(EXPECT_OK(cuMemGetAllocationPropertiesFromHandle(&properties, handle)));
+  ON_SOFT(EXPECT(properties.location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
+                 properties.location.id == 0));
+  ON_SOFT(EXPECT_OK(cuMemRelease(handle)));
+  ON_SOFT(EXPECT_OK(cuMemRelease(again)));
   EXPECT_FAILS(cuMemRelease(handle));
   int on_host = 0;
   EXPECT_FAILS(cuMemRetainAllocationHandle(&handle, &on_host));
@@ -168,7 +169,7 @@ CASE(Occupancy) {
   config.blockDim = dim3(128);
   int clusters = 0;
   EXPECT_OK(cudaOccupancyMaxActiveClusters(&clusters, Touch, &config));
-  EXPECT(clusters > 0);
+  ON_SOFT(EXPECT(clusters > 0));  // 0 on an H200: no cluster was asked for
 }
 
 // Refused by name (software device only).
@@ -177,10 +178,10 @@ CASE(PoolsOfOtherMemory) {
   properties.allocType = cudaMemAllocationTypePinned;
   properties.location.type = cudaMemLocationTypeHost;
   cudaMemPool_t pool = nullptr;
-  EXPECT_ERROR(cudaErrorNotSupported, cudaMemPoolCreate(&pool, &properties));
+  ON_SOFT(EXPECT_ERROR(cudaErrorNotSupported, cudaMemPoolCreate(&pool, &properties)));
   properties.allocType = cudaMemAllocationTypeManaged;
   properties.location.type = cudaMemLocationTypeDevice;
-  EXPECT_ERROR(cudaErrorNotSupported, cudaMemPoolCreate(&pool, &properties));
+  ON_SOFT(EXPECT_ERROR(cudaErrorNotSupported, cudaMemPoolCreate(&pool, &properties)));
 }
 
 }  // namespace

@@ -139,6 +139,7 @@ CASE(Access) {
 }
 
 // effect: cudaMemGetInfo
+// cannot fail: cudaMemGetInfo
 CASE(Info) {
   size_t before = 0;
   size_t after = 0;
@@ -150,8 +151,8 @@ CASE(Info) {
   EXPECT_OK(cudaMemGetInfo(&after, &total));
   EXPECT(before - after >= 256 * kBytes);
   EXPECT_OK(cudaFree(memory));
-  // Without a place for the answers nothing can be said.
-  EXPECT_FAILS(cudaMemGetInfo(nullptr, nullptr));
+  // Either answer may be left out.
+  EXPECT_OK(cudaMemGetInfo(nullptr, nullptr));
 }
 
 }  // namespace

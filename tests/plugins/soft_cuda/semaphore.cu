@@ -200,6 +200,7 @@ void CapturedByDriver(CUexternalSemaphore of) {
 }  // namespace
 
 int main() {
+  if (!OnSoftDevice()) return SkipOnGpu("semaphore");
   EXPECT_OK(cudaStreamCreate(&stream));
   RunCases();
   EXPECT_OK(cudaDestroyExternalSemaphore(semaphore));

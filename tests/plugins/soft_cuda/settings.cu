@@ -23,12 +23,10 @@ CASE(CacheConfigs) {
   EXPECT_ERROR(cudaErrorInvalidValue, cudaDeviceGetCacheConfig(nullptr));
   EXPECT_FAILS(cudaDeviceSetCacheConfig(static_cast<cudaFuncCache>(9)));
   int no_function = 0;
-  EXPECT_ERROR(
-      cudaErrorInvalidDeviceFunction,
-      cudaFuncSetCacheConfig(static_cast<const void*>(&no_function), cudaFuncCachePreferL1));
-  EXPECT_ERROR(cudaErrorInvalidDeviceFunction,
-               cudaFuncSetSharedMemConfig(static_cast<const void*>(&no_function),
-                                          cudaSharedMemBankSizeDefault));
+  EXPECT_ERROR(kNoKernel, cudaFuncSetCacheConfig(static_cast<const void*>(&no_function),
+                                                 cudaFuncCachePreferL1));
+  EXPECT_ERROR(kNoKernel, cudaFuncSetSharedMemConfig(static_cast<const void*>(&no_function),
+                                                     cudaSharedMemBankSizeDefault));
 }
 
 // effect: cudaChooseDevice cudaSetValidDevices

@@ -28,6 +28,15 @@ bool World::IsBefore(const Graph& graph, int first, int second) const {
   return first != second && Past(graph, {second}).contains(first);
 }
 
+bool World::HasCycle(const Graph& graph) const {
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    if (node.gone) continue;
+    if (node.cycle_inside || Past(graph, node.after).contains(static_cast<int>(i))) return true;
+  }
+  return false;
+}
+
 bool World::IsBehind(int stream, int allocation) const {
   const Stream& s = streams[stream];
   if (s.capture == kNone) return false;
@@ -83,7 +92,10 @@ Error World::End(int stream, int* result) {
   const int number = streams[stream].capture;
   if (number == kNone) return kIllegalState;
   const Capture capture = captures[number];
-  if (capture.origin != stream) return kCaptureUnmatched;
+  if (capture.origin != stream) {
+    captures[number].valid = false;
+    return kCaptureUnmatched;
+  }
   Graph& graph = graphs[capture.graph];
   Nodes ends = streams[stream].set;
   ends.insert(capture.let_go.begin(), capture.let_go.end());
@@ -140,6 +152,7 @@ Error World::Wait(int stream, int number) {
   if (!captures[event.capture].valid) return kCaptureInvalidated;
   if (waiter.capture != kNone && waiter.capture != event.capture) {
     captures[waiter.capture].valid = false;
+    captures[event.capture].valid = false;
     return kCaptureMerge;
   }
   waiter.capture = event.capture;
@@ -199,7 +212,8 @@ Error World::Work(int stream, Type type, int allocation) {
 }
 
 bool World::CanFree(const Graph& graph, int number, int allocation) const {
-  return allocations[allocation].graph != number || !graph.freed_inside.contains(allocation);
+  return allocations[allocation].graph != number ||
+         (!graph.instantiated && !graph.freed_inside.contains(allocation));
 }
 
 Error World::FreeAsync(int stream, int allocation) {
@@ -227,10 +241,8 @@ Error World::AddNode(int number, Type type, const Nodes& after, int allocation) 
 
 Error World::AddEdge(int number, int from, int to) {
   Graph& graph = graphs[number];
-  if (!IsPart({from, to}, graph) || from == to || graph.nodes[to].after.contains(from) ||
-      IsBefore(graph, to, from)) {
+  if (!IsPart({from, to}, graph) || from == to || graph.nodes[to].after.contains(from))
     return kInvalidValue;
-  }
   graph.nodes[to].after.insert(from);
   return kOk;
 }
@@ -262,15 +274,20 @@ Error World::Clone(int number) {
 Error World::AddChild(int number, int child, const Nodes& after) {
   if (graphs[child].capture != kNone) return kInvalidValue;
   if (HasMemory(graphs[child])) return kNotSupported;
-  return AddNode(number, Type::kChild, after);
+  const bool cycle = HasCycle(graphs[child]);
+  const Error error = AddNode(number, Type::kChild, after);
+  if (error == kOk) graphs[number].nodes.back().cycle_inside = cycle;
+  return error;
 }
 
 Error World::Instantiate(int number, int* exec) {
   Graph& graph = graphs[number];
   if (graph.capture != kNone) return kInvalidValue;
   if (HasMemory(graph) && graph.execs > 0) return kNotSupported;
+  if (HasCycle(graph)) return kInvalidValue;
   if (const Error error = Unsafe(); error != kOk) return error;
   ++graph.execs;
+  graph.instantiated = true;
   *exec = static_cast<int>(execs.size());
   execs.push_back({number, graph});
   return kOk;

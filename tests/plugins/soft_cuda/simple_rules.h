@@ -41,6 +41,7 @@ struct Node {
   Nodes after;          // direct dependencies
   int allocation = -1;  // of kAlloc and kFree: the number of the allocation
   bool gone = false;
+  bool cycle_inside = false;  // of kChild
 };
 
 struct Graph {
@@ -48,6 +49,7 @@ struct Graph {
   bool gone = false;
   int capture = kNone;         // the capture that records into it
   int execs = 0;               // that exist
+  bool instantiated = false;   // at least once
   std::set<int> freed_inside;  // allocations
 };
 
@@ -120,6 +122,7 @@ struct World {
   Error Launch(int exec);
 
   bool HasMemory(const Graph& graph) const;
+  bool HasCycle(const Graph& graph) const;
   bool IsBefore(const Graph& graph, int first, int second) const;  // by a path of edges
   bool AnyCapture() const;
   bool IsBehind(int stream, int allocation) const;  // of the graph that the stream captures into

@@ -71,7 +71,7 @@ int main() {
   int device = -1;
   EXPECT_OK(cudaStreamGetDevice(stream, &device));
   EXPECT(device == 0);
-  EXPECT_ERROR(cudaErrorInvalidValue, cudaStreamGetDevice(stream, nullptr));
+  ON_SOFT(EXPECT_ERROR(cudaErrorInvalidValue, cudaStreamGetDevice(stream, nullptr)));
 
   EXPECT_OK(cudaStreamDestroy(other));
   EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaStreamDestroy(nullptr));

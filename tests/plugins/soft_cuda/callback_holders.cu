@@ -1,5 +1,5 @@
-// A program whose callbacks callback_unseen.expected lists: child, conditional and memory nodes,
-// new parameters and an update of an exec. Nobody has seen their order on a GPU yet.
+// A program whose callbacks callback_holders.expected lists: child, conditional and memory nodes,
+// new parameters and an update of an exec.
 #include "graphs.h"
 #include "kernels.h"
 
@@ -61,5 +61,5 @@ CASE(Changes) {
 
 int main() {
   RunCases();
-  return Finish("callback_unseen");
+  return Finish("callback_holders");
 }
