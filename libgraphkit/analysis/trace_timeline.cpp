@@ -28,7 +28,7 @@ std::vector<Nanoseconds> TimesOf(const Trace& trace, TimeAxis axis) {
   return times;
 }
 
-// What a track is for: a stream's nodes or launches, or the nodes of a graph that have no stream.
+// The subject of a track: a stream's nodes or launches, or nodes of a graph without a stream.
 enum class TrackKind : uint8_t { kNodes, kLaunches, kExplicit };
 
 class TimelineMaker {

@@ -107,7 +107,7 @@ class Merger {
     }
   }
 
-  // What changed and what an edge joins to it, in capture order.
+  // Changed nodes and those that an edge joins to them, in capture order.
   DiffDrawing Cut() {
     std::vector<bool> changed(boxes_.size()), shown(boxes_.size());
     for (size_t i = 0; i < boxes_.size(); ++i) changed[i] = boxes_[i].change != Change::kSame;

@@ -1,4 +1,4 @@
-// What differs between two graphs, as one graph to draw: the nodes that changed, those around them,
+// The difference of two graphs, as one graph to draw: the nodes that changed, those around them,
 // and the edges between them. What is the same and far from any change is left out.
 //
 //     before   a ─── b ─── x ─── c            drawn    a' ─── b' ─×─ x- ─×─ c'

@@ -59,7 +59,7 @@ std::vector<Finding> FindUndestroyed(const Facts& facts) {
   });
 }
 
-// Whether nothing was destroyed or freed after the last work: the process was killed, or left all
+// True if nothing was destroyed or freed after the last work: the process was killed, or left all
 // to the system.
 bool EndedWithoutShutdown(const Trace& trace) {
   Seq last = trace.launches.empty() ? 0 : trace.launches.back().seq;

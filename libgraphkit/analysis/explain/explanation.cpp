@@ -41,7 +41,7 @@ std::vector<std::string> TraceFacts(const Trace& trace) {
 
 constexpr const char* kByLine = "memory by line of code";
 
-// What a format is for people, and what goes on from it. FILE stands for the file.
+// A format in words, and the commands that go on from it. FILE stands for the file.
 struct FormatRow {
   const char* format;
   const char* what;

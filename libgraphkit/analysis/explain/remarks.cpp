@@ -102,7 +102,7 @@ void AddBeforeRecording(const Trace& trace, const MemoryAccount& account,
   if (most) remarks->push_back(BeforeRecording(account, bytes, stacked));
 }
 
-// What becomes of the empty segments. Private pools keep theirs until their graphs are destroyed.
+// The fate of empty segments. Private pools keep theirs until their graphs are destroyed.
 std::string EmptyText(const IdleMemory& idle) {
   const std::string found = In(idle.empty_bytes, idle.empty_segments, "empty segment");
   if (idle.private_bytes == 0)

@@ -1,4 +1,4 @@
-// What a graph's memory was asked for by: the bytes of its blocks, grouped.
+// Memory of a graph by its requesters: the bytes of its blocks, grouped.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct MemoryBill {
 // of the graph that holds them; the memory that segments are made of is on none.
 std::vector<MemoryBill> BillMemory(const Trace& trace, const Report& report, BillBy by);
 
-// What a block is billed to.
+// The line that a block is billed to.
 std::string BillName(const Trace& trace, BlockId id, BillBy by);
 
 const char* BillByName(BillBy by);  // "block", "stack", "stream", "pool"
@@ -40,7 +40,7 @@ const char* BillByName(BillBy by);  // "block", "stack", "stream", "pool"
 // Who holds memory at a moment: the allocators' segments, and what is handed out of them. Of a
 // snapshot's state, all that it says.
 
-// Which moment, and of which device.
+// A moment, and its device.
 struct HeldAt {
   std::string name = "end";            // as the user named it: "peak", "end", a number
   std::string text = "at the end";     // "at the peak in use of 13.0 GiB (event 1402)"

@@ -1,4 +1,4 @@
-// Which nodes and graphs a drawing shows, and the path that it shows with thick lines.
+// Nodes and graphs that a drawing shows, and the path that it shows with thick lines.
 #pragma once
 
 #include <vector>
