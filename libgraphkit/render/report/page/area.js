@@ -130,7 +130,7 @@ function swatch(slot) {
 }
 
 function makeGroupingChoice(view) {
-  const choice = byId("grouping"), usual = GROUPINGS.filter((by) => by === app.groups.by || groupsOf(view, by).keys.length > 1);
+  const choice = byId("grouping"), usual = GROUPINGS.filter((by) => by === app.groups.by || by === "module" || by === "category" ? stacksOf(view).length > 1 || by === app.groups.by : tellsApart(view, by));
   choice.replaceChildren(...usual.map((by) => new Option(by, by)));
   choice.value = app.groups.by;
   choice.onchange = () => { groupBlocks(choice.value); remember(); };

@@ -16,6 +16,8 @@ const app = {
   samples: [],    // the same of the legends: drawn when colours or the view change
   changed: true,  // samples are to be drawn
   pending: false,
+  moving: false,  // the range has changed just now
+  rest: 0,
   frames: [],     // milliseconds that the last frames took to draw
 
   redraw() {
@@ -63,6 +65,17 @@ const app = {
     const middle = (t0 + t1) / 2, least = recordedFrom(view) - (view.events.length > 0 ? 0 : margin);
     this.t0 = clamp(middle - span / 2, least, Math.max(view.width + margin - span, least));
     this.t1 = this.t0 + span;
+    this.move();
+  },
+
+  // While the range changes, drawings may show a picture of before, moved; they are exact once it rests.
+  move() {
+    this.moving = true;
+    clearTimeout(this.rest);
+    this.rest = setTimeout(() => {
+      this.moving = false;
+      this.redraw();
+    }, 120);
     this.redraw();
   },
 
@@ -71,7 +84,7 @@ const app = {
     const span = clamp(b1 - b0, Math.min(2048, all), all);
     this.b0 = clamp((b0 + b1 - span) / 2, 0, all - span);
     this.b1 = this.b0 + span;
-    this.redraw();
+    this.move();
   },
 
   // Around the point that lies at `share` of the range.

@@ -99,13 +99,15 @@ function makeBill(view) {
   holders.id = "holders";
   parts.push(holders, element("h3", "", "Peak memory reserved from the driver"), ...driverBill());
   if (graph && graph.blocks > 0) {
-    parts.push(element("h3", "", `Memory of ${view.title}`), ...graphBars(graph, view), ...billTable(view));
+    parts.push(element("h3", "", `Memory of ${view.title}`), ...graphBars(graph, view));
   } else if (graph && graph.pinned_bytes > 0) {
     parts.push(element("h3", "", `Memory of ${view.title}`),
       element("p", "small", `Allocates nothing; touches ${counted(graph.pinned_blocks, "block")} from elsewhere, ${formatBytes(graph.pinned_bytes)}, kept as long as it may run.`));
   }
-  if (!graph) parts.push(...billTable(view));
+  const requested = element("div", "");  // below what is in sight at first, so it is made after the first drawing
+  parts.push(requested);
   panel.replaceChildren(...parts);
+  if (!graph || graph.blocks > 0) requestAnimationFrame(() => setTimeout(() => requested.replaceChildren(...billTable(view))));
 }
 
 const HOLDERS = 10;  // shown

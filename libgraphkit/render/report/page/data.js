@@ -12,7 +12,13 @@ function unpackColumn(bytes, at, count, wide) {
   const values = wide ? new Float64Array(count) : new Uint32Array(count);
   let last = 0;
   for (let i = 0; i < count; ++i) {
-    let byte = bytes[at++], number = byte & 0x7f, factor = 128;
+    let byte = bytes[at++];
+    if (byte < 0x80) {
+      last += byte & 1 ? -((byte + 1) >> 1) : byte >> 1;
+      values[i] = last;
+      continue;
+    }
+    let number = byte & 0x7f, factor = 128;
     while (byte > 0x7f) {
       byte = bytes[at++];
       number += (byte & 0x7f) * factor;
@@ -48,13 +54,24 @@ function groupBy(owners, ownerCount) {
   return {first, items, of: (owner) => items.subarray(first[owner], first[owner + 1])};
 }
 
+// The values at some places. Typed arrays' own functions take ten times as long as a loop.
+function valuesAt(values, places) {
+  const found = new Uint32Array(places.length);
+  for (let i = 0; i < places.length; ++i) found[i] = values[places[i]];
+  return found;
+}
+
 // Where each id stands in a list. A Map of a million ids takes a second to make.
 class Places {
   constructor(ids) {
-    this.least = ids.reduce((least, id) => Math.min(least, id), Infinity);
-    const most = ids.reduce((most, id) => Math.max(most, id), -Infinity);
-    this.places = new Int32Array(Math.max(most - this.least + 1, 0)).fill(-1);
-    ids.forEach((id, i) => { this.places[id - this.least] = i; });
+    let least = Infinity, most = -Infinity;
+    for (let i = 0; i < ids.length; ++i) {
+      if (ids[i] < least) least = ids[i];
+      if (ids[i] > most) most = ids[i];
+    }
+    this.least = least;
+    this.places = new Int32Array(Math.max(most - least + 1, 0)).fill(-1);
+    for (let i = 0; i < ids.length; ++i) this.places[ids[i] - least] = i;
   }
 
   get(id) {
@@ -164,13 +181,17 @@ class View {
     if (this.ready) return;
     this.ready = true;
     const sizes = this.trace.columns["block.size"], slack = this.trace.columns["block.slack"], whole = this.root === null;
-    this.size = Float64Array.from(this.blocks, (id) => Math.ceil(sizes[id] / GRANULARITY) * GRANULARITY + (whole ? slack[id] : 0));
+    this.size = new Float64Array(this.blocks.length);
+    for (let i = 0; i < this.size.length; ++i) {
+      const id = this.blocks[i];
+      this.size[i] = Math.ceil(sizes[id] / GRANULARITY) * GRANULARITY + (whole ? slack[id] : 0);
+    }
     this.nodeAt = new Places(this.nodes);
     this.blockAt = new Places(this.blocks);
     const byLane = groupBy(this.nodeLane, this.lanes.length);
     this.byLane = this.lanes.map((_, lane) => {
       const items = byLane.of(lane);
-      return {items, x: Uint32Array.from(items, (i) => this.nodeX[i])};
+      return {items, x: valuesAt(this.nodeX, items)};
     });
     this.nextX = new Float64Array(this.nodes.length).fill(Infinity);
     for (const {items, x} of this.byLane) for (let k = 0; k + 1 < items.length; ++k) this.nextX[items[k]] = x[k + 1];
@@ -179,13 +200,14 @@ class View {
       if (before !== undefined) this.nextX[before] = Math.min(this.nextX[before], this.launchX[i]);
     });
     const placed = new Places(this.policyBlocks);
-    this.policyOffsets = Float64Array.from(this.blocks, (id) => placed.has(id) ? this.policyOffset[placed.get(id)] : -1);
+    this.policyOffsets = new Float64Array(this.blocks.length).fill(-1);
+    for (let i = 0; i < this.blocks.length && this.policyBlocks.length > 0; ++i) {
+      const at = placed.get(this.blocks[i]);
+      if (at !== undefined) this.policyOffsets[i] = this.policyOffset[at];
+    }
     readEdges(this);
     this.pathPlaces = Array.from(this.longestPath, (id) => this.nodeAt.get(id)).filter((i) => i !== undefined);
-    this.levels = byteLevels(this);
-    const peak = findPeak(this);
-    this.peakX = peak.at;
-    this.peakBytes = peak.bytes;
+    this.levels = byteLevels(this);  // and the peak
     const [pools, segments, offsets, bandSizes] = this.bandColumns, orNull = (oneMore) => oneMore ? oneMore - 1 : null;
     this.bands = Array.from(offsets, (offset, i) => [orNull(pools[i]), orNull(segments[i]), offset, bandSizes[i]]);
     this.readReuse();
@@ -220,25 +242,25 @@ function readEdges(view) {
 const MOST_CELLS = 2 ** 17;
 
 function byteLevels(view) {
-  const cells = clamp(view.width, 1, MOST_CELLS), levels = [{cells, live: mostOf(view, view.freed, cells), held: mostOf(view, view.end, cells)}];
+  const {width, freed, end, size} = view, {first, changes} = sortedChanges(view), cells = clamp(width, 1, MOST_CELLS);
+  const levels = [{cells, live: new Float64Array(cells), held: new Float64Array(cells)}], scale = cells / Math.max(width, 1);
+  let live = 0, held = 0, most = -1;
+  view.peakX = 0;
+  for (let x = 0; x < width; ++x) {
+    for (let k = first[x], last = first[x + 1]; k < last; ++k) {
+      const change = changes[k], i = (change / 3) | 0, kind = change - 3 * i;
+      if (kind === 0) { live += size[i]; held += size[i]; }
+      if (kind === 1) live -= size[i];
+      if (kind === 2 || (kind === 1 && end[i] <= freed[i])) held -= size[i];
+    }
+    const cell = Math.floor(x * scale);
+    if (live > levels[0].live[cell]) levels[0].live[cell] = live;
+    if (held > levels[0].held[cell]) levels[0].held[cell] = held;
+    if (held > most) [most, view.peakX] = [held, x];
+  }
+  view.peakBytes = Math.max(most, 0);
   while (levels.at(-1).cells > 256) levels.push(coarser(levels.at(-1)));
   return levels;
-}
-
-// Bytes from each block's begin to its entry in `ends`, the most of each cell.
-function mostOf(view, ends, cells) {
-  const changes = new Float64Array(view.width + 1), most = new Float64Array(cells), scale = cells / Math.max(view.width, 1);
-  for (let i = 0; i < view.blocks.length; ++i) {
-    changes[view.begin[i]] += view.size[i];
-    changes[ends[i]] -= view.size[i];
-  }
-  let bytes = 0;
-  for (let x = 0; x < view.width; ++x) {
-    bytes += changes[x];
-    const cell = Math.floor(x * scale);
-    most[cell] = Math.max(most[cell], bytes);
-  }
-  return most;
 }
 
 function coarser({cells, live, held}) {
@@ -254,33 +276,19 @@ function coarser({cells, live, held}) {
 // groupings of a view.
 function sortedChanges(view) {
   if (view.changes) return view.changes;
-  const {width, blocks, begin, freed, end} = view, first = new Uint32Array(width + 2);
-  const each = (take) => {
-    for (let i = 0; i < blocks.length; ++i) {
-      if (begin[i] < width) take(begin[i], i * 3);
-      if (freed[i] < width) take(freed[i], i * 3 + 1);
-      if (end[i] < width && end[i] > freed[i]) take(end[i], i * 3 + 2);
-    }
-  };
-  each((x) => { ++first[x + 1]; });
+  const {width, blocks, begin, freed, end} = view, first = new Uint32Array(width + 2), count = blocks.length;
+  for (let i = 0; i < count; ++i) {  // what happens at the end of the axis counts for nothing
+    ++first[begin[i] + 1];
+    ++first[freed[i] + 1];
+    if (end[i] > freed[i]) ++first[end[i] + 1];
+  }
   for (let x = 0; x <= width; ++x) first[x + 1] += first[x];
   const next = first.slice(), changes = new Uint32Array(first[width + 1]);
-  each((x, change) => { changes[next[x]++] = change; });
+  for (let i = 0; i < count; ++i) {
+    changes[next[begin[i]]++] = i * 3;
+    changes[next[freed[i]]++] = i * 3 + 1;
+    if (end[i] > freed[i]) changes[next[end[i]]++] = i * 3 + 2;
+  }
   view.changes = {first, changes};
   return view.changes;
-}
-
-// Where most bytes are in use.
-function findPeak(view) {
-  const {first, changes} = sortedChanges(view);
-  let bytes = 0, most = -1, at = 0;
-  for (let x = 0; x < view.width; ++x) {
-    for (let k = first[x]; k < first[x + 1]; ++k) {
-      const i = Math.floor(changes[k] / 3), kind = changes[k] % 3;
-      if (kind === 0) bytes += view.size[i];
-      else if (kind === 2 || view.end[i] <= view.freed[i]) bytes -= view.size[i];
-    }
-    if (bytes > most) [most, at] = [bytes, x];
-  }
-  return {at, bytes: Math.max(most, 0)};
 }

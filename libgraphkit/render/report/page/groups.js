@@ -76,25 +76,28 @@ class Groups {
   }
 
   fill(view, by) {
-    const {columns, texts} = app.trace, stacks = columns["block.stack"], recorded = recordedFrom(view);
-    const column = by === "pool" ? columns["block.pool"] : by === "stream" ? columns["block.stream"] : stacks, seen = new Map();
-    const named = view.blocks.some((block) => lineOf(stacks[block]));
+    const {columns, texts} = app.trace, stacks = columns["block.stack"], graphs = columns["block.graph"], recorded = recordedFrom(view);
+    const pool = columns["block.pool"], column = by === "pool" ? pool : by === "stream" ? columns["block.stream"] : stacks, two = by === "category";
     const find = {line: lineOf, module: moduleOf, category: categoryOf,
       stream: (id) => ({key: app.trace.stream(id), operation: "", known: true}),
       pool: (id) => ({key: id ? texts.pools[id - 1] : "no pool", operation: "", known: true})}[by];
-    const pools = by === "line" && !named;
-    view.blocks.forEach((block, i) => {
-      const id = by === "category" ? column[block] * 2 + (columns["block.graph"][block] ? 1 : 0) : column[block];
-      if (!seen.has(id)) {
-        const found = find(column[block], block);
-        seen.set(id, found && {...found, group: this.add(found.key, found.known, found.function)});
+    const pools = by === "line" && !stacksOf(view).some((stack) => lineOf(stack)), seen = [], bytes = [];
+    for (let i = 0; i < view.blocks.length; ++i) {
+      const block = view.blocks[i], id = two ? column[block] * 2 + (graphs[block] ? 1 : 0) : column[block];
+      let found = seen[id];
+      if (found === undefined) {
+        found = find(column[block], block);
+        if (found) found.group = this.add(found.key, found.known, found.function);
+        seen[id] = found;
+        bytes[id] = 0;
       }
-      const found = seen.get(id), pool = columns["block.pool"][block];
-      this.of[i] = found ? found.group : this.add(pools && pool ? texts.pools[pool - 1] : view.begin[i] < recorded ? BEFORE : UNNAMED, pools && pool > 0);
-      if (found?.operation) {
-        const operations = this.operations[found.group];
-        operations.set(found.operation, (operations.get(found.operation) || 0) + view.size[i]);
-      }
+      this.of[i] = found ? found.group : this.add(pools && pool[block] ? texts.pools[pool[block] - 1] : view.begin[i] < recorded ? BEFORE : UNNAMED, pools && pool[block] > 0);
+      bytes[id] += view.size[i];
+    }
+    seen.forEach((found, id) => {
+      if (!found?.operation) return;
+      const operations = this.operations[found.group];
+      operations.set(found.operation, (operations.get(found.operation) || 0) + bytes[id]);
     });
   }
 
@@ -107,7 +110,10 @@ class Groups {
     this.known.forEach((known, group) => { if (!known) this.slot[group] = this.keys[group] === BEFORE ? EARLIER : NO_STACK; });
     first.forEach((group, slot) => { this.slot[group] = slot; });
     this.slots = first;
-    this.sums = new Sweep(this.view, (i) => this.slot[this.of[i]]);
+    const slots = new Uint8Array(this.of.length);
+    for (let i = 0; i < slots.length; ++i) slots[i] = this.slot[this.of[i]];
+    this.slotOf = slots;  // of each block
+    this.sums = new Sweep(this.view, slots);
     this.version = (this.version || 0) + 1;
   }
 
@@ -167,37 +173,61 @@ function groupsOf(view, by) {
   return view.groups[by];
 }
 
-// Lines, where there are several; else what tells blocks apart.
-function firstGrouping(view) {
-  return GROUPINGS.find((by) => groupsOf(view, by).keys.length > 1) || "line";
+// The stacks of the view's blocks, each once, as one more than their ids.
+function stacksOf(view) {
+  if (!view.stacks) {
+    const column = app.trace.columns["block.stack"], seen = new Uint8Array(app.trace.texts.stacks.length + 1);
+    for (let i = 0; i < view.blocks.length; ++i) seen[column[view.blocks[i]]] = 1;
+    view.stacks = [...seen.keys()].filter((stack) => seen[stack]);
+  }
+  return view.stacks;
 }
 
-// Bytes in use by slot over x, exact: allocations, frees and ends sorted by x, with the sums before every few thousand.
+// Whether there are several groups.
+function tellsApart(view, by) {
+  if (by !== "stream" && by !== "pool") return stacksOf(view).length > 1 && groupsOf(view, by).keys.length > 1;
+  const column = app.trace.columns[`block.${by}`];
+  for (let i = 1; i < view.blocks.length; ++i) if (column[view.blocks[i]] !== column[view.blocks[0]]) return true;
+  return false;
+}
+
+// Lines, where there are several; else what tells blocks apart.
+function firstGrouping(view) { return GROUPINGS.find((by) => tellsApart(view, by)) || "line"; }
+
+// Bytes in use by slot over x: allocations, frees and ends sorted by x, with the sums before every few thousand.
 const CHECKPOINT = 8192, BASE_CELLS = 2 ** 13, MOST_EXACT = 60_000;
 
 class Sweep {
-  constructor(view, slotOf) {
+  constructor(view, slots) {
     this.view = view;
-    this.slotOf = slotOf;
-    const sorted = sortedChanges(view);
-    this.first = sorted.first;
-    this.changes = sorted.changes;
+    this.slots = slots;  // of each block
+    const {first, changes} = sortedChanges(view);
+    this.first = first;
+    this.changes = changes;
     this.checkpoints = [];
-    const {view: {width}} = this, cells = clamp(width, 1, BASE_CELLS);
-    this.base = this.cells(0, Math.max(width, 1), cells, true);
+    const width = Math.max(view.width, 1);
+    this.levels = [this.cells(0, width, Math.min(width, BASE_CELLS), true)];
+    while (this.levels.at(-1).count > 256) this.levels.push(coarserCells(this.levels.at(-1)));
   }
 
+  // By how much what is in use changes.
   apply(x, state) {
-    const {view} = this;
-    for (let k = this.first[x]; k < this.first[x + 1]; ++k) {
-      const i = Math.floor(this.changes[k] / 3), kind = this.changes[k] % 3, size = view.size[i];
-      if (kind === 0) state[this.slotOf(i)] += size;
-      if (kind === 1) {
-        state[this.slotOf(i)] -= size;
-        if (view.end[i] > view.freed[i]) state[DEFERRED] += size;
+    const {size, end, freed} = this.view;
+    let by = 0;
+    for (let k = this.first[x], last = this.first[x + 1]; k < last; ++k) {
+      const change = this.changes[k], i = (change / 3) | 0, kind = change - 3 * i, bytes = size[i];
+      if (kind === 0) {
+        state[this.slots[i]] += bytes;
+        by += bytes;
+      } else if (kind === 2) {
+        state[DEFERRED] -= bytes;
+        by -= bytes;
+      } else {
+        state[this.slots[i]] -= bytes;
+        if (end[i] > freed[i]) state[DEFERRED] += bytes; else by -= bytes;
       }
-      if (kind === 2) state[DEFERRED] -= size;
     }
+    return by;
   }
 
   // Bytes by slot after what happens at x.
@@ -210,16 +240,15 @@ class Sweep {
   // In each of `count` cells of [x0, x1): the bytes by slot when together they are the most.
   cells(x0, x1, count, save = false) {
     const values = new Float64Array(count * SLOTS), most = new Float64Array(count).fill(-1), scale = count / (x1 - x0);
-    const state = x0 > 0 ? this.at(x0 - 1) : new Float64Array(SLOTS);
+    const state = x0 > 0 ? this.at(x0 - 1) : new Float64Array(SLOTS), {width} = this.view;
+    let total = state.reduce((a, b) => a + b, 0);
     for (let x = x0; x < x1; ++x) {
       if (save && x % CHECKPOINT === 0) this.checkpoints.push(state.slice());
-      if (x < this.view.width) this.apply(x, state);
-      let total = 0;
-      for (let s = 0; s < SLOTS; ++s) total += state[s];
+      if (x < width) total += this.apply(x, state);
       const cell = Math.floor((x - x0) * scale);
       if (total <= most[cell]) continue;
       most[cell] = total;
-      values.set(state, cell * SLOTS);
+      for (let s = 0, to = cell * SLOTS; s < SLOTS; ++s, ++to) values[to] = state[s];
     }
     return {x0, x1, count, values, most};
   }
@@ -227,9 +256,22 @@ class Sweep {
   // Cells for what is in sight, about one a pixel.
   inSight(t0, t1, pixels) {
     const {width} = this.view, x0 = clamp(Math.floor(t0), 0, width), x1 = clamp(Math.ceil(t1), x0 + 1, Math.max(width, x0 + 1));
-    if (this.first[Math.min(x1, width)] - this.first[x0] > MOST_EXACT || x1 - x0 > MOST_EXACT) return this.base;
+    if (this.first[Math.min(x1, width)] - this.first[x0] > MOST_EXACT || x1 - x0 > MOST_EXACT) {
+      const least = pixels * Math.max(width, 1) / (x1 - x0);  // of cells, for one a pixel
+      return this.levels.filter(({count}) => count >= least).at(-1) || this.levels[0];
+    }
     return this.cells(x0, x1, Math.min(x1 - x0, Math.max(Math.round(pixels), 1)));
   }
+}
+
+function coarserCells({x0, x1, count, values, most}) {
+  const half = Math.ceil(count / 2), next = {x0, x1: x0 + (x1 - x0) * half * 2 / count, count: half, values: new Float64Array(half * SLOTS), most: new Float64Array(half)};
+  for (let c = 0; c < half; ++c) {
+    const from = 2 * c + 1 < count && most[2 * c + 1] > most[2 * c] ? 2 * c + 1 : 2 * c;
+    next.most[c] = most[from];
+    next.values.set(values.subarray(from * SLOTS, (from + 1) * SLOTS), c * SLOTS);
+  }
+  return next;
 }
 
 // "event 1,402" of a snapshot, "node 7" of a graph.

@@ -40,7 +40,7 @@ function hitBand(memory, x, y) {
 
 function drawMemory(memory, offsets) {
   const {pen, width, height} = penOf(memory.canvas), plot = plotOf(width, height, 18);
-  memory.drawn = {rectangles: 0, covered: 0};
+  memory.drawn = memory.drawn || {rectangles: 0, covered: 0};
   drawByteAxis(pen, plot, memory.policy ? app.view.policy_extent : app.view.extent);
   drawTimeAxis(pen, plot, true);
   if (app.view.blocks.length === 0 || (memory.policy && app.view.policyBlocks.length === 0)) {
@@ -50,7 +50,7 @@ function drawMemory(memory, offsets) {
   pen.beginPath();
   pen.rect(plot.left, plot.top, plot.width, plot.height);
   pen.clip();
-  const large = sortBySize(memory, plot, offsets);
+  const large = coverOf(memory, plot, offsets);
   const dim = !app.picked ? 1 : app.groups.chosen >= 0 ? .85 : .3;
   pen.globalAlpha = dim;
   paintCover(memory, pen, plot);
@@ -64,14 +64,33 @@ function drawMemory(memory, offsets) {
   pen.restore();
 }
 
-// Splits the blocks in sight: returns those to draw one by one, adds up the others.
+const MARGIN = .5, MOST_STRETCH = 2;  // of a picture: what it shows on each side beyond what is in sight; how far it is zoomed
+
+// The blocks to draw one by one; the picture has the others. Where it took long to make and the range is just changing,
+// that of before is used as long as it shows all that is in sight.
+function coverOf(memory, plot, offsets) {
+  const {view, t0, t1, b0, b1, groups, moving} = app, key = [view.index, ranks.drawn, groups.by, groups.version, document.documentElement.dataset.theme, plot.width, plot.height].join();
+  const {made} = memory, same = made && made.key === key;
+  if (same && made.t0 === t0 && made.t1 === t1 && made.b0 === b0 && made.b1 === b1) return memory.large;
+  const stretch = same ? (made.t1 - made.t0) / (t1 - t0) : 0, inside = same && t0 >= made.from && t1 <= made.to && b0 >= made.b0 - 1 && b1 <= made.b1 + 1;
+  if (moving && inside && memory.cost > 8 && stretch < MOST_STRETCH && stretch > 1 / MOST_STRETCH) return memory.large;
+  const began = performance.now(), margin = memory.cost > 8 ? (t1 - t0) * MARGIN : 0;
+  memory.made = {key, t0, t1, b0, b1, from: Math.max(t0 - margin, -1e9), to: t1 + margin};
+  memory.large = sortBySize(memory, plot, offsets);
+  memory.fresh = true;
+  memory.cost = Math.max(performance.now() - began, (memory.cost || 0) * .5);
+  return memory.large;
+}
+
+// Splits the blocks in and beside what is in sight: returns those to draw one by one, adds up the others.
 function sortBySize(memory, plot, offsets) {
-  const {view, t0, t1, b0, b1, groups} = app, large = [], colors = slotColors();
-  const sx = plot.width / (t1 - t0), sy = plot.height / (b1 - b0);
-  clearCover(memory, plot);
-  const last = lowerBound(view.begin, t1);
+  const {view, b0, b1, groups} = app, {t0: left, t1: right, from: t0, to: t1} = memory.made, large = [], colors = slotColors();
+  const sx = plot.width / (right - left), sy = plot.height / (b1 - b0);
+  clearCover(memory, Math.ceil((t1 - t0) * sx), Math.ceil(plot.height));
+  const last = lowerBound(view.begin, t1), {begin: begins, size, freed: frees, end: ends} = view, {slotOf} = groups;
+  memory.drawn.covered = 0;
   for (let i = 0; i < last; ++i) {
-    const begin = view.begin[i], end = endOf(view, i, memory.policy), low = offsets[i], high = low + view.size[i];
+    const begin = begins[i], end = memory.policy ? Math.max(frees[i], begin + 1) : ends[i], low = offsets[i], high = low + size[i];
     if (end <= t0 || low < 0 || high <= b0 || low >= b1) continue;
     if ((end - begin) * sx >= 2 && (high - low) * sy >= 2 && large.length < MOST_RECTANGLES) {
       large.push(i);
@@ -79,16 +98,16 @@ function sortBySize(memory, plot, offsets) {
     }
     ++memory.drawn.covered;
     const y0 = plot.height - (high - b0) * sy, y1 = plot.height - (low - b0) * sy;
-    const freed = Math.min(view.freed[i], end);
-    addCover(memory, colors[groups.slot[groups.of[i]]], (begin - t0) * sx, (freed - t0) * sx, y0, y1);
+    const freed = Math.min(frees[i], end);
+    addCover(memory, colors[slotOf[i]], (begin - t0) * sx, (freed - t0) * sx, y0, y1);
     if (end > freed) addCover(memory, colors[DEFERRED], (freed - t0) * sx, (end - t0) * sx, y0, y1);
   }
   memory.drawn.rectangles = large.length;
   return large;
 }
 
-function clearCover(memory, plot) {
-  const wide = Math.ceil(plot.width), high = Math.ceil(plot.height), cells = (wide + 1) * (high + 1);
+function clearCover(memory, wide, high) {
+  const cells = (wide + 1) * (high + 1);
   if (memory.wide !== wide || memory.high !== high) {
     Object.assign(memory, {wide, high, planes: Array.from({length: 4}, () => new Float64Array(cells))});
     memory.picture.width = wide;
@@ -147,6 +166,14 @@ function rgbOf(color) {
 
 function paintCover(memory, pen, plot) {
   if (memory.drawn.covered === 0) return;
+  const {from, to, b0, b1} = memory.made, x0 = xOf(plot, from), x1 = xOf(plot, to), y0 = yOf(plot, b1), y1 = yOf(plot, b0);
+  if (memory.fresh) fillPicture(memory);
+  memory.fresh = false;
+  pen.imageSmoothingEnabled = false;
+  pen.drawImage(memory.picture, x0, y0, x1 - x0, y1 - y0);
+}
+
+function fillPicture(memory) {
   for (const plane of memory.planes) sumUp(memory, plane);
   const {data} = memory.image, row = memory.wide + 1, [cover, red, green, blue] = memory.planes;
   for (let y = 0, to = 0; y < memory.high; ++y) {
@@ -160,8 +187,6 @@ function paintCover(memory, pen, plot) {
     }
   }
   memory.picture.getContext("2d").putImageData(memory.image, 0, 0);
-  pen.imageSmoothingEnabled = false;
-  pen.drawImage(memory.picture, plot.left, plot.top, memory.wide, memory.high);
 }
 
 function rectangleOf(plot, begin, end, low, size) {
@@ -174,7 +199,7 @@ function rectangleOf(plot, begin, end, low, size) {
 function drawRectangles(pen, plot, offsets, large, policy) {
   const {view, groups} = app, colors = theme.colors, pattern = hatch(pen), labels = [], fills = Array.from({length: SLOTS}, (_, slot) => groups.colorOf(slot));
   for (const i of large) {
-    pen.fillStyle = fills[groups.slot[groups.of[i]]];
+    pen.fillStyle = fills[groups.slotOf[i]];
     const r = rectangleOf(plot, view.begin[i], Math.min(view.freed[i], endOf(view, i, policy)), offsets[i], view.size[i]);
     if (r.w > 0) pen.fillRect(r.x, r.y, r.w, r.h);
     if (r.h >= 13 && r.w >= 54) labels.push([i, r]);
