@@ -7,7 +7,7 @@ function showDetails(thing) {
   if (!thing) {
     return panel.replaceChildren(element("p", "nothing", "Click a node, a block or a finding to see all about it."));
   }
-  const parts = thing.frame ? frameDetails(thing.frame) : thing.node !== undefined ? nodeDetails(thing.node) : blockDetails(thing.block);
+  const parts = thing.frame ? frameDetails(thing.frame) : thing.deferred !== undefined ? deferredDetails(thing.deferred) : thing.node !== undefined ? nodeDetails(thing.node) : blockDetails(thing.block);
   panel.replaceChildren(...parts);
 }
 
@@ -67,6 +67,33 @@ function stackPart(title, oneMore) {
   return frames.length > 0 ? [element("h3", "", title), stackList(frames)] : [];
 }
 
+// The findings that name a node or one of some blocks: why a block is deferred, say.
+function findingsAbout(node, blocks) {
+  const wanted = new Set(blocks), about = [];
+  app.trace.analyze.findings.forEach((finding, i) => {
+    const things = thingsOf(finding);
+    if (things.nodes.includes(node) || things.blocks.some((block) => wanted.has(block))) about.push([finding, i]);
+  });
+  if (about.length === 0) return [];
+  const list = element("ul", "list");
+  for (const [{check, message}, i] of about.slice(0, LISTED)) {
+    const item = element("li", ""), link = element("button", "go", `${check}: ${message}`);
+    link.addEventListener("click", () => pickFinding(i));
+    item.append(link);
+    list.append(item);
+  }
+  return [element("h3", "", `Findings (${formatCount(about.length)})`), list];
+}
+
+// The blocks that are freed and not yet usable again at x, and why.
+function deferredDetails(x) {
+  const {view, trace} = app, held = [...view.blocks.keys()].filter((i) => view.freed[i] <= x && x < view.end[i]);
+  const bytes = held.reduce((sum, i) => sum + view.size[i], 0);
+  return [element("h3", "", `Deferred, ${momentText(view, x)}: ${formatBytes(bytes)}`),
+    ...linkList("Blocks", held.map((i) => [`${trace.blockTitle(view.blocks[i])}, ${stateOf(view.blocks[i])}`, {block: view.blocks[i]}])),
+    ...findingsAbout(null, held.map((i) => view.blocks[i]))];
+}
+
 const EDGE_SORTS = ["", ", programmatic", ", launch completion"];
 const MODES = ["touches", "reads", "writes", "updates"];
 
@@ -83,6 +110,7 @@ function nodeDetails(id) {
     pairs([["kind", trace.nodeKind(id)], ["name", full === trace.nodeKind(id) ? "" : full],
       ["graph", graph ? texts.graphs[graph - 1] : ""], ["stream", trace.stream(columns["node.stream"][id])],
       ["with", texts.details[columns["node.detail"][id]]], ["ran", duration ? formatNanoseconds(duration) : "not measured"]]),
+    ...findingsAbout(id, []),
     ...linkList("Touches", touched),
     ...linkList("Depends on", [...trace.edgesIn.of(id)].map((e) => edge(e, "edge.from"))),
     ...linkList("Followed by", [...trace.edgesOut.of(id)].map((e) => edge(e, "edge.to"))),
@@ -105,6 +133,7 @@ function blockDetails(id) {
       ["segment", segment ? `segment ${segment - 1}` : ""], ["stream", trace.stream(columns["block.stream"][id])],
       ["graph", graph ? texts.graphs[graph - 1] : "outside captures"], ["life", stateOf(id)],
       [policy ? `with ${policy.name}` : "", placed >= 0 ? `at ${formatBytes(placed)}` : ""]].filter(([name]) => name)),
+    ...findingsAbout(null, [id]),
     ...linkList("Could lie where this lay", could), ...linkList("Its memory would do for", gives),
     ...linkList("Touched by", touching),
     ...stackPart("Allocated at", columns["block.stack"][id]), ...stackPart("Freed at", columns["block.free_stack"][id])];

@@ -35,10 +35,22 @@ function figureTable(figures) {
 
 function holderTable(holders) {
   const bytesOf = (holder) => holder ? holder.bytes : 0;
+  const most = Math.max(...holders.map(({before, after}) => Math.max(bytesOf(before), bytesOf(after))), 1);
+  const fill = (row, {before, after}) => {
+    const cell = element("td", "pair");
+    for (const [side, bytes] of [["before", bytesOf(before)], ["after", bytesOf(after)]]) {
+      const bar = element("div", `side ${side}`);
+      bar.style.width = `${bytes / most * 100}%`;
+      bar.hidden = bytes === 0;
+      bar.title = `${side}: ${formatBytes(bytes)}`;
+      cell.append(bar);
+    }
+    row.append(cell);
+  };
   return sortableTable([{title: "held by", value: ({title}) => title, className: "mono"},
     bytesColumn("before", ({before}) => bytesOf(before)), bytesColumn("after", ({after}) => bytesOf(after)),
     {title: "change", value: (holder) => holder.change_bytes, className: "num",
-     text: (_, {before, after}) => changeText("_bytes", bytesOf(before), bytesOf(after))}], holders, {most: HOLDERS});
+     text: (_, {before, after}) => changeText("_bytes", bytesOf(before), bytesOf(after))}], holders, {most: HOLDERS, sorted: 3, fill});
 }
 
 // The figures of a device, the lines that held its memory, and hints, as far as they differ.
@@ -48,8 +60,8 @@ function memorySection({device, figures, holders, worth_a_look: remarks}, titles
   const name = several || from !== to ? `: ${from === null || to === null ? only : both}` : "";
   const known = figures.filter(({before, after}) => before !== null && after !== null && (before > 0 || after > 0));
   const changed = holders.map((holder, i) => ({...holder, title: titles[i]})).filter((holder) => holder.change_bytes !== 0);
-  const parts = figureTable(known);
-  if (changed.length > 0) parts.push(...holderTable(changed));
+  const parts = changed.length > 0 ? [element("h3", "", "Lines, those that grew most first"), ...holderTable(changed)] : [];
+  if (known.length > 0) parts.push(element("h3", "", "Figures"), ...figureTable(known));
   for (const remark of remarks) {
     const sign = remark.after === null ? "– no longer: " : remark.before === null ? "+ " : `~ was ${formatBytes(remark.before)}: `;
     parts.push(element("p", "", sign + remark.text));

@@ -135,7 +135,11 @@ function pickMoment({moment, slot}) {
   app.selection = {};
   showMoment(moment);
   chooseGroup(slot >= 0 && slot < GROUP_COLORS ? groups.slots[slot] : slot === NO_STACK || slot === EARLIER ? groups.slot.indexOf(slot) : -1);
-  showHolders();
+  if (slot !== DEFERRED) return showHolders();
+  const {view} = app;
+  pick({blocks: view.blocks.filter((_, i) => view.freed[i] <= moment && moment < view.end[i])}, false);
+  showDetails({deferred: moment});
+  showTab("details-panel");
 }
 
 function showHolders() { if (byId("bill-panel").hidden) showTab("bill-panel"); }
