@@ -2,16 +2,22 @@
 // How numbers read, the same as in graphkit's text output (libgraphkit/units.h).
 const UNITS = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
+// As printf rounds: halves to the even digit, where toFixed() rounds them up.
+function fixed(value, decimals) {
+  const scaled = value * 10 ** decimals, low = Math.floor(scaled);
+  return scaled - low === .5 && low % 2 === 0 ? (low / 10 ** decimals).toFixed(decimals) : value.toFixed(decimals);
+}
+
 function formatBytes(bytes) {
   if (bytes === null || bytes === undefined) return "unknown";
   if (bytes < 1024) return `${Math.round(bytes)} B`;
   let value = bytes / 1024, unit = 0;
   while (value >= 1023.95 && unit + 1 < UNITS.length) { value /= 1024; ++unit; }
   const decimals = value === Math.floor(value) ? 0 : value < 10 ? 2 : 1;
-  return `${value.toFixed(decimals)} ${UNITS[unit]}`;
+  return `${fixed(value, decimals)} ${UNITS[unit]}`;
 }
 
-function formatPercent(share) { return `${(share * 100).toFixed(1)}%`; }
+function formatPercent(share) { return `${fixed(share * 100, 1)}%`; }
 
 function formatCount(count) {
   if (count === null) return "unknown";
