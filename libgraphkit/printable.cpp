@@ -1,6 +1,7 @@
 #include "libgraphkit/printable.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <cstdio>
 
@@ -57,6 +58,19 @@ size_t ByteOf(std::string_view text, size_t count) {
   return at;
 }
 
+// With what a terminal would obey as \x1b.
+std::string EscapedWord(const std::string& text) {
+  std::string quoted = "$'";
+  for (const char letter : text) {
+    const auto byte = static_cast<unsigned char>(letter);
+    const bool plain = byte >= 0x20 && byte < 0x7f && letter != '\'' && letter != '\\';
+    char escape[8];
+    std::snprintf(escape, sizeof escape, "\\x%02x", byte);
+    quoted += plain ? std::string(1, letter) : std::string(escape);
+  }
+  return quoted + "'";
+}
+
 }  // namespace
 
 size_t Utf8Length(std::string_view text) {
@@ -109,6 +123,19 @@ std::string Ellipsize(std::string_view text, size_t columns) {
   const size_t front = kept - kept / 3;
   return std::string(text.substr(0, ByteOf(text, front))) + "…" +
          std::string(text.substr(ByteOf(text, width - (kept - front))));
+}
+
+std::string ShellWord(const std::string& text) {
+  if (Printable(text) != text) return EscapedWord(text);
+  constexpr std::string_view kPlain = "_-./+:,@%=";
+  bool plain = !text.empty();
+  std::string quoted = "'";
+  for (const char letter : text) {
+    const bool alnum = std::isalnum(static_cast<unsigned char>(letter)) != 0;
+    plain = plain && (alnum || kPlain.find(letter) != kPlain.npos);
+    quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  }
+  return plain ? text : quoted + "'";
 }
 
 }  // namespace graphkit

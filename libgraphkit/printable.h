@@ -22,4 +22,7 @@ size_t DisplayWidth(std::string_view text);
 // At most `columns` wide: the middle gives way to "…". Expects valid UTF-8, never cuts a character.
 std::string Ellipsize(std::string_view text, size_t columns);
 
+// The text as one word of a POSIX shell.
+std::string ShellWord(const std::string& text);
+
 }  // namespace graphkit

@@ -33,6 +33,11 @@ std::string FormatCount(uint64_t count) {
   return digits;
 }
 
+std::string Counted(uint64_t count, std::string_view noun) {
+  const char* plural = noun.ends_with("ch") || noun.ends_with("ss") ? "es" : "s";
+  return FormatCount(count) + " " + std::string(noun) + (count == 1 ? "" : plural);
+}
+
 std::string FormatPercent(double share, int decimals) {
   char text[48];
   std::snprintf(text, sizeof text, "%.*f%%", decimals, share * 100);

@@ -38,6 +38,9 @@ std::string FormatCount(uint64_t count);
 // "1 node", "3 nodes": the count grouped, the noun in its number.
 std::string Counted(uint64_t count, std::string_view noun);
 
+// "1 node", "3 nodes", "2 branches".
+std::string Counted(uint64_t count, std::string_view noun);
+
 // "82.6%": a share of 1; `decimals` behind the point.
 std::string FormatPercent(double share, int decimals = 1);
 

@@ -13,9 +13,6 @@ struct NextCommand {
   bool operator==(const NextCommand&) const = default;
 };
 
-// The command with the file in the place of FILE, quoted where a shell would take it apart.
-NextCommand CommandFor(NextCommand command, const std::string& file);
-
 struct FileAbout {
   std::string kind;                     // "torch-snapshot", "trace", "plan", …: the name in JSON
   std::string what;                     // "PyTorch memory snapshot"

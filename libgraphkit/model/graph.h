@@ -284,6 +284,10 @@ struct Failure {
   GraphId graph;  // the capture that it hit; may be none
   StackId stack;
   StringId arguments;  // "bytesize=4096": of the driver's call, by cuda.h's names
+  // Of an allocator that ran out of memory; 0 elsewhere.
+  int16_t device = 0;
+  Bytes requested = 0;
+  Bytes free_on_device = 0;
   Seq seq = 0;
   bool operator==(const Failure&) const = default;
 };

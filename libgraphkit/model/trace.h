@@ -9,6 +9,7 @@
 #include "libgraphkit/model/collective.h"
 #include "libgraphkit/model/graph.h"
 #include "libgraphkit/model/host_memory.h"
+#include "libgraphkit/model/imported_from.h"
 #include "libgraphkit/model/memory.h"
 #include "libgraphkit/model/process.h"
 #include "libgraphkit/model/stream.h"
@@ -72,6 +73,10 @@ struct Trace {
   std::vector<NodeLabel> node_labels;   // by seq
   std::vector<StackTop> stack_tops;     // by seq
   std::vector<Failure> failures;
+
+  std::vector<ImportedFrom> imported_from;  // at most one
+  std::vector<MemoryHistory> histories;     // at most one
+  std::vector<HistoryEvents> history_events;
 
   std::vector<Pool> pools;
   std::vector<Segment> segments;

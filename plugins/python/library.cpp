@@ -17,7 +17,7 @@
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/memory/exec_memory.h"
 #include "libgraphkit/analysis/order/topology.h"
-#include "libgraphkit/io/import/import.h"
+#include "libgraphkit/io/import/file_format.h"
 #include "libgraphkit/io/merge/merge.h"
 #include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/model/names.h"
@@ -170,7 +170,7 @@ std::string AnswerTo(const Trace& trace, const json& question) {
 }
 
 Trace Load(const char* const* paths, uint64_t count, const std::string& kind) {
-  const ImportFormat* format = kind.empty() ? nullptr : FindImportFormat(kind);
+  const FileFormat* format = kind.empty() ? nullptr : FindFormat(kind);
   if (!kind.empty() && !format) throw Failed({.message = "no kind of file '" + kind + "'"});
   std::vector<MergeInput> inputs;
   for (uint64_t i = 0; i < count; ++i) {

@@ -35,11 +35,9 @@ Trace RunOf(const std::vector<Held>& blocks, int16_t device = 0) {
   return trace;
 }
 
-std::vector<MemoryDiff> DiffRuns(const Trace& before, const Trace& after,
-                                 const SnapshotInfo* info = nullptr) {
-  const Told told = info == nullptr ? Told::kMost : Told::kEnd;
-  const auto from = AccountForMemory(MemoryFacts(before), nullptr, told);
-  const auto to = AccountForMemory(MemoryFacts(after), info, told);
+std::vector<MemoryDiff> DiffRuns(const Trace& before, const Trace& after, Told told = Told::kMost) {
+  const auto from = AccountForMemory(MemoryFacts(before), told);
+  const auto to = AccountForMemory(MemoryFacts(after), told);
   return DiffMemory({before, from}, {after, to});
 }
 
@@ -89,8 +87,9 @@ TEST_CASE("holders by line and holders by pool aren't compared") {
 
 TEST_CASE("what no history says is unknown") {
   const Trace run = RunOf({{7, kMiB}});
-  const SnapshotInfo state{.devices = 1};
-  const MemoryDiff diff = DiffRuns(run, run, &state).at(0);
+  Trace state = run;
+  state.histories = {{.devices = 1}};
+  const MemoryDiff diff = DiffRuns(run, state, Told::kEnd).at(0);
   CHECK(Figure(diff, "peak_in_use_bytes").after == std::nullopt);
   CHECK(Figure(diff, "in_use_at_end_bytes").after == kMiB);
 }

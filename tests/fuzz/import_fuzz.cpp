@@ -4,11 +4,11 @@
 #include <string>
 #include <string_view>
 
-#include "libgraphkit/io/import/import.h"
+#include "libgraphkit/io/import/file_format.h"
 #include "libgraphkit/io/trace/trace_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const graphkit::ImportFormat* format = graphkit::FindImportFormat(GRAPHKIT_FORMAT);
+  static const graphkit::FileFormat* format = graphkit::FindFormat(GRAPHKIT_FORMAT);
   if (!format) std::abort();
   std::string bytes(reinterpret_cast<const char*>(data), size);
   bytes.reserve(size + graphkit::kReadPadding);

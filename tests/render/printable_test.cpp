@@ -34,4 +34,12 @@ TEST_CASE("the middle of a long text gives way") {
   CHECK(Ellipsize("abc", 0) == "");
 }
 
+TEST_CASE("a name is quoted where a shell would take it apart") {
+  CHECK(ShellWord("runs/a-1.json") == "runs/a-1.json");
+  CHECK(ShellWord("my plan.json") == "'my plan.json'");
+  CHECK(ShellWord("it's.json") == "'it'\\''s.json'");
+  CHECK(ShellWord("a\nb") == "$'a\\x0ab'");
+  CHECK(ShellWord("") == "''");
+}
+
 }  // namespace graphkit

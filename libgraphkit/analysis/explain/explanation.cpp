@@ -1,10 +1,11 @@
 #include "libgraphkit/analysis/explain/explanation.h"
 
 #include <algorithm>
-#include <array>
+#include <utility>
 
 #include "libgraphkit/analysis/names/stack_name.h"
 #include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/printable.h"
 
 namespace graphkit {
 namespace {
@@ -19,10 +20,10 @@ std::string StacksText(const Trace& trace) {
   return "no stacks";
 }
 
-std::vector<std::string> SnapshotFacts(const Trace& trace, const SnapshotInfo& info) {
-  const uint64_t events = info.event_count();
-  const size_t failures = info.out_of_memory.size();
-  return {Counted(info.devices, "device"), events == 0 ? "no history" : Counted(events, "event"),
+std::vector<std::string> SnapshotFacts(const Trace& trace, const MemoryHistory& history) {
+  const uint64_t events = CountHistoryEvents(trace);
+  const size_t failures = trace.failures.size();
+  return {Counted(history.devices, "device"), events == 0 ? "no history" : Counted(events, "event"),
           StacksText(trace), failures == 0 ? "no OOM event" : Counted(failures, "OOM event"),
           trace.graphs.empty()
               ? "no CUDA graphs"
@@ -39,90 +40,80 @@ std::vector<std::string> TraceFacts(const Trace& trace) {
   return facts;
 }
 
-constexpr const char* kByLine = "memory by line of code";
-
-// A format in words, and the commands that go on from it. FILE stands for the file.
-struct FormatRow {
-  const char* format;
-  const char* what;
-  std::array<NextCommand, 4> next;
-};
-
-const std::array<FormatRow, 8>& KnownFormats() {
-  static const NextCommand kReport = {"graphkit report FILE --open", "the timeline as a page"};
-  static const NextCommand kDot = {"graphkit dot FILE -o graph.svg", "the graphs drawn"};
-  static const NextCommand kMerge = {"graphkit merge trace.json FILE -o merged.json",
-                                     "joined with a trace of the same run"};
-  static const NextCommand kStack = {"graphkit analyze FILE --by stack", kByLine};
-  static const NextCommand kPeak = {"graphkit analyze FILE --at peak --by stack",
-                                    "the holders of the peak; also --at end, --at EVENT"};
-  static const NextCommand kWhatIf = {"graphkit what-if FILE expandable_segments",
-                                      "the effect of a setting"};
-  static const NextCommand kDiff = {"graphkit FILE after.pickle",
-                                    "the difference from another run"};
-  static const std::array<FormatRow, 8> kRows = {{
-      {"",
-       "CUDA graph trace",
-       {{{"graphkit analyze FILE", "each finding with its evidence"},
-         kReport,
-         kDot,
-         {"graphkit check FILE", "the same as a gate in CI"}}}},
-      {"torch-snapshot", "PyTorch memory snapshot", {{kReport, kPeak, kWhatIf, kDiff}}},
-      {"torch-graph", "PyTorch graph data", {{kDot, kMerge}}},
-      {"torch-nodes", "PyTorch's launch stacks or annotations of graph nodes", {{kMerge}}},
-      {"dot", "drawing of CUDA graphs (cudaGraphDebugDotPrint)", {{kDot, kMerge}}},
-      {"rmm", "log of RMM's allocations", {{kReport, kStack}}},
-      {"kineto", "PyTorch profile (Chrome trace)", {{kMerge}}},
-      {"nsys", "Nsight Systems export (SQLite)", {{kMerge}}},
-  }};
-  return kRows;
+std::vector<std::string> FactsOf(const Trace& trace) {
+  if (const MemoryHistory* history = HistoryOf(trace)) return SnapshotFacts(trace, *history);
+  if (trace.imported_from.empty()) return TraceFacts(trace);
+  return {std::string(trace[trace.imported_from.front().summary])};
 }
 
-// The file has the content that the command shows.
-bool Works(const std::string& command, const Trace& trace, const SnapshotInfo* info) {
-  const auto has = [&](std::string_view word) { return command.find(word) != std::string::npos; };
+// FILE in a command is the file that is explained, SOURCE the file that it was imported from.
+constexpr std::string_view kFile = "FILE";
+constexpr std::string_view kSource = "SOURCE";
+
+NextCommand Named(NextCommand next, const std::string& file, const std::string& source) {
+  std::string& command = next.command;
+  for (const auto& [place, name] : {std::pair(kFile, file), {kSource, source}}) {
+    const size_t at = command.find(place);
+    if (at != command.npos) command.replace(at, place.size(), ShellWord(name));
+  }
+  return next;
+}
+
+std::string SourceOf(const Trace& trace, const std::string& file) {
+  if (trace.imported_from.empty()) return file;
+  return std::string(trace[trace.imported_from.front().file]);
+}
+
+// A command is offered only where the trace has the data that it shows.
+bool Works(const std::string& command, const Trace& trace, const std::string& source) {
+  const auto has = [&](std::string_view word) { return command.find(word) != command.npos; };
+  if (has(kSource) && source == "-") return false;
   if (has(" dot ") || has(" check ")) return !trace.nodes.empty();
-  if (has(" --at ") || has(" what-if ")) return info != nullptr && info->event_count() > 0;
+  if (has(" --at ") || has(" what-if ")) return !trace.history_events.empty();
   return !has(" --by ") || !trace.blocks.empty();
 }
 
 // Without stacks memory is listed by pool.
-std::vector<NextCommand> NextOf(const FormatRow& row, const std::string& file, const Trace& trace,
-                                const SnapshotInfo* info) {
-  constexpr std::string_view kByStack = " --by stack";
-  std::vector<NextCommand> next;
-  for (NextCommand command : row.next) {
-    if (command.command.empty() || !Works(command.command, trace, info)) continue;
-    const size_t by = command.command.find(kByStack);
-    if (by != std::string::npos && trace.stacks.empty()) {
-      command.command.replace(by, kByStack.size(), " --by pool");
-      if (command.shows == kByLine) command.shows = "memory by pool";
+void ListByPool(NextCommand* next) {
+  for (auto* text : {&next->command, &next->shows}) {
+    for (const auto& [by_line, by_pool] :
+         {std::pair(" --by stack", " --by pool"), {"memory by line of code", "memory by pool"}}) {
+      const size_t at = text->find(by_line);
+      if (at != text->npos) text->replace(at, std::string_view(by_line).size(), by_pool);
     }
-    next.push_back(CommandFor(command, file));
+  }
+}
+
+std::vector<NextCommand> NextOf(const std::vector<NextCommand>& all, const std::string& file,
+                                const Trace& trace) {
+  const std::string source = SourceOf(trace, file);
+  std::vector<NextCommand> next;
+  for (NextCommand command : all) {
+    if (!Works(command.command, trace, source)) continue;
+    if (trace.stacks.empty()) ListByPool(&command);
+    next.push_back(Named(std::move(command), file, source));
   }
   return next;
 }
 
 }  // namespace
 
-Explanation Explain(const ExplainInput& input, const Trace& trace) {
-  Explanation explanation{.file = input.file};
-  const FormatRow& row =
-      *std::ranges::find(KnownFormats(), input.format,
-                         [](const FormatRow& known) { return std::string(known.format); });
-  explanation.about = {.kind = input.format.empty() ? "trace" : input.format,
-                       .what = row.what,
-                       .next = NextOf(row, input.file, trace, input.snapshot)};
-  const SnapshotInfo* info = input.snapshot;
-  explanation.about.facts = info != nullptr         ? SnapshotFacts(trace, *info)
-                            : input.summary.empty() ? TraceFacts(trace)
-                                                    : input.summary;
+Explanation Explain(const std::string& file, FileAbout about) {
+  for (NextCommand& next : about.next) next = Named(std::move(next), file, file);
+  return {.file = file, .about = std::move(about)};
+}
+
+Explanation Explain(const std::string& file, FileAbout about, const Trace& trace,
+                    std::vector<MemoryAccount> memory, const Report* report) {
+  about.facts = FactsOf(trace);
+  about.next = NextOf(about.next, file, trace);
+  Explanation explanation{.file = file, .about = std::move(about)};
   explanation.unknown_memory = trace.process.unknown_memory;
-  if (explanation.unknown_memory.empty()) explanation.memory = input.memory;
-  if (input.report == nullptr) return explanation;
-  explanation.findings = GroupFindings(input.report->findings);
-  explanation.graphs = input.report->graphs;
-  explanation.unknown_memory = input.report->unknown_memory;
+  if (explanation.unknown_memory.empty()) explanation.memory = std::move(memory);
+  if (report == nullptr) return explanation;
+  explanation.findings = GroupFindings(report->findings);
+  explanation.graphs = report->graphs;
+  explanation.unknown_memory = report->unknown_memory;
   return explanation;
 }
 

@@ -8,7 +8,6 @@
 #include "libgraphkit/analysis/explain/memory_account.h"
 #include "libgraphkit/model/file_about.h"
 #include "libgraphkit/model/report.h"
-#include "libgraphkit/model/snapshot_info.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
@@ -23,15 +22,12 @@ struct Explanation {
   std::string unknown_memory = {};  // why the sizes of its memory aren't known; empty: they are
 };
 
-// A file that was read as a trace.
-struct ExplainInput {
-  std::string file;
-  std::string format = {};                // ImportFormat::name; empty: a trace of graphkit
-  std::vector<std::string> summary = {};  // what was read, as the importer says it
-  const SnapshotInfo* snapshot = nullptr;
-  std::vector<MemoryAccount> memory = {};  // AccountForMemory
-  const Report* report = nullptr;          // null: it has no graphs
-};
-Explanation Explain(const ExplainInput& input, const Trace& trace);
+// `about` is of the file's format: FILE in its commands stands for the file, SOURCE for the one
+// that a trace was imported from.
+Explanation Explain(const std::string& file, FileAbout about);
+// The same of a file that was read as a trace, with AccountForMemory's accounts; `report` is null
+// where it has no graphs.
+Explanation Explain(const std::string& file, FileAbout about, const Trace& trace,
+                    std::vector<MemoryAccount> memory, const Report* report);
 
 }  // namespace graphkit

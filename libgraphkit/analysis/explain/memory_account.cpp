@@ -89,27 +89,23 @@ StackId StackAt(const Trace& trace, Seq seq) {
   return at == trace.blocks.end() ? StackId() : at->stack;
 }
 
-// The event of a device that a place of the trace belongs to.
-uint64_t EventAt(const SnapshotInfo& info, DeviceIndex device, Seq seq) {
-  const auto index = static_cast<size_t>(device);
-  if (index >= info.events.size()) return 0;
-  const std::vector<Seq>& events = info.events[index];
-  return static_cast<uint64_t>(std::ranges::lower_bound(events, seq) - events.begin());
-}
-
-void TakeInfo(const MemoryFacts& facts, const SnapshotInfo& info, MemoryAccount* account) {
+void TakeHistory(const MemoryFacts& facts, const MemoryHistory& history, MemoryAccount* account) {
   const Trace& trace = facts.trace;
-  account->first_event = info.first_event;
-  account->has_history = info.event_count() > 0;
-  if (account->has_history) {
-    account->peak_event = EventAt(info, account->device, account->moments.peak_in_use.seq);
-  }
+  const std::vector<Seq> events = PlacesOfEvents(trace, account->device);
+  const auto event_at = [&](Seq seq) {
+    return static_cast<uint64_t>(std::ranges::lower_bound(events, seq) - events.begin());
+  };
+  account->first_event = history.seq;
+  account->has_history = !trace.history_events.empty();
+  if (account->has_history) account->peak_event = event_at(account->moments.peak_in_use.seq);
   account->python_only = !trace.stack_frames.empty() &&
                          std::ranges::all_of(trace.stack_frames, [&](const StackFrame& frame) {
                            return IsPythonFile(trace[frame.file]);
                          });
-  for (const OutOfMemoryEvent& failed : info.out_of_memory) {
-    if (failed.device == account->device) account->out_of_memory = failed;
+  for (const Failure& failed : trace.failures) {
+    if (failed.device != account->device || failed.requested == 0) continue;
+    account->out_of_memory = {event_at(failed.seq), failed.seq, failed.requested,
+                              failed.free_on_device};
   }
   if (account->out_of_memory) {
     account->told = facts.timeline().After(account->device, account->out_of_memory->seq);
@@ -117,11 +113,11 @@ void TakeInfo(const MemoryFacts& facts, const SnapshotInfo& info, MemoryAccount*
 }
 
 MemoryAccount AccountFor(const MemoryFacts& facts, std::span<const StackName> names,
-                         DeviceIndex device, const SnapshotInfo* info, Told told) {
+                         DeviceIndex device, Told told) {
   const Trace& trace = facts.trace;
   MemoryAccount account{.device = device, .moments = facts.timeline().Of(device)};
   account.told = account.moments.peak_in_use;
-  if (info != nullptr) TakeInfo(facts, *info, &account);
+  if (const MemoryHistory* history = HistoryOf(trace)) TakeHistory(facts, *history, &account);
   if (told == Told::kEnd) account.told = account.moments.end;
   account.peak_stack = StackAt(trace, account.moments.peak_in_use.seq);
   account.holders = GroupHeld(trace, names, facts.timeline().InUse(device, account.told.seq),
@@ -179,12 +175,11 @@ FamilyBlocks FindFamily(const Trace& trace, std::span<const StackName> names,
   return found;
 }
 
-std::vector<MemoryAccount> AccountForMemory(const MemoryFacts& facts, const SnapshotInfo* info,
-                                            Told told) {
+std::vector<MemoryAccount> AccountForMemory(const MemoryFacts& facts, Told told) {
   const std::vector<StackName> names = NamesOfStacks(facts.trace);
   std::vector<MemoryAccount> accounts;
   for (const DeviceIndex device : facts.timeline().devices()) {
-    accounts.push_back(AccountFor(facts, names, device, info, told));
+    accounts.push_back(AccountFor(facts, names, device, told));
   }
   std::ranges::stable_sort(accounts, std::greater(), [](const MemoryAccount& account) {
     return account.moments.peak_in_use.in_use;

@@ -10,7 +10,6 @@
 
 #include "libgraphkit/analysis/explain/held.h"
 #include "libgraphkit/analysis/memory/memory_facts.h"
-#include "libgraphkit/model/snapshot_info.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
@@ -36,10 +35,19 @@ struct MemoryRemark {
 // The word for it in JSON: "out-of-memory", "forward-kept", …
 const char* NameOf(MemoryRemark::Kind kind);
 
+// An allocation that failed for lack of memory.
+struct OutOfMemoryEvent {
+  uint64_t event = 0;  // of the device's history
+  Seq seq = 0;
+  Bytes asked = 0;
+  Bytes free_on_device = 0;
+  bool operator==(const OutOfMemoryEvent&) const = default;
+};
+
 struct MemoryAccount {
   DeviceIndex device = 0;
   MemoryMoments moments = {};
-  Seq first_event = 0;       // SnapshotInfo's
+  Seq first_event = 0;       // earlier blocks were allocated before recording began
   bool has_history = true;   // false: only the state at the end is known
   bool python_only = false;  // stacks of a snapshot: threads of autograd have none then
   std::optional<uint64_t> peak_event = {};  // that of the peak in use, of a snapshot with history
@@ -59,10 +67,8 @@ enum class Told : uint8_t {
   kEnd,
 };
 
-// Of each device that has memory, the most in use first. `info`: of a snapshot; null: of a trace.
-std::vector<MemoryAccount> AccountForMemory(const MemoryFacts& facts,
-                                            const SnapshotInfo* info = nullptr,
-                                            Told told = Told::kMost);
+// Of each device that has memory, the most in use first.
+std::vector<MemoryAccount> AccountForMemory(const MemoryFacts& facts, Told told = Told::kMost);
 
 // Parts of the remarks of AccountForMemory.
 

@@ -87,7 +87,9 @@ const char* BillByName(BillBy by) {
 
 bool HaveSegments(BillBy by) { return by == BillBy::kPool || by == BillBy::kStream; }
 
-std::vector<HeldLine> BillHeld(const Trace& trace, BillBy by, const HeldAt& at, Seq first_event) {
+std::vector<HeldLine> BillHeld(const Trace& trace, BillBy by, const HeldAt& at) {
+  const MemoryHistory* history = HistoryOf(trace);
+  const Seq first_event = history != nullptr ? history->seq : 0;
   const Seq seq = std::min(at.seq, kNever - 1);
   const std::vector<bool> backs_segment = BacksSegment(trace);
   const std::vector<DeviceIndex> devices = DevicesOfBlocks(trace);

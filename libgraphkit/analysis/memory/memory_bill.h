@@ -63,8 +63,7 @@ struct HeldLine {
 bool HaveSegments(BillBy by);
 
 // The most in segments first, then in blocks, then by name. The memory that a
-// segment is made of is no block here. Blocks from before `first_event` are from before recording.
-std::vector<HeldLine> BillHeld(const Trace& trace, BillBy by, const HeldAt& at = {},
-                               Seq first_event = 0);
+// segment is made of is no block here.
+std::vector<HeldLine> BillHeld(const Trace& trace, BillBy by, const HeldAt& at = {});
 
 }  // namespace graphkit

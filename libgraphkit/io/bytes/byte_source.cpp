@@ -65,7 +65,7 @@ class FileSource final : public ByteSource {
     return place < 0 || place > info.st_size ? 0 : static_cast<size_t>(info.st_size - place);
   }
 
-  int fd() const { return fd_; }
+  int PlainFile() const override { return fd_; }
 
  private:
   int fd_;
@@ -74,8 +74,7 @@ class FileSource final : public ByteSource {
 };
 
 // "-" is stdin.
-Result<std::unique_ptr<FileSource>> OpenPlain(const std::string& path,
-                                              std::atomic<size_t>* read = nullptr) {
+Result<std::unique_ptr<FileSource>> OpenPlain(const std::string& path, std::atomic<size_t>* read) {
   const bool is_stdin = path == "-";
   const int fd = is_stdin ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
@@ -107,6 +106,7 @@ class ResumedSource final : public ByteSource {
     const size_t rest = rest_->BytesLeft();
     return rest == 0 ? 0 : seen_.size() + rest;
   }
+  int PlainFile() const override { return rest_->PlainFile(); }
 
  private:
   std::string seen_;
@@ -250,39 +250,32 @@ Result<std::unique_ptr<ByteSource>> OpenFile(const std::string& path, std::atomi
   return Decompressed(std::move(*file));
 }
 
-namespace {
-
-bool IsCompressed(std::string_view bytes) {
-  return bytes.starts_with(kZstdMagic) || bytes.starts_with(kGzipMagic);
+Result<FileBytes> ReadBytes(ByteSource& source, size_t padding) {
+  FileBytes bytes;
+  struct stat info {};
+  const int fd = padding == 0 ? source.PlainFile() : -1;
+  const bool whole = fd >= 0 && fstat(fd, &info) == 0 && info.st_size > 0 &&
+                     source.BytesLeft() == static_cast<size_t>(info.st_size);
+  const size_t size = whole ? static_cast<size_t>(info.st_size) : 0;
+  void* map = whole ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+  if (map != MAP_FAILED) {
+    bytes.kept = std::shared_ptr<void>(map, [size](void* mapping) { munmap(mapping, size); });
+    bytes.text = {static_cast<const char*>(map), size};
+    return bytes;
+  }
+  Result<std::string> copy = ReadAll(source, padding);
+  if (!copy) return copy.error();
+  const auto kept = std::make_shared<const std::string>(*std::move(copy));
+  bytes.kept = kept;
+  bytes.text = *kept;
+  return bytes;
 }
 
-}  // namespace
-
-Result<MappedFile> MappedFile::Open(const std::string& path) {
-  const auto named = [&](Error error) {
-    error.file = path;
-    return error;
-  };
-  Result<std::unique_ptr<FileSource>> source = OpenPlain(path);
-  if (!source) return named(source.error());
-  MappedFile file;
-  const size_t size = path == "-" ? 0 : (*source)->BytesLeft();
-  void* map =
-      size > 0 ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, (*source)->fd(), 0) : MAP_FAILED;
-  if (map != MAP_FAILED) {
-    file.kept_ = std::shared_ptr<void>(map, [size](void* mapping) { munmap(mapping, size); });
-    file.bytes_ = {static_cast<const char*>(map), size};
-    if (!IsCompressed(file.bytes_)) return file;
-  }
-  Result<std::unique_ptr<ByteSource>> plain =
-      Decompressed(map == MAP_FAILED ? std::move(*source) : OpenMemory(file.bytes_));
-  if (!plain) return named(plain.error());
-  Result<std::string> copy = ReadAll(**plain);
-  if (!copy) return named(copy.error());
-  const auto kept = std::make_shared<const std::string>(*std::move(copy));
-  file.kept_ = kept;
-  file.bytes_ = *kept;
-  return file;
+Result<FileBytes> ReadFile(const std::string& path) {
+  Result<std::unique_ptr<ByteSource>> source = OpenFile(path);
+  Result<FileBytes> bytes = source ? ReadBytes(**source) : Result<FileBytes>(source.error());
+  if (!bytes) bytes.error().file = path;
+  return bytes;
 }
 
 }  // namespace graphkit

@@ -21,6 +21,9 @@ class ByteSource {
 
   // How many bytes are left; 0: unknown. Good for guesses only.
   virtual size_t BytesLeft() const { return 0; }
+
+  // The descriptor of the file that gives the bytes as they are; -1: there is none.
+  virtual int PlainFile() const { return -1; }
 };
 
 // The text must outlive the source.
@@ -41,6 +44,19 @@ Result<std::string> Peek(std::unique_ptr<ByteSource>& source, size_t count);
 // All that is left; `padding` bytes behind the end may be read.
 Result<std::string> ReadAll(ByteSource& source, size_t padding = 0);
 
+// Behind a text that a reader of JSON takes.
+inline constexpr size_t kReadPadding = 64;
+
+// All bytes of a file: mapped, or a copy.
+struct FileBytes {
+  std::string_view text;
+  std::shared_ptr<const void> kept;
+};
+// All that is left. A plain file that wasn't read yet is mapped where no padding is needed.
+Result<FileBytes> ReadBytes(ByteSource& source, size_t padding = 0);
+// Opens the file ("-": stdin; compressed or not) and reads it. Errors name it.
+Result<FileBytes> ReadFile(const std::string& path);
+
 // A file that appears under its name once it is whole, or stdout; either compressed with zstd.
 class ByteSink {
  public:
@@ -56,19 +72,5 @@ Result<std::unique_ptr<ByteSink>> CreateFile(const std::string& path);
 
 // For a signal handler that ends the process: nothing is left of files that aren't whole.
 void RemoveUnfinishedFiles();
-
-// A file mapped for reading, or read into memory where it can't be mapped (a pipe) or is compressed
-// (zstd, gzip).
-class MappedFile {
- public:
-  // "-" is the standard input.
-  static Result<MappedFile> Open(const std::string& path);
-
-  std::string_view bytes() const { return bytes_; }
-
- private:
-  std::shared_ptr<const void> kept_;  // the mapping, or a copy
-  std::string_view bytes_;
-};
 
 }  // namespace graphkit

@@ -131,9 +131,9 @@ class TableReader {
 Result<LifetimeTable> ParseLifetimeCsv(std::string_view text) { return TableReader(text).Run(); }
 
 Result<LifetimeTable> ReadLifetimeCsv(const std::string& path) {
-  Result<MappedFile> file = MappedFile::Open(path);
+  const Result<FileBytes> file = ReadFile(path);
   if (!file) return file.error();
-  Result<LifetimeTable> table = ParseLifetimeCsv(file->bytes());
+  Result<LifetimeTable> table = ParseLifetimeCsv(file->text);
   if (!table) table.error().file = path;
   return table;
 }

@@ -159,10 +159,10 @@ class Maker {
     std::string line = CountsOf(make_.trace);
     const auto unknown = std::ranges::count(make_.trace.nodes, NodeKind::kUnknown, &Node::kind);
     if (unknown > 0) {
-      line += "; the kind of " + CountOf(static_cast<uint64_t>(unknown), "node") + " isn't known";
+      line += "; the kind of " + Counted(static_cast<uint64_t>(unknown), "node") + " isn't known";
     }
     if (ignored_ > 0) {
-      line += "; passed over: " + CountOf(ignored_, "line") + " or " +
+      line += "; passed over: " + Counted(ignored_, "line") + " or " +
               (ignored_ == 1 ? "name" : "names") + " that would hold one graph in another";
     }
     return line;

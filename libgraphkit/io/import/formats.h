@@ -1,5 +1,5 @@
-// The formats of other tools that are read: for each whether a file that begins so is one, and the
-// reader of the whole file. Their rows are in the table of import.cpp.
+// The formats of other tools: for each the test of a file's first bytes, and the reader of the
+// whole file. Their rows are in file_format.cpp.
 #pragma once
 
 #include <string_view>

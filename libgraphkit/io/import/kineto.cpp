@@ -1,3 +1,4 @@
+#include "libgraphkit/io/bytes/file_bytes.h"
 #include "libgraphkit/io/import/formats.h"
 
 #include <cmath>
@@ -166,7 +167,7 @@ class ProfileReader {
     const ProfileCounts counts{.work = work_, .graph_launches = launches_.count()};
     make.Note(ProfileNote(times_, counts, "PyTorch's profiler names them with CUDA 12 and later"));
     Imported imported =
-        make.Finish(CountOf(events_, "event") + ", " + ProfileSummary(times_, counts));
+        make.Finish(Counted(events_, "event") + ", " + ProfileSummary(times_, counts));
     imported.times = times_.Times();
     return imported;
   }

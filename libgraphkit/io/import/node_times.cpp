@@ -65,8 +65,8 @@ std::string ProfileSummary(const NodeTimes& times, const ProfileCounts& counts) 
   if (counts.graph_launches == 0 && times.empty()) return WorkOf(counts.work) + ", no graph launch";
   const std::string nodes = times.empty() ? "none of them named as a run of a graph node"
                                           : FormatCount(times.runs()) + " of them runs of " +
-                                                CountOf(times.size(), "graph node");
-  return WorkOf(counts.work) + ", " + nodes + "; " + CountOf(counts.graph_launches, "graph launch");
+                                                Counted(times.size(), "graph node");
+  return WorkOf(counts.work) + ", " + nodes + "; " + Counted(counts.graph_launches, "graph launch");
 }
 
 std::string ProfileNote(const NodeTimes& times, const ProfileCounts& counts,
@@ -76,7 +76,7 @@ std::string ProfileNote(const NodeTimes& times, const ProfileCounts& counts,
   const std::string work = WorkOf(counts.work);
   if (counts.graph_launches == 0) return "the profile launches no graph, only " + work;
   return "the profile names no graph nodes: which of its " + work + " ran in its " +
-         CountOf(counts.graph_launches, "graph launch") + " isn't known; " + std::string(remedy);
+         Counted(counts.graph_launches, "graph launch") + " isn't known; " + std::string(remedy);
 }
 
 }  // namespace graphkit

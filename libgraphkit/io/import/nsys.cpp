@@ -271,14 +271,14 @@ class ExportReader {
                                .graph_launches = std::max(launches_, calls_.count())};
     make.Note(ProfileNote(times_, counts, "profile with --cuda-graph-trace=node"));
     if (unmatched_ > 0) {
-      make.Note("the profile lacks the other end of " + CountOf(unmatched_, "allocation") +
+      make.Note("the profile lacks the other end of " + Counted(unmatched_, "allocation") +
                 " or free" + (unmatched_ == 1 ? "" : "s"));
     }
     if (processes_ > 1) {
-      make.Note("of " + CountOf(processes_, "process") + " the one with the most work is here");
+      make.Note("of " + Counted(processes_, "process") + " the one with the most work is here");
     }
     Imported imported =
-        make.Finish(ProfileSummary(times_, counts) + ", " + CountOf(allocations_, "allocation"));
+        make.Finish(ProfileSummary(times_, counts) + ", " + Counted(allocations_, "allocation"));
     imported.times = times_.Times();
     return imported;
   }

@@ -143,13 +143,13 @@ class LogReader {
   }
 
   Result<Imported> Finish() {
-    if (skipped_ > 0) make_.Note(CountOf(skipped_, "row") + " of the log could not be read");
+    if (skipped_ > 0) make_.Note(Counted(skipped_, "row") + " of the log could not be read");
     if (unknown_frees_ > 0) {
-      make_.Note("the log lacks the other end of " + CountOf(unknown_frees_, "allocation") +
+      make_.Note("the log lacks the other end of " + Counted(unknown_frees_, "allocation") +
                  " or free" + (unknown_frees_ == 1 ? "" : "s"));
     }
     return make_.Finish(
-        CountOf(read_, "row") + ", " + CountOf(make_.trace.blocks.size(), "allocation") + ", " +
+        Counted(read_, "row") + ", " + Counted(make_.trace.blocks.size(), "allocation") + ", " +
         FormatCount(live_.size()) + " never freed, " + FormatCount(failures_) + " failed");
   }
 

@@ -135,11 +135,16 @@ void TraceMaker::Note(std::string_view text) {
   Next();
 }
 
-Imported TraceMaker::Finish(std::string summary) {
+std::string CountsOf(const Trace& trace) {
+  return Counted(trace.graphs.size(), "graph") + ", " + Counted(trace.nodes.size(), "node") + ", " +
+         Counted(trace.edges.size(), "edge");
+}
+
+Imported TraceMaker::Finish(std::string_view summary) {
+  trace.imported_from.push_back({.summary = Intern(summary), .seq = Next()});
   Imported imported;
   imported.trace = std::move(trace);
   imported.tool_ids = std::move(tool_ids_);
-  imported.summary.push_back(std::move(summary));
   return imported;
 }
 

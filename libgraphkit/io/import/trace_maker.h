@@ -60,7 +60,7 @@ class TraceMaker {
   void Note(std::string_view text);
 
   // The trace, with one line about it.
-  Imported Finish(std::string summary);
+  Imported Finish(std::string_view summary);
 
  private:
   uint32_t Shape(const LaunchShape& shape);  // index in Trace::shapes

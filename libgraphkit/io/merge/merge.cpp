@@ -93,9 +93,9 @@ class Merger {
     std::vector<const MergeInput*> topologies, origins;
     for (const MergeInput& input : inputs_) {
       const Imported& imported = input.imported;
-      if (imported.snapshot) {
-        const bool longer = !snapshot || imported.snapshot->event_count() >
-                                             snapshot->imported.snapshot->event_count();
+      if (HistoryOf(imported.trace) != nullptr) {
+        const bool longer = !snapshot || CountHistoryEvents(imported.trace) >
+                                             CountHistoryEvents(snapshot->imported.trace);
         if (snapshot) {
           not_joined_.Add("snapshots beside the longest one", longer ? snapshot->name : input.name);
         }
@@ -132,6 +132,7 @@ class Merger {
   Result<void> AddSource(const MergeInput& input) {
     MergeSource source;
     source.input = &input;
+    source.moved.places_stay = false;
     Result<std::vector<PlacedRecord>> records = PlaceRecords(input.imported.trace);
     if (!records) return records.error();
     source.records = std::move(*records);
@@ -276,9 +277,9 @@ class Merger {
     const size_t captured = JoinCaptures(blocks, &trace, &not_joined_);
     const size_t touched = JoinAccesses(blocks, &trace, &not_joined_);
     merged_.joined.push_back(
-        CountOf(blocks.size(), "block") + " of the snapshot, " + FormatCount(captured) +
-        " of them in captures, " + CountOf(snapshot_->moved.same_block.size(), "segment") +
-        " that the trace saw as well; " + CountOf(touched, "address") + " of nodes in them");
+        Counted(blocks.size(), "block") + " of the snapshot, " + FormatCount(captured) +
+        " of them in captures, " + Counted(snapshot_->moved.same_block.size(), "segment") +
+        " that the trace saw as well; " + Counted(touched, "address") + " of nodes in them");
   }
 
   // A snapshot has the memory of the process; else what one source has says nothing of another's
@@ -314,14 +315,14 @@ class Merger {
       if (origins.empty()) continue;
       const size_t joined = JoinOrigins(origins, source.moved, by_tool_id, &trace, &not_joined_);
       merged_.joined.push_back("launch stacks and annotations of " + FormatCount(joined) +
-                               " of the " + CountOf(origins.size(), "node") + " in " +
+                               " of the " + Counted(origins.size(), "node") + " in " +
                                source.input->name);
     }
     for (const MergeInput* profile : profiles_) {
       const std::vector<NodeTime>& times = profile->imported.times;
       const size_t joined = JoinTimes(times, by_tool_id, &trace, &not_joined_);
       merged_.joined.push_back("durations of " + FormatCount(joined) + " of the " +
-                               CountOf(times.size(), "node") + " in " + profile->name);
+                               Counted(times.size(), "node") + " in " + profile->name);
     }
   }
 

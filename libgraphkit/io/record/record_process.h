@@ -93,6 +93,32 @@ struct FailureRecord : RowRecord<&Trace::failures, &Failure::seq> {
     v.Optional("graph", row.graph);
     v.Optional("stack", row.stack);
     v.Optional("args", row.arguments);
+    v.Optional("device", row.device);
+    v.Optional("requested", row.requested);
+    v.Optional("free", row.free_on_device);
+  }
+};
+
+struct ImportedRecord : RowRecord<&Trace::imported_from, &ImportedFrom::seq> {
+  static constexpr std::string_view kType = "imported";
+  void Fields(auto& v) {
+    v.Required("format", row.format);
+    v.Optional("file", row.file);
+    v.Optional("summary", row.summary);
+  }
+};
+
+struct HistoryRecord : RowRecord<&Trace::histories, &MemoryHistory::seq> {
+  static constexpr std::string_view kType = "history";
+  void Fields(auto& v) { v.Required("devices", row.devices); }
+};
+
+struct HistoryEventsRecord : RowRecord<&Trace::history_events, &HistoryEvents::seq> {
+  static constexpr std::string_view kType = "history_events";
+  void Fields(auto& v) {
+    v.Optional("device", row.device);
+    v.Required("first", row.first);
+    v.Required("steps", row.steps);
   }
 };
 

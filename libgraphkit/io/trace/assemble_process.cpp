@@ -21,6 +21,16 @@ bool TraceAssembler::Settle(const NoteRecord& r) {
   return true;
 }
 
+bool TraceAssembler::Settle(const HistoryEventsRecord& r) {
+  uint64_t last = r.row.first;
+  for (const char digit : trace_[r.row.steps]) {
+    const std::optional<Seq> step = StepOf(digit);
+    if (!step) return Fail("has a bad \"steps\": it should be digits in base 36");
+    last += *step;
+  }
+  return last < place() || Fail("names place " + std::to_string(last) + ", which comes later");
+}
+
 bool TraceAssembler::Settle(const NvtxPushRecord& r) {
   open_ranges_[{r.row.thread, r.row.domain}].push_back(
       static_cast<uint32_t>(trace_.nvtx_ranges.size() - 1));

@@ -45,6 +45,7 @@ class MovedIds {
 struct MovedSource {
   MovedIds ids;
   bool first = false;            // its process, its clocks
+  bool places_stay = true;       // false: its history, which names places, stays behind
   bool memory_only = false;      // its graphs, nodes and captures stay behind
   std::optional<int64_t> shift;  // added to its times; none: they stay behind
   // Blocks of this source that are blocks of `other`, by their ids there.
@@ -139,7 +140,11 @@ class RecordMover {
                           std::is_same_v<R, CaptureBeginRecord> ||
                           std::is_same_v<R, CaptureEndRecord> ||
                           std::is_same_v<R, RecordStreamRecord> || std::is_same_v<R, BlankRecord>;
+    constexpr bool history = std::is_same_v<R, ImportedRecord> ||
+                             std::is_same_v<R, HistoryRecord> ||
+                             std::is_same_v<R, HistoryEventsRecord>;
     if constexpr (process) return !from->first;
+    if constexpr (history) return !from->places_stay;
     if constexpr (work) return from->memory_only;
     if constexpr (std::is_same_v<R, StreamRecord>) return JoinStream(record, values);
     if constexpr (std::is_same_v<R, AllocRecord>) return JoinBlock(record);

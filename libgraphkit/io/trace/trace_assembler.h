@@ -63,6 +63,7 @@ class TraceAssembler {
   bool Settle(const ProcessRecord& r);
   bool Settle(const DroppedRecord& r);
   bool Settle(const NoteRecord& r);
+  bool Settle(const HistoryEventsRecord& r);
   bool Settle(const NvtxPushRecord& r);
   bool Settle(const NvtxPopRecord& r);
   bool Settle(const CaptureEndRecord& r);

@@ -250,7 +250,7 @@ void ParallelReader::Run(Work& work) try {
   throw;
 }
 
-Result<Trace> ReadBytes(ByteSource& source) {
+Result<Trace> ReadRecords(ByteSource& source) {
   const size_t bytes = source.BytesLeft();
   LineChunks chunks(source);
   Work first;
@@ -279,17 +279,17 @@ Result<Trace> ReadTrace(const std::string& path) {
   const std::string name = path == "-" ? "stdin" : path;
   Result<std::unique_ptr<ByteSource>> source = OpenFile(path);
   if (!source) return Named(source.error(), name);
-  return Named(ReadBytes(**source), name);
+  return Named(ReadRecords(**source), name);
 }
 
 Result<Trace> ReadTrace(ByteSource& source, std::string name) {
-  return Named(ReadBytes(source), std::move(name));
+  return Named(ReadRecords(source), std::move(name));
 }
 
 Result<Trace> ParseTrace(std::string_view text, std::string name) {
   Result<std::unique_ptr<ByteSource>> source = Decompressed(OpenMemory(text));
   if (!source) return Named(source.error(), std::move(name));
-  return Named(ReadBytes(**source), std::move(name));
+  return Named(ReadRecords(**source), std::move(name));
 }
 
 }  // namespace graphkit

@@ -319,7 +319,7 @@ std::string DeflatedReport(const ReportPage& page) {
   json.Add("texts", NamesJson(trace, texts));
   json.Add("memory", MemoryJson(page.memory));
   {
-    std::vector<ReportView> views = LayOutReport(page.facts, page.policy, page.snapshot);
+    std::vector<ReportView> views = LayOutReport(page.facts, page.policy);
     json.AddTexts("views", views, [&](const ReportView& view, JsonPieces& text_of) {
       WriteView(trace, view, text_of);
     });

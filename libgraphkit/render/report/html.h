@@ -16,7 +16,6 @@
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/model/rank_report.h"
 #include "libgraphkit/model/report.h"
-#include "libgraphkit/model/snapshot_info.h"
 #include "libgraphkit/replay/replay_trace.h"
 
 namespace graphkit {
@@ -27,7 +26,6 @@ struct ReportPage {
   const Report& report;
   const PolicyReplay* policy = nullptr;    // drawn beside the recorded memory; null: none
   std::string file = {};                   // how the user named the trace
-  const SnapshotInfo* snapshot = nullptr;  // null: it is no snapshot
   std::vector<MemoryAccount> memory = {};  // of each device; none: sizes are unknown
   // The page on a check, Markdown; null: there are none.
   std::string_view (*page_of)(std::string_view check) = nullptr;

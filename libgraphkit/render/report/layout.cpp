@@ -105,8 +105,7 @@ class ViewMaker {
     view_.root = root;
   }
 
-  ReportView Make(std::span<const uint32_t> nodes, const std::vector<BlockId>& blocks,
-                  const SnapshotInfo* snapshot = nullptr) {
+  ReportView Make(std::span<const uint32_t> nodes, const std::vector<BlockId>& blocks) {
     for (const uint32_t node : nodes) axis_.Add(trace_.nodes[node].seq, kNodeWidth);
     for (const BlockId block : blocks) {
       axis_.Add(trace_[block].allocated, kEventWidth);
@@ -122,10 +121,8 @@ class ViewMaker {
     if (whole_) PlaceLaunches();
     PlaceBlocks(blocks);
     PutOwnLanesFirst();
-    if (snapshot != nullptr) {
-      for (const std::vector<Seq>& of_device : snapshot->events) {
-        for (const Seq seq : of_device) view_.events.push_back(axis_.At(seq));
-      }
+    if (whole_) {
+      for (const Seq seq : PlacesOfEvents(trace_, {})) view_.events.push_back(axis_.At(seq));
     }
     return std::move(view_);
   }
@@ -247,8 +244,7 @@ std::vector<BlockId> BlocksHandedOut(const Trace& trace) {
 
 }  // namespace
 
-std::vector<ReportView> LayOutReport(const Facts& facts, const PolicyReplay* policy,
-                                     const SnapshotInfo* snapshot) {
+std::vector<ReportView> LayOutReport(const Facts& facts, const PolicyReplay* policy) {
   const Trace& trace = facts.trace;
   const std::vector<uint32_t> nodes = NodesInGraphs(trace);
   const Grouped by_root = Group(nodes, trace.graphs.size(), [&](uint32_t node) {
@@ -271,7 +267,7 @@ std::vector<ReportView> LayOutReport(const Facts& facts, const PolicyReplay* pol
   });
   const std::vector<BlockId> all = BlocksHandedOut(trace);
   const bool one = views.size() == 1 && views[0].blocks.size() == all.size();
-  if (!one) views.push_back(ViewMaker(facts, {}).Make(nodes, all, snapshot));
+  if (!one) views.push_back(ViewMaker(facts, {}).Make(nodes, all));
   return views;
 }
 

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/model/snapshot_info.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/replay/replay_trace.h"
 
@@ -85,9 +84,8 @@ struct ReportView {
 };
 
 // A view for each graph that isn't inside another, and last, unless one graph is all there is, the
-// whole program. `policy` and `snapshot` may be null.
-std::vector<ReportView> LayOutReport(const Facts& facts, const PolicyReplay* policy,
-                                     const SnapshotInfo* snapshot = nullptr);
+// whole program. `policy` may be null.
+std::vector<ReportView> LayOutReport(const Facts& facts, const PolicyReplay* policy);
 
 // Addresses without the gaps: where blocks lie when only the memory that they use is drawn.
 struct CompactMemory {

@@ -78,11 +78,12 @@ TEST_CASE("holders are the lines of the peak, the most bytes first") {
 TEST_CASE("what was there before the first event was allocated before recording") {
   Run run;
   run.Alloc({}, kMiB);
-  const SnapshotInfo info{.devices = 1, .first_event = run.t.trace().records};
+  const MemoryHistory history{.devices = 1, .seq = run.t.trace().records};
   run.Alloc({}, 2 * kMiB);
   run.Alloc(run.Forward(), 4 * kMiB);
-  const Trace trace = run.t.Build();
-  const MemoryAccount account = AccountForMemory(MemoryFacts(trace), &info).at(0);
+  Trace trace = run.t.Build();
+  trace.histories = {history};
+  const MemoryAccount account = AccountForMemory(MemoryFacts(trace)).at(0);
   REQUIRE(account.holders.size() == 3);
   CHECK(account.holders[0].kind == HeldGroup::Kind::kLine);
   CHECK(account.holders[1].kind == HeldGroup::Kind::kNoStack);
@@ -157,12 +158,12 @@ TEST_CASE("most of the peak from before recording: the advice is to record earli
   for (const bool stacked : {false, true}) {
     Run run;
     run.Alloc(stacked ? run.Forward() : StackId(), 600 * kMiB);
-    SnapshotInfo info{.devices = 1, .events = {{}}};
-    info.first_event = run.t.trace().records;
+    const MemoryHistory history{.devices = 1, .seq = run.t.trace().records};
     run.Alloc(run.Backward(), 200 * kMiB);
-    const Trace trace = run.t.Build();
-    info.events[0] = {info.first_event};
-    const MemoryAccount account = AccountForMemory(MemoryFacts(trace), &info).at(0);
+    Trace trace = run.t.Build();
+    trace.histories = {history};
+    AppendHistoryEvents(&trace, 0, {{history.seq}});
+    const MemoryAccount account = AccountForMemory(MemoryFacts(trace)).at(0);
     const auto found = std::ranges::find(account.remarks, MemoryRemark::Kind::kBeforeRecording,
                                          &MemoryRemark::kind);
     REQUIRE(found != account.remarks.end());
@@ -203,13 +204,12 @@ MemoryAccount WithFailure(Bytes asked, Bytes free_on_device) {
   run.t.Free(run.Alloc({}, 100 * kMiB), run.stream);
   const Seq failed = run.t.trace().records;
   run.t.Note("out of memory");
-  const SnapshotInfo info{
-      .devices = 1,
-      .out_of_memory = {
-          {.event = 2, .seq = 0, .asked = 1},
-          {.event = 3, .seq = failed, .asked = asked, .free_on_device = free_on_device}}};
-  const Trace trace = run.t.Build();
-  return AccountForMemory(MemoryFacts(trace), &info).at(0);
+  Trace trace = run.t.Build();
+  trace.histories = {{.devices = 1}};
+  AppendHistoryEvents(&trace, 0, std::vector<Seq>{failed - 2, failed - 1, failed - 1, failed});
+  trace.failures = {{.requested = 1, .seq = failed - 1},
+                    {.requested = asked, .free_on_device = free_on_device, .seq = failed}};
+  return AccountForMemory(MemoryFacts(trace)).at(0);
 }
 
 TEST_CASE("the last failure for lack of memory comes first, and its holders are told") {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "libgraphkit/io/import/dot_graph.h"
-#include "libgraphkit/io/import/import.h"
+#include "libgraphkit/io/import/file_format.h"
 #include "libgraphkit/io/import/node_times.h"
 #include "libgraphkit/io/import/trace_maker.h"
 #include "libgraphkit/io/trace/trace_file.h"
@@ -15,7 +15,7 @@ namespace {
 Imported Read(const char* format, const std::string& text) {
   std::string bytes = text;
   bytes.reserve(text.size() + kReadPadding);
-  Result<Imported> imported = FindImportFormat(format)->read(bytes);
+  Result<Imported> imported = FindFormat(format)->read(bytes);
   REQUIRE_MESSAGE(imported.has_value(), Describe(imported.error()));
   // Whatever is imported is a sound trace.
   const Result<std::string> written = FormatTrace(imported->trace);
@@ -26,7 +26,7 @@ Imported Read(const char* format, const std::string& text) {
   return std::move(*imported);
 }
 
-Imported ReadSample(const std::string& name, const ImportFormat* format = nullptr) {
+Imported ReadSample(const std::string& name, const FileFormat* format = nullptr) {
   Result<Imported> imported = ImportFile(std::string(GRAPHKIT_TESTDATA) + "/" + name, format);
   REQUIRE_MESSAGE(imported.has_value(), Describe(imported.error()));
   return std::move(*imported);
@@ -35,7 +35,7 @@ Imported ReadSample(const std::string& name, const ImportFormat* format = nullpt
 Error ErrorIn(const char* format, const std::string& text) {
   std::string bytes = text;
   bytes.reserve(text.size() + kReadPadding);
-  const Result<Imported> imported = FindImportFormat(format)->read(bytes);
+  const Result<Imported> imported = FindFormat(format)->read(bytes);
   REQUIRE_FALSE(imported.has_value());
   return imported.error();
 }
@@ -60,6 +60,11 @@ std::vector<std::string> Drawn(const Trace& trace) {
 }
 
 using Lines = std::vector<std::string>;
+
+Lines SummaryOf(const Imported& imported) {
+  REQUIRE(imported.trace.imported_from.size() == 1);
+  return {std::string(imported.trace[imported.trace.imported_from[0].summary])};
+}
 
 const Lines kSample = {"0 kernel _Z6squarePfi",
                        "1 memcpy",
@@ -117,7 +122,7 @@ TEST_CASE("launch stacks and annotations of PyTorch are read, by node") {
   CHECK(label.find("layer 3") != std::string::npos);
   const Result<Imported> pickled =
       ImportFile(std::string(GRAPHKIT_TESTDATA) + "/import/node_annotations.pickle",
-                 FindImportFormat("torch-nodes"));
+                 FindFormat("torch-nodes"));
   REQUIRE(pickled.has_value());
   REQUIRE(pickled->origins.size() == 2);
   CHECK(pickled->origins[0] == annotations.origins[0]);
@@ -301,7 +306,7 @@ TEST_CASE("DOT: a drawing without flags gives kernels, and graphs where nodes na
   CHECK(trace.graphs[1].parent == NodeId(1u));
   CHECK(trace.graphs[2].parent == NodeId(3u));
   CHECK(trace.graphs[2].origin == GraphOrigin::kChild);
-  CHECK(imported.summary == Lines{"3 graphs, 5 nodes, 2 edges"});
+  CHECK(SummaryOf(imported) == Lines{"3 graphs, 5 nodes, 2 edges"});
 }
 
 TEST_CASE("DOT: an inner graph that stands first comes after the node that holds it") {
@@ -332,7 +337,7 @@ TEST_CASE("DOT: graphs that hold each other, one held twice and one that isn't d
   CHECK(imported.trace.graphs.size() == 2);
   CHECK_FALSE(imported.trace.graphs[0].parent.valid());
   CHECK(imported.trace.graphs[1].parent == NodeId(0u));
-  CHECK(imported.summary ==
+  CHECK(SummaryOf(imported) ==
         Lines{"2 graphs, 5 nodes, 0 edges; the kind of 1 node isn't known; passed over: 3 lines or "
               "names that would hold one graph in another"});
 }
@@ -411,7 +416,7 @@ TEST_CASE("a profile without the ids of nodes says what there is instead, whiche
     const Imported imported = ReadSample(file);
     REQUIRE(imported.trace.completeness.notes.size() == 1);
     CHECK(imported.trace.completeness.notes[0].starts_with(instead));
-    CHECK(imported.summary[0].find(summary) != std::string::npos);
+    CHECK(SummaryOf(imported)[0].find(summary) != std::string::npos);
     CHECK(imported.times.empty());
   }
 }
@@ -428,11 +433,11 @@ TEST_CASE("launches of graphs are counted by whatever name the API has, and once
   CHECK(launches({"cudaGraphLaunchSomethingElse", "torch.cudaGraphLaunch"}) == 0);
   const Imported imported = Read("kineto", R"([{"ph":"X","cat":"kernel","name":"k","dur":1},
       {"ph":"X","cat":"cuda_runtime","name":"hipGraphLaunch"}])");
-  CHECK(imported.summary[0].ends_with("; 1 graph launch"));
+  CHECK(SummaryOf(imported)[0].ends_with("; 1 graph launch"));
   CHECK(Read("kineto", R"([{"ph":"X","cat":"kernel","name":"k"}])").trace.completeness.notes ==
         Lines{"the profile launches no graph, only 1 kernel, copy or set"});
   const Imported idle = Read("kineto", R"([{"ph":"X","cat":"cpu_op","name":"aten::add"}])");
-  CHECK(idle.summary == Lines{"1 event, no work on a GPU"});
+  CHECK(SummaryOf(idle) == Lines{"1 event, no work on a GPU"});
   CHECK(idle.trace.completeness.notes == Lines{"the profile holds no work on a GPU"});
 }
 
@@ -518,7 +523,7 @@ TEST_CASE("a drawn conditional is of the type that a word of it says, and else o
 
 TEST_CASE("a file's first bytes tell what it is") {
   const auto guess = [](std::string_view head) {
-    const ImportFormat* format = GuessImportFormat(head);
+    const FileFormat* format = GuessFormat(head);
     return std::string(format ? format->name : "none");
   };
   CHECK(guess("Thread,Time,Action,Pointer,Size,Stream\n") == "rmm");

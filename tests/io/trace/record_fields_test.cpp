@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "libgraphkit/io/import/file_format.h"
 #include "libgraphkit/io/merge/merge.h"
 #include "libgraphkit/io/record/field_writer.h"
 #include "libgraphkit/io/trace/record_rows.h"
@@ -147,6 +148,13 @@ std::vector<Form<Record>> FormsOf() {
 template <>
 std::vector<Form<CommunicatorRecord>> FormsOf() {
   return {{.change = [](CommunicatorRecord& r) { r.row.ranks = r.row.rank + 5; }}};
+}
+template <>
+std::vector<Form<HistoryEventsRecord>> FormsOf() {
+  return {{.change = [](HistoryEventsRecord& r) {
+    r.row.first = 12;
+    r.row.steps = {};
+  }}};
 }
 template <>
 std::vector<Form<EdgeRecord>> FormsOf() {

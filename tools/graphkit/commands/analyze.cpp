@@ -5,6 +5,7 @@
 
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/analyze.h"
+#include "libgraphkit/analysis/explain/held_at.h"
 #include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/analyze/memory_bill.h"
 #include "libgraphkit/render/ranks/ranks.h"
@@ -12,7 +13,6 @@
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
-#include "tools/graphkit/files/held_at.h"
 #include "tools/graphkit/files/input.h"
 #include "tools/graphkit/files/many_traces.h"
 
@@ -38,10 +38,8 @@ Result<Report> AnalyzeInput(const Trace& trace, const std::string& path,
   return report;
 }
 
-Result<void> Write(const Report& report, const Imported& imported, const HeldAt& at,
+Result<void> Write(const Report& report, const Trace& trace, const HeldAt& at,
                    const AnalyzeArguments& arguments) {
-  const Trace& trace = imported.trace;
-  const Seq first_event = imported.snapshot ? imported.snapshot->first_event : 0;
   const bool memory_only =
       !arguments.at.empty() || (report.graphs.empty() && !trace.segments.empty());
   const BillBy otherwise = !arguments.at.empty() ? BillBy::kStack
@@ -51,7 +49,7 @@ Result<void> Write(const Report& report, const Imported& imported, const HeldAt&
   std::vector<MemoryBill> bills;
   std::vector<HeldLine> held;
   if (arguments.by) bills = BillMemory(trace, report, by);
-  if (arguments.by || memory_only) held = BillHeld(trace, by, at, first_event);
+  if (arguments.by || memory_only) held = BillHeld(trace, by, at);
   return WriteView(
       arguments.view,
       [&](std::ostream& out) { RenderJson(report, trace, out, bills, held, by, at); },
@@ -63,15 +61,17 @@ Result<void> Write(const Report& report, const Imported& imported, const HeldAt&
 }
 
 int AnalyzeOne(const std::string& path, const AnalyzeArguments& arguments) {
-  const Result<Imported> imported = ReadImported(path);
-  if (!imported) return PrintError(imported.error());
-  const Trace& trace = imported->trace;
-  const Result<HeldAt> at = FindHeldAt(arguments.at, *imported, path);
-  if (!at) return PrintError(at.error());
-  const Result<Report> report = AnalyzeInput(trace, path, arguments);
+  const Result<Trace> trace = ReadInput(path);
+  if (!trace) return PrintError(trace.error());
+  Result<HeldAt> at = FindHeldAt(arguments.at, *trace);
+  if (!at) {
+    at.error().file = path;
+    return PrintError(at.error());
+  }
+  const Result<Report> report = AnalyzeInput(*trace, path, arguments);
   if (!report) return PrintError(report.error());
-  const Result<void> written = Write(*report, *imported, *at, arguments);
-  return written ? WarnIncomplete(trace, path) : PrintError(written.error());
+  const Result<void> written = Write(*report, *trace, *at, arguments);
+  return written ? WarnIncomplete(*trace, path) : PrintError(written.error());
 }
 
 int AnalyzeMany(const Job& job, const std::vector<std::string>& paths,

@@ -9,7 +9,6 @@
 #include "libgraphkit/compare/baseline.h"
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/io/files/gate_files.h"
-#include "libgraphkit/io/import/import.h"
 #include "libgraphkit/render/check/check.h"
 #include "libgraphkit/render/check/names.h"
 #include "tools/graphkit/cli/options.h"
@@ -79,7 +78,7 @@ Result<GateVerdict> Judge(const std::vector<GateSubject>& subjects, const CheckS
   const auto known =
       std::ranges::count(own.findings, FindingStatus::kKnown, &JudgedFinding::status);
   PrintNote("saved " + save_as + ", which accepts " +
-            CountOf(static_cast<uint64_t>(known), "finding") + " from now on");
+            Counted(static_cast<uint64_t>(known), "finding") + " from now on");
   return *baseline ? verdict : own;
 }
 

@@ -37,40 +37,37 @@ Result<Report> AnalyzeSide(const Trace& trace, const std::string& path) {
 // One of the two files, as it was read and judged.
 struct Side {
   std::string path;
-  Imported imported;
+  Trace trace;
   Report report;
   std::vector<MemoryAccount> memory = {};
 
-  const Trace& trace() const { return imported.trace; }
-  DiffSide shown() const { return {trace(), path, memory}; }
+  DiffSide shown() const { return {trace, path, memory}; }
 };
 
 Result<Side> ReadSide(const std::string& path) {
-  Result<Imported> imported = ReadImported(path);
-  if (!imported) return imported.error();
-  return Side{path, std::move(*imported), {}};
+  Result<Trace> trace = ReadInput(path);
+  if (!trace) return trace.error();
+  return Side{path, std::move(*trace), {}};
 }
 
 // Memory is compared where one of them says what it did, and both know its sizes.
 void AccountForBoth(Side* before, Side* after) {
-  if (!HoldsMemoryHistory(before->trace()) && !HoldsMemoryHistory(after->trace())) return;
+  if (!HoldsMemoryHistory(before->trace) && !HoldsMemoryHistory(after->trace)) return;
   const auto known = [](const Side& side) { return side.report.unknown_memory.empty(); };
   if (!known(*before) || !known(*after)) return;
   const auto has_history = [](const Side& side) {
-    return !side.imported.snapshot || side.imported.snapshot->event_count() > 0;
+    return HistoryOf(side.trace) == nullptr || !side.trace.history_events.empty();
   };
   const Told told = has_history(*before) == has_history(*after) ? Told::kMost : Told::kEnd;
   for (Side* side : {before, after}) {
-    const auto& snapshot = side->imported.snapshot;
-    side->memory =
-        AccountForMemory(MemoryFacts(side->trace()), snapshot ? &*snapshot : nullptr, told);
+    side->memory = AccountForMemory(MemoryFacts(side->trace), told);
   }
 }
 
 TraceDiff Compare(const Side& before, const Side& after) {
   const Progress progress("comparing");
-  TraceDiff diff = DiffTraces(before.trace(), before.report, after.trace(), after.report);
-  diff.memory = DiffMemory({before.trace(), before.memory}, {after.trace(), after.memory});
+  TraceDiff diff = DiffTraces(before.trace, before.report, after.trace, after.report);
+  diff.memory = DiffMemory({before.trace, before.memory}, {after.trace, after.memory});
   return diff;
 }
 
@@ -93,10 +90,10 @@ Result<void> WriteDiff(const TraceDiff& diff, const DiffSide& before, const Diff
 
 // Of a trace without graph and memory nothing can be said; what isn't known is left out.
 int WarnBlind(const Side& side) {
-  const bool graph = HoldsGraph(side.trace());
+  const bool graph = HoldsGraph(side.trace);
   if (!graph && side.memory.empty()) {
     PrintWarning(side.path + ": nothing to compare: it holds " +
-                 (side.trace().blocks.empty() ? "no graph and no memory" : "no graph"));
+                 (side.trace.blocks.empty() ? "no graph and no memory" : "no graph"));
     return kExitIncomplete;
   }
   if (graph && !side.report.unknown_memory.empty()) {
@@ -112,14 +109,14 @@ int RunDiff(const DiffArguments& arguments) {
   Result<Side> after = ReadSide(arguments.after);
   if (!after) return PrintError(after.error());
   for (Side* side : {&*before, &*after}) {
-    Result<Report> report = AnalyzeSide(side->trace(), side->path);
+    Result<Report> report = AnalyzeSide(side->trace, side->path);
     if (!report) return PrintError(report.error());
     side->report = std::move(*report);
   }
   AccountForBoth(&*before, &*after);
-  const int incomplete = std::max({WarnIncomplete(before->trace(), before->path),
-                                   WarnIncomplete(after->trace(), after->path), WarnBlind(*before),
-                                   WarnBlind(*after)});
+  const int incomplete =
+      std::max({WarnIncomplete(before->trace, before->path),
+                WarnIncomplete(after->trace, after->path), WarnBlind(*before), WarnBlind(*after)});
   const TraceDiff diff = Compare(*before, *after);
   const Result<void> written = WriteDiff(diff, before->shown(), after->shown(), arguments);
   if (!written) return PrintError(written.error());

@@ -8,8 +8,8 @@
 
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/analysis/checks/checks.h"
-#include "libgraphkit/io/files/file_about.h"
-#include "libgraphkit/io/import/import.h"
+#include "libgraphkit/io/files/file_facts.h"
+#include "libgraphkit/io/import/file_format.h"
 #include "libgraphkit/render/explain/explain.h"
 #include "tools/graphkit/check_pages.h"
 #include "tools/graphkit/cli/options.h"
@@ -49,45 +49,48 @@ int Write(const Explanation& explanation, const Trace& trace, const ExplainArgum
   return written ? kExitOk : PrintError(written.error());
 }
 
+// What comes through a pipe can't be read again by another command.
+int WriteNext(Explanation explanation, const Trace& trace, const ExplainArguments& arguments) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(arguments.file, ignored)) explanation.about.next.clear();
+  return Write(explanation, trace, arguments);
+}
+
+int ExplainOther(OpenedFile file, const ExplainArguments& arguments) {
+  const FileFormat& format = *file.format;
+  const Result<FileBytes> bytes = ReadBytes(*file.source);
+  FileAbout about = DescribeBytes(format, bytes ? bytes->text : file.head);
+  return WriteNext(Explain(arguments.file, std::move(about)), {}, arguments);
+}
+
+int ExplainTrace(OpenedFile file, const ExplainArguments& arguments) {
+  const Result<Trace> trace = ReadInput(std::move(file));
+  if (!trace) return PrintError(trace.error());
+  Progress progress("analyzing " + arguments.file, trace->graphs.size());
+  const Facts facts = FindReportFacts(*trace, kQuick, progress.done());
+  const Result<std::optional<Report>> report = AnalyzeGraphs(facts);
+  if (!report) return PrintError(report.error());
+  const FileFormat* format = FindFormat(FormatOf(*trace));  // null: of a later version
+  const Explanation explanation =
+      Explain(arguments.file, AboutFormat(format ? *format : TraceFormat()), *trace,
+              AccountForMemory(facts), *report ? &**report : nullptr);
+  const int code = WriteNext(explanation, *trace, arguments);
+  return code == kExitOk ? WarnIncomplete(*trace, arguments.file) : code;
+}
+
 int RunExplain(const ExplainArguments& arguments) {
   if (FindCheck(arguments.file) && !std::filesystem::exists(arguments.file)) {
     std::cout << PageOf(arguments.file);
     return kExitOk;
   }
-  std::optional<FileAbout> about = DescribeFolder(arguments.file);
-  Result<std::unique_ptr<ByteSource>> source = std::unique_ptr<ByteSource>();
-  if (!about) source = OpenFile(arguments.file);
-  if (!source) {
-    Error error = source.error();
-    error.file = arguments.file;
-    return PrintError(error);
+  if (std::optional<FileAbout> folder = DescribeFolder(arguments.file)) {
+    return Write(Explain(arguments.file, std::move(*folder)), {}, arguments);
   }
-  if (!about) about = DescribeSource(*source, arguments.file);
-  // A pipe can't be read again.
-  std::error_code ignored;
-  const bool once = !std::filesystem::is_regular_file(arguments.file, ignored);
-  if (about) {
-    if (once && about->kind != "folder") about->next.clear();
-    return Write({.file = arguments.file, .about = *about}, {}, arguments);
-  }
-  const Result<Imported> imported = ReadImported(*std::move(source), arguments.file);
-  if (!imported) return PrintError(imported.error());
-  const Trace& trace = imported->trace;
-  Progress progress("analyzing " + arguments.file, trace.graphs.size());
-  const Facts facts = FindReportFacts(trace, kQuick, progress.done());
-  const Result<std::optional<Report>> report = AnalyzeGraphs(facts);
-  if (!report) return PrintError(report.error());
-  const SnapshotInfo* snapshot = imported->snapshot ? &*imported->snapshot : nullptr;
-  Explanation explanation = Explain({.file = arguments.file,
-                                     .format = imported->format == nullptr ? "" : imported->format,
-                                     .summary = imported->summary,
-                                     .snapshot = snapshot,
-                                     .memory = AccountForMemory(facts, snapshot),
-                                     .report = *report ? &**report : nullptr},
-                                    trace);
-  if (once) explanation.about.next.clear();
-  if (const int code = Write(explanation, trace, arguments); code != kExitOk) return code;
-  return WarnIncomplete(trace, arguments.file);
+  Result<OpenedFile> file = OpenInput(arguments.file);
+  if (!file) return PrintError(file.error());
+  const bool described = file->format && !file->holds_trace();
+  return described ? ExplainOther(std::move(*file), arguments)
+                   : ExplainTrace(std::move(*file), arguments);
 }
 
 }  // namespace

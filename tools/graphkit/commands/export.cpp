@@ -35,11 +35,10 @@ int ExportOne(const std::string& path, const ExportArguments& arguments) {
 // A trace's part of the file: a line on missing records, a 0, the rows.
 Result<std::string> MakePart(const std::vector<std::string>& paths, const std::string& path,
                              const ExportStyle& style) {
-  const Result<Imported> imported = ReadQuietly(path);
-  if (!imported) return imported.error();
-  const Trace& trace = imported->trace;
+  const Result<Trace> trace = ReadQuietly(path);
+  if (!trace) return trace.error();
   const auto rank = static_cast<uint32_t>(std::ranges::find(paths, path) - paths.begin());
-  return WhatIsMissing(trace) + '\0' + ExportPart(trace, path, rank, style);
+  return WhatIsMissing(*trace) + '\0' + ExportPart(*trace, path, rank, style);
 }
 
 int ExportMany(const Job& job, const std::vector<std::string>& paths,

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/io/import/import.h"
+#include "libgraphkit/io/import/file_format.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"
@@ -22,15 +22,17 @@ struct ImportArguments {
 
 std::vector<std::string> Kinds() {
   std::vector<std::string> kinds;
-  for (const ImportFormat& format : ImportFormats()) kinds.emplace_back(format.name);
+  for (const FileFormat& format : FileFormats()) {
+    if (format.read) kinds.emplace_back(format.name);
+  }
   kinds.emplace_back(kAuto);
   return kinds;
 }
 
 std::string AboutKinds() {
   std::string about;
-  for (const ImportFormat& format : ImportFormats()) {
-    about += std::string(format.name) + " (" + format.what + "), ";
+  for (const FileFormat& format : FileFormats()) {
+    if (format.read) about += std::string(format.name) + " (" + format.written_by + "), ";
   }
   return about + "or auto (the default: detect it from the first bytes)";
 }
@@ -50,7 +52,8 @@ int RunImport(const ImportArguments& arguments) {
   const std::string& file = arguments.words.back();
   const Result<Imported> imported = ReadAs(kind, file);
   if (!imported) return PrintError(imported.error());
-  for (const std::string& line : imported->summary) PrintNote(line);
+  const std::vector<ImportedFrom>& from = imported->trace.imported_from;
+  if (!from.empty()) PrintNote(std::string(imported->trace[from.front().summary]));
   const Result<void> written = WriteTraceFile(imported->trace, arguments.output);
   return written ? WarnIncomplete(imported->trace, file) : PrintError(written.error());
 }

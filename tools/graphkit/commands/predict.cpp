@@ -1,8 +1,6 @@
 // `graphkit predict`: models of allocators against the recorded one, in a snapshot's history or in
 // the captures of a trace.
 #include <algorithm>
-#include <memory>
-#include <string_view>
 #include <utility>
 
 #include "libgraphkit/alloc/recorded/recorded_replay.h"
@@ -46,8 +44,8 @@ int ExitOf(PredictionOutcome outcome, const std::string& path) {
   }
 }
 
-int PredictSnapshot(const PredictArguments& arguments, ByteSource& source) {
-  const auto devices = ReplayHistory<DevicePrediction>(source, arguments.file, PredictDevice);
+int PredictSnapshot(const PredictArguments& arguments, const OpenedFile& file) {
+  const auto devices = ReplayHistory<DevicePrediction>(file, PredictDevice);
   if (!devices) return PrintError(devices.error());
   const Result<void> written = WriteView(
       arguments.view, [&](std::ostream& out) { RenderPredictionJson(*devices, out); },
@@ -84,10 +82,10 @@ std::vector<PolicyPlacements> PlaceCaptures(const Trace& trace,
   return placements;
 }
 
-int PredictCaptures(const PredictArguments& arguments, std::unique_ptr<ByteSource> source) {
+int PredictCaptures(const PredictArguments& arguments, OpenedFile file) {
   const Result<std::vector<PolicyKind>> kinds = PoliciesFor(arguments);
   if (!kinds) return PrintError(kinds.error());
-  const Result<Trace> trace = ReadWithMemory(std::move(source), arguments.file);
+  const Result<Trace> trace = ReadWithMemory(std::move(file));
   if (!trace) return PrintError(trace.error());
   const std::vector<PolicyPlacements> placements = PlaceCaptures(*trace, *kinds);
   const Result<void> written = WriteView(
@@ -107,22 +105,13 @@ int PredictCaptures(const PredictArguments& arguments, std::unique_ptr<ByteSourc
   return one_fits ? WarnIncomplete(*trace, arguments.file) : kExitFailed;
 }
 
-// A snapshot as PyTorch writes it: a pickle.
-constexpr std::string_view kPickle = "\x80";
-
 int RunPredict(const PredictArguments& arguments) {
-  const auto failed = [&](Error error) {
-    error.file = arguments.file;
-    return PrintError(error);
-  };
-  Result<std::unique_ptr<ByteSource>> source = OpenFile(arguments.file);
-  if (!source) return failed(source.error());
-  const Result<std::string> first = Peek(*source, kPickle.size());
-  if (!first) return failed(first.error());
-  if (*first != kPickle) return PredictCaptures(arguments, std::move(*source));
+  Result<OpenedFile> file = OpenInput(arguments.file);
+  if (!file) return PrintError(file.error());
+  if (!IsSnapshot(*file)) return PredictCaptures(arguments, std::move(*file));
   const bool pytorch = std::ranges::all_of(
       arguments.allocators, [](const std::string& word) { return word == "pytorch"; });
-  if (pytorch) return PredictSnapshot(arguments, **source);
+  if (pytorch) return PredictSnapshot(arguments, *file);
   return PrintError(Error{.message = "predict: a snapshot has the history of PyTorch's allocator",
                           .hint = "omit --allocator"});
 }

@@ -42,9 +42,8 @@ std::optional<PolicyReplay> ReplayPolicy(const Facts& facts, const ReportArgumen
 
 // All that is drawn of the trace goes to `draw`. `progress` may be null.
 template <typename Draw>
-Result<void> Drawn(const Imported& imported, const std::string& path,
-                   const ReportArguments& arguments, Progress* progress, Draw draw) {
-  const Trace& trace = imported.trace;
+Result<void> Drawn(const Trace& trace, const std::string& path, const ReportArguments& arguments,
+                   Progress* progress, Draw draw) {
   const auto next = [&](const char* doing) {
     if (progress != nullptr) progress->Next(doing + path);
   };
@@ -56,37 +55,35 @@ Result<void> Drawn(const Imported& imported, const std::string& path,
   AddPlans(facts, &*report);
   next("replaying ");
   const std::optional<PolicyReplay> policy = ReplayPolicy(facts, arguments);
-  const SnapshotInfo* snapshot = imported.snapshot ? &*imported.snapshot : nullptr;
   std::vector<MemoryAccount> memory;
-  if (report->unknown_memory.empty()) memory = AccountForMemory(facts, snapshot);
+  if (report->unknown_memory.empty()) memory = AccountForMemory(facts);
   next("drawing ");
-  return draw(ReportPage{facts, *report, policy ? &*policy : nullptr, path, snapshot,
-                         std::move(memory), PageOf});
+  return draw(
+      ReportPage{facts, *report, policy ? &*policy : nullptr, path, std::move(memory), PageOf});
 }
 
 int ReportOn(const std::string& path, const ReportArguments& arguments) {
-  const Result<Imported> imported = ReadImported(path);
-  if (!imported) return PrintError(imported.error());
-  const Trace& trace = imported->trace;
-  Progress progress("analyzing " + path, trace.graphs.size());
+  const Result<Trace> trace = ReadInput(path);
+  if (!trace) return PrintError(trace.error());
+  Progress progress("analyzing " + path, trace->graphs.size());
   const auto write = [&](const ReportPage& page) {
     return WriteOutput(arguments.output, [&](std::ostream& out) { RenderReportHtml(page, out); });
   };
-  const Result<void> written = Drawn(*imported, path, arguments, &progress, write);
+  const Result<void> written = Drawn(*trace, path, arguments, &progress, write);
   if (!written) return PrintError(written.error());
   if (!arguments.open) LogWritten(arguments.output);
-  return WarnIncomplete(trace, path);
+  return WarnIncomplete(*trace, path);
 }
 
 Result<std::string> MakeDrawing(const std::string& path, const ReportArguments& arguments) {
-  const Result<Imported> imported = ReadQuietly(path);
-  if (!imported) return imported.error();
+  const Result<Trace> trace = ReadQuietly(path);
+  if (!trace) return trace.error();
   std::string packed;
   const auto pack = [&](const ReportPage& page) {
     packed = PackDrawing(page);
     return Result<void>();
   };
-  const Result<void> drawn = Drawn(*imported, path, arguments, nullptr, pack);
+  const Result<void> drawn = Drawn(*trace, path, arguments, nullptr, pack);
   if (!drawn) return drawn.error();
   return packed;
 }

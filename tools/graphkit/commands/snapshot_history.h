@@ -1,35 +1,31 @@
 // The history of a memory snapshot, replayed device by device.
 #pragma once
 
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/io/bytes/file_bytes.h"
+#include "libgraphkit/io/import/file_format.h"
 #include "libgraphkit/io/import/torch/torch_snapshot.h"
 #include "tools/graphkit/cli/progress.h"
 
 namespace graphkit {
 
-// A plain file is mapped, by its path; stdin and a compressed file are read from `source`.
-inline Result<TorchSnapshot> ReadHistory(ByteSource& source, const std::string& path) {
-  constexpr int kPickle = 0x80;
-  if (path != "-" && std::ifstream(path).peek() == kPickle) return ReadTorchSnapshot(path);
-  const Result<std::string> bytes = ReadAll(source);
-  if (!bytes) return bytes.error();
-  return ParseTorchSnapshot(*bytes);
+inline bool IsSnapshot(const OpenedFile& file) {
+  return file.format && file.format->name == std::string_view("torch-snapshot");
 }
 
 // Calls `replay` with the snapshot and each device that has events. Errors name the file.
 template <typename T, typename Replay>
-Result<std::vector<T>> ReplayHistory(ByteSource& source, const std::string& path, Replay replay) {
-  const Progress progress("replaying " + path);
+Result<std::vector<T>> ReplayHistory(const OpenedFile& file, Replay replay) {
+  const Progress progress("replaying " + file.path);
   const auto failed = [&](Error error) {
-    if (error.file.empty()) error.file = path == "-" ? "stdin" : path;
+    if (error.file.empty()) error.file = file.path == "-" ? "stdin" : file.path;
     return error;
   };
-  const Result<TorchSnapshot> snapshot = ReadHistory(source, path);
+  const Result<FileBytes> bytes = ReadBytes(*file.source);
+  if (!bytes) return failed(bytes.error());
+  const Result<TorchSnapshot> snapshot = ParseTorchSnapshot(bytes->text);
   if (!snapshot) return failed(snapshot.error());
   std::vector<T> devices;
   for (size_t device = 0; device < snapshot->devices.size(); ++device) {

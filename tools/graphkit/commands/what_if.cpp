@@ -1,11 +1,9 @@
 // `graphkit what-if`: the memory that PyTorch's allocator would have reserved under other settings.
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "libgraphkit/alloc/recorded/what_if.h"
-#include "libgraphkit/io/import/formats.h"
 #include "libgraphkit/render/replay/what_if.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/talk.h"
@@ -23,24 +21,16 @@ struct WhatIfArguments {
   View view;
 };
 
-Result<std::unique_ptr<ByteSource>> OpenSnapshot(const std::string& path) {
-  Result<std::unique_ptr<ByteSource>> source = OpenFile(path);
-  if (!source) return source;
-  const Result<std::string> head = Peek(*source, kHeadBytes);
-  if (!head) return head.error();
-  if (IsTorchSnapshot(*head)) return source;
-  return Error{.message = "not a memory snapshot of PyTorch",
-               .hint = "torch.cuda.memory._dump_snapshot writes one"};
-}
-
 int RunWhatIf(const WhatIfArguments& arguments) {
-  Result<std::unique_ptr<ByteSource>> source = OpenSnapshot(arguments.file);
-  if (!source) {
-    if (source.error().file.empty()) source.error().file = arguments.file;
-    return PrintError(source.error());
+  const Result<OpenedFile> file = OpenInput(arguments.file);
+  if (!file) return PrintError(file.error());
+  if (!IsSnapshot(*file)) {
+    return PrintError(Error{.message = "not a memory snapshot of PyTorch",
+                            .hint = "torch.cuda.memory._dump_snapshot writes one",
+                            .file = arguments.file});
   }
-  const auto devices = ReplayHistory<WhatIf>(
-      **source, arguments.file, [&](const TorchSnapshot& snapshot, size_t device) {
+  const auto devices =
+      ReplayHistory<WhatIf>(*file, [&](const TorchSnapshot& snapshot, size_t device) {
         return ReplayWhatIf(snapshot, device, arguments.settings, arguments.capacity);
       });
   if (!devices) return PrintError(devices.error());

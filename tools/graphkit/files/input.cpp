@@ -6,8 +6,6 @@
 #include <vector>
 
 #include "libgraphkit/analysis/memory/known_memory.h"
-#include "libgraphkit/io/files/file_about.h"
-#include "libgraphkit/io/import/import.h"
 #include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/units.h"
 #include "tools/graphkit/cli/progress.h"
@@ -39,18 +37,8 @@ std::string Reading(const std::string& path) {
   return "reading " + (path == "-" ? std::string("standard input") : path);
 }
 
-// Says of what is no trace what it is, where that is known.
-Result<Imported> Import(const std::string& path, std::atomic<size_t>* read = nullptr) {
+Result<Trace> Import(const std::string& path, std::atomic<size_t>* read = nullptr) {
   Result<Imported> imported = ImportFile(path, nullptr, read);
-  if (imported) return imported;
-  const auto about = DescribeFile(path);
-  if (!about) return imported;
-  return Error{.message = "not a trace, but: " + about->what,
-               .hint = "graphkit " + path + " says more",
-               .file = path};
-}
-
-Result<Trace> TraceOf(Result<Imported> imported) {
   if (!imported) return imported.error();
   return std::move(imported->trace);
 }
@@ -69,34 +57,31 @@ Result<Trace> WithMemory(Result<Trace> trace, const std::string& path) {
 
 }  // namespace
 
-Result<Trace> ReadInput(const std::string& path) { return TraceOf(ReadImported(path)); }
-
-Result<Trace> ReadInput(std::unique_ptr<ByteSource> source, const std::string& path) {
-  return TraceOf(ReadImported(std::move(source), path));
+Result<Trace> ReadInput(OpenedFile file) {
+  const Progress progress(Reading(file.path));
+  Result<Imported> imported = ReadAsTrace(std::move(file));
+  if (!imported) return imported.error();
+  return std::move(imported->trace);
 }
 
-Result<Trace> ReadWithMemory(const std::string& path) { return WithMemory(ReadInput(path), path); }
-
-Result<Trace> ReadWithMemory(std::unique_ptr<ByteSource> source, const std::string& path) {
-  return WithMemory(ReadInput(std::move(source), path), path);
-}
-
-Result<Imported> ReadImported(std::unique_ptr<ByteSource> source, const std::string& path) {
-  const Progress progress(Reading(path));
-  return ImportSource(std::move(source), path);
-}
-
-Result<Imported> ReadImported(const std::string& path) {
+Result<Trace> ReadInput(const std::string& path) {
   Progress progress(Reading(path), FileSize(path));
   return Import(path, progress.done());
 }
 
-Result<Imported> ReadQuietly(const std::string& path) { return Import(path); }
+Result<Trace> ReadWithMemory(const std::string& path) { return WithMemory(ReadInput(path), path); }
+
+Result<Trace> ReadWithMemory(OpenedFile file) {
+  const std::string path = file.path;
+  return WithMemory(ReadInput(std::move(file)), path);
+}
+
+Result<Trace> ReadQuietly(const std::string& path) { return Import(path); }
 
 Result<Imported> ReadAs(const std::string& kind, const std::string& path) {
   Progress progress("importing " + (path == "-" ? std::string("standard input") : path),
                     FileSize(path));
-  return ImportFile(path, FindImportFormat(kind), progress.done());
+  return ImportFile(path, FindFormat(kind), progress.done());
 }
 
 Result<void> WriteTraceFile(const Trace& trace, const std::string& path) {

@@ -1,11 +1,9 @@
 // Reading what the user named.
 #pragma once
 
-#include <memory>
 #include <string>
 
-#include "libgraphkit/io/bytes/file_bytes.h"
-#include "libgraphkit/io/import/import.h"
+#include "libgraphkit/io/import/file_format.h"
 #include "libgraphkit/io/merge/merge.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/result.h"
@@ -16,18 +14,15 @@ namespace graphkit {
 // incomplete trace is a value: what is made of it ends with kExitIncomplete.
 Result<Trace> ReadInput(const std::string& path);
 // The same, of a file that is open.
-Result<Trace> ReadInput(std::unique_ptr<ByteSource> source, const std::string& path);
+Result<Trace> ReadInput(OpenedFile file);
 // The same, of graphs whose memory can be planned and replayed; an error of kind kIncomplete says
 // why it can't.
 Result<Trace> ReadWithMemory(const std::string& path);
-Result<Trace> ReadWithMemory(std::unique_ptr<ByteSource> source, const std::string& path);
-// The same as ReadInput, with what its format says besides.
-Result<Imported> ReadImported(const std::string& path);
-Result<Imported> ReadImported(std::unique_ptr<ByteSource> source, const std::string& path);
-// The same, and says nothing: for several threads at once.
-Result<Imported> ReadQuietly(const std::string& path);
+Result<Trace> ReadWithMemory(OpenedFile file);
+// The same as ReadInput without progress on stderr: for several threads at once.
+Result<Trace> ReadQuietly(const std::string& path);
 
-// Reads a file as this format of ImportFormats(), or as its first bytes tell ("auto").
+// Reads a file as this format of FileFormats(), or as its first bytes tell ("auto").
 Result<Imported> ReadAs(const std::string& kind, const std::string& path);
 
 // Writes a trace, with a message when it takes long, and says so to a person at a terminal.

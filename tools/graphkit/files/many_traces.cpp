@@ -288,9 +288,9 @@ namespace {
 
 // One trace: only its subject stays.
 Result<GateSubject> ReadOne(const std::string& path, const AnalyzeOptions& options) {
-  const Result<Imported> imported = ReadQuietly(path);
-  if (!imported) return imported.error();
-  const Facts facts = FindReportFacts(imported->trace, options);
+  const Result<Trace> trace = ReadQuietly(path);
+  if (!trace) return trace.error();
+  const Facts facts = FindReportFacts(*trace, options);
   Result<Report> report = Analyze(facts, options);
   if (!report) return report.error();
   return MakeGateSubject(path, facts, *std::move(report));

@@ -71,7 +71,7 @@ class NodesReader {
   Result<Imported> Finish() {
     if (origins_.empty()) return NotNodes("it names no node");
     Imported imported = make_.Finish(
-        CountOf(origins_.size(), "node") +
+        Counted(origins_.size(), "node") +
         " of graphs with a launch stack or an annotation; merge them with a trace of the program "
         "(graphkit merge)");
     imported.origins = std::move(origins_);

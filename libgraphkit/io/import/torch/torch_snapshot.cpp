@@ -437,9 +437,9 @@ Result<TorchSnapshot> ParseTorchSnapshot(std::string_view bytes) {
 }
 
 Result<TorchSnapshot> ReadTorchSnapshot(const std::string& path) {
-  Result<MappedFile> file = MappedFile::Open(path);
+  const Result<FileBytes> file = ReadFile(path);
   if (!file) return file.error();
-  Result<TorchSnapshot> snapshot = ParseTorchSnapshot(file->bytes());
+  Result<TorchSnapshot> snapshot = ParseTorchSnapshot(file->text);
   if (!snapshot) snapshot.error().file = path;
   return snapshot;
 }

@@ -4,7 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "libgraphkit/model/snapshot_info.h"
 #include "libgraphkit/model/torch_snapshot.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/result.h"
@@ -36,7 +35,6 @@ struct SnapshotTotals {
 struct SnapshotTrace {
   Trace trace;
   SnapshotTotals totals;
-  SnapshotInfo info;
 };
 
 // A PyTorch memory snapshot as a trace: the allocator's segments and blocks, with their stacks, in

@@ -67,14 +67,17 @@ class Converter {
       completions_skipped_.push_back(start.completions_skipped);
       memory_.Start(device, start);
     }
-    info_.devices = totals_.devices;
-    info_.first_event = make_.trace.records;
-    for (const Slice& run : s_.devices) info_.events.emplace_back().reserve(run.count);
+    make_.trace.histories.push_back(
+        {.devices = static_cast<uint32_t>(totals_.devices), .seq = make_.Next()});
+    for (const Slice& run : s_.devices) places_.emplace_back().reserve(run.count);
     InTimeOrder(s_, [&](uint32_t device, uint32_t event) { return Take(device, event); });
     TakeAnnotations(INT64_MAX);
     memory_.TakeFinalSizes();
     AddNotes();
-    return {std::move(make_.trace), totals_, std::move(info_)};
+    for (size_t device = 0; device < places_.size(); ++device) {
+      AppendHistoryEvents(&make_.trace, static_cast<int16_t>(device), places_[device]);
+    }
+    return {std::move(make_.trace), totals_};
   }
 
  private:
@@ -170,13 +173,13 @@ class Converter {
         memory_.Unmap(device, event);
         break;
       case TorchAction::kOom:
-        TakeOom(device, index);
+        TakeOom(device, event);
         break;
       default:
         break;
     }
     if (make_.trace.records == before) make_.Next();
-    info_.events[device].insert(info_.events[device].end(), taken, make_.trace.records - 1);
+    places_[device].insert(places_[device].end(), taken, make_.trace.records - 1);
     if (event.time_us < INT64_MAX / 1000) {
       make_.SetTimes(before, event.time_us * 1000, s_.events.size());
     }
@@ -192,20 +195,17 @@ class Converter {
     memory_.RequestFree(device, *event, completed || completions_skipped_[device]);
   }
 
-  void TakeOom(uint32_t device, uint32_t index) {
-    const TorchEvent& event = s_.events[s_.devices[device].first + index];
+  void TakeOom(uint32_t device, const TorchEvent& event) {
     Failure failure;
     failure.call = make_.Intern("cudaMalloc");
     failure.error = kErrorMemoryAllocation;
     failure.thread = make_.Thread(0);
     failure.stack = event.stack;
+    failure.device = static_cast<int16_t>(device);
+    failure.requested = event.size;
+    failure.free_on_device = event.address;
     failure.seq = make_.Next();
     make_.trace.failures.push_back(failure);
-    info_.out_of_memory.push_back({.event = index,
-                                   .seq = failure.seq,
-                                   .device = static_cast<int16_t>(device),
-                                   .asked = event.size,
-                                   .free_on_device = event.address});
   }
 
   // What torch.cuda.memory._set_memory_metadata said, for as long as events carry it.
@@ -259,7 +259,7 @@ class Converter {
     }
     if (totals_.unmatched > 0) {
       make_.Note("the memory history contradicts itself about " +
-                 CountOf(totals_.unmatched, "allocation"));
+                 Counted(totals_.unmatched, "allocation"));
     }
   }
 
@@ -267,7 +267,7 @@ class Converter {
   SnapshotMemory memory_;
   TraceMaker& make_;
   SnapshotTotals totals_;
-  SnapshotInfo info_;
+  std::vector<std::vector<Seq>> places_;   // of each device's events
   std::vector<bool> completions_skipped_;  // by device
   StringId metadata_;                      // of the last event
   size_t annotation_ = 0;                  // the next one
@@ -287,14 +287,13 @@ Result<Imported> ReadTorchSnapshotTrace(std::string_view bytes) {
   if (!snapshot) return snapshot.error();
   SnapshotTrace made = TraceOfSnapshot(*snapshot);
   const SnapshotTotals& totals = made.totals;
-  Imported imported;
-  imported.trace = std::move(made.trace);
-  imported.snapshot = std::move(made.info);
-  imported.summary.push_back(
-      CountOf(totals.segments, "segment") + ", " + FormatBytes(totals.reserved) + " reserved, " +
-      FormatBytes(totals.allocated) + " in " + CountOf(totals.active_blocks, "active block") +
-      " (" + FormatBytes(totals.requested) + " asked for), " + CountOf(totals.events, "event"));
-  return imported;
+  Trace& trace = made.trace;
+  const std::string summary =
+      Counted(totals.segments, "segment") + ", " + FormatBytes(totals.reserved) + " reserved, " +
+      FormatBytes(totals.allocated) + " in " + Counted(totals.active_blocks, "active block") +
+      " (" + FormatBytes(totals.requested) + " asked for), " + Counted(totals.events, "event");
+  trace.imported_from.push_back({.summary = trace.strings.Intern(summary), .seq = trace.records++});
+  return Imported{.trace = std::move(trace)};
 }
 
 }  // namespace graphkit

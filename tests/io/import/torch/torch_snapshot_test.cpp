@@ -157,9 +157,9 @@ TEST_CASE("a file that multiplies its entries by reference is refused") {
 }
 
 TEST_CASE("a snapshot cut off anywhere is incomplete") {
-  const Result<MappedFile> file = MappedFile::Open(kFolder + "transformer_small.pickle");
+  const Result<FileBytes> file = ReadFile(kFolder + "transformer_small.pickle");
   REQUIRE(file.has_value());
-  const std::string_view whole = file->bytes();
+  const std::string_view whole = file->text;
   for (size_t size = 0; size < whole.size(); size += 1 + whole.size() / 97) {
     CAPTURE(size);
     const Result<TorchSnapshot> cut = ParseTorchSnapshot(whole.substr(0, size));
@@ -169,14 +169,14 @@ TEST_CASE("a snapshot cut off anywhere is incomplete") {
 }
 
 TEST_CASE("flipped bits give an error or a snapshot, never a crash") {
-  const Result<MappedFile> file = MappedFile::Open(kFolder + "transformer_small.pickle");
+  const Result<FileBytes> file = ReadFile(kFolder + "transformer_small.pickle");
   REQUIRE(file.has_value());
   const unsigned seed = 20240811;
   CAPTURE(seed);
   std::mt19937_64 random(seed);
   size_t refused = 0;
   for (int round = 0; round < 60; ++round) {
-    std::string bytes(file->bytes());
+    std::string bytes(file->text);
     for (int flip = 0; flip <= round % 4; ++flip) {
       bytes[random() % bytes.size()] ^= static_cast<char>(1u << (random() % 8));
     }

@@ -1,4 +1,4 @@
-#include "tools/graphkit/files/held_at.h"
+#include "libgraphkit/analysis/explain/held_at.h"
 
 #include <algorithm>
 #include <charconv>
@@ -31,22 +31,14 @@ std::optional<DeviceIndex> BusiestDevice(const MemoryTimeline& timeline) {
   return busiest;
 }
 
-// The places of the device's events; empty: it isn't a snapshot.
-std::vector<Seq> EventsOf(const Imported& imported, DeviceIndex device) {
-  if (!imported.snapshot || static_cast<size_t>(device) >= imported.snapshot->events.size()) {
-    return {};
-  }
-  return imported.snapshot->events[static_cast<size_t>(device)];
-}
-
 std::string PlaceText(const std::vector<Seq>& events, Seq seq) {
   if (events.empty()) return "record " + FormatCount(seq);
   const auto event = std::ranges::lower_bound(events, seq) - events.begin();
   return "event " + FormatCount(static_cast<uint64_t>(event));
 }
 
-Result<Seq> SeqOf(uint64_t number, const std::vector<Seq>& events, const Imported& imported) {
-  const uint64_t count = events.empty() ? imported.trace.records : events.size();
+Result<Seq> SeqOf(uint64_t number, const std::vector<Seq>& events, const Trace& trace) {
+  const uint64_t count = events.empty() ? trace.records : events.size();
   if (number < count) return events.empty() ? static_cast<Seq>(number) : events[number];
   const std::string things = events.empty() ? "records" : "events";
   return Error{.message = "--at " + std::to_string(number) + ": it has " + FormatCount(count) +
@@ -61,21 +53,17 @@ std::string CheckMoment(const std::string& text) {
   return "invalid moment '" + text + "'; write peak, end, or the number of an event";
 }
 
-Result<HeldAt> FindHeldAt(const std::string& text, const Imported& imported,
-                          const std::string& path) {
+Result<HeldAt> FindHeldAt(const std::string& text, const Trace& trace) {
   if (text.empty() || text == "end") return HeldAt();
-  const MemoryFacts facts(imported.trace);
+  const MemoryFacts facts(trace);
   const MemoryTimeline& timeline = facts.timeline();
   const std::optional<DeviceIndex> device = BusiestDevice(timeline);
-  const std::vector<Seq> events = EventsOf(imported, device.value_or(0));
+  const std::vector<Seq> events = PlacesOfEvents(trace, device.value_or(0));
   HeldAt at{.name = text, .device = device};
   MemoryAt moment;
   if (const auto number = NumberIn(text)) {
-    Result<Seq> seq = SeqOf(*number, events, imported);
-    if (!seq) {
-      seq.error().file = path;
-      return seq.error();
-    }
+    const Result<Seq> seq = SeqOf(*number, events, trace);
+    if (!seq) return seq.error();
     moment = timeline.After(device.value_or(0), *seq);
     at.text = std::string("after ") + (events.empty() ? "record " : "event ") +
               FormatCount(*number) + ", " + FormatBytes(moment.in_use) + ",";
