@@ -31,7 +31,7 @@
 
 namespace graphkit {
 
-// What a node touches.
+// A node's accesses.
 Access Reads(BlockId block, Bytes offset = 0, Bytes length = kLengthUnknown);
 Access Writes(BlockId block, Bytes offset = 0, Bytes length = kLengthUnknown);
 Access ReadsWrites(BlockId block, Bytes offset = 0, Bytes length = kLengthUnknown);
@@ -178,7 +178,7 @@ class TraceBuilder {
     AddWork({.stream = stream, .kind = kind}, accesses);
   }
 
-  // What the node or the work that was made last does together with other ranks.
+  // Collective operations of the node or the work that was made last.
   CommunicatorId Communicator(uint32_t ranks, uint32_t rank, uint64_t key = 0);
   void Destroy(CommunicatorId communicator) {
     trace_.communicators[communicator.index()].destroyed = Next();
@@ -186,7 +186,7 @@ class TraceBuilder {
   void Collect(CommunicatorId communicator, CollectiveKind kind, uint64_t count, ElementType type,
                int32_t peer = -1);
 
-  // What the copy that was made last touches of the host's own memory; how far a thread's stack
+  // The host's own memory that the copy made last touches; how far a thread's stack
   // reaches at the next launch.
   void TouchHost(HostMemoryKind kind, AccessMode mode, Address address, Bytes length);
   void StackTop(ThreadId thread, Address address) {
@@ -216,7 +216,7 @@ class TraceBuilder {
   void Note(std::string_view text);  // makes the trace incomplete
   void SetTime(Nanoseconds time);    // of the last record
 
-  // What is there so far.
+  // The trace so far.
   const Trace& trace() const { return trace_; }
   NodeId last_node() const { return NodeId(trace_.nodes.size() - 1); }
 

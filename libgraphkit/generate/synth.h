@@ -1,7 +1,7 @@
 // Makes traces of any size: for benchmarks, and to compare policies where results were published.
 // The same options give the same trace on every platform.
 //
-// What a synthetic program does with memory is what PyTorch does: blocks come from segments of a
+// A synthetic program uses memory as PyTorch does: blocks come from segments of a
 // private pool (20 MiB, or the block's own size when that is larger) and are reused on their own
 // stream only, exact sizes first; a block that was used on another stream (record_stream) is freed
 // for good when the capture ends.

@@ -1,4 +1,4 @@
-// What the shapes of synthetic traces share: streams, kernels, and a caching allocator.
+// The common part of synthetic traces' shapes: streams, kernels, and a caching allocator.
 #pragma once
 
 #include <initializer_list>
@@ -28,7 +28,7 @@ class SynthProgram {
   void Use(BlockId block, uint32_t stream);  // records it, unless it is the block's own stream
   void Free(BlockId block);
 
-  // Whether a kernel captured on `stream` next comes after what the block's stream had captured
+  // True when a kernel captured on `stream` next comes after what the block's stream had captured
   // right after the block was filled.
   bool SeesFill(uint32_t stream, BlockId block) const;
   void MarkFilled(BlockId block);

@@ -1,4 +1,4 @@
-// Whether two accesses touch a byte in common: by their rows, where they have some.
+// The test for a byte that two accesses have in common: by their rows, where they have some.
 //
 //     a  ██████······██████······██████······       two halves of the columns of one matrix: their
 //     b  ······██████······██████······██████       spans overlap, and they don't

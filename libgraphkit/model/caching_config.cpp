@@ -25,7 +25,7 @@ Bytes RoundToDivision(Bytes size, uint32_t divisions) {
   return RoundUp(size, step);
 }
 
-// What a setting of PYTORCH_CUDA_ALLOC_CONF says; 0: it isn't there.
+// The value of a setting of PYTORCH_CUDA_ALLOC_CONF; 0: it isn't there.
 Bytes MegabytesOf(std::string_view conf, std::string_view name) {
   const size_t at = conf.find(name);
   Bytes megabytes = 0;

@@ -28,12 +28,12 @@ struct CachingConfig {
   // Steps between powers of two, by size class: [i] for sizes from 2^(20+i), [0] also below, [15]
   // also above. 0 and 1: no such rounding.
   std::array<uint32_t, 16> roundup_power2_divisions{};
-  // Which of several free blocks of the best size is taken.
+  // The choice among several free blocks of the best size.
   enum class Ties : uint8_t { kLowest, kOldestSegment };
   Ties ties = Ties::kLowest;
   bool expandable_segments = false;
   Bytes device_memory = Bytes{80} << 30;  // an expandable segment reserves 9/8 of it
-  // What this process may take from the driver (set_per_process_memory_fraction).
+  // The most that this process may take from the driver (set_per_process_memory_fraction).
   std::optional<Bytes> memory_limit;
   // Share of memory_limit above which unused segments are given back; 0: never.
   double garbage_collection_threshold = 0;
@@ -48,7 +48,7 @@ CachingConfig ConfigOf(const TorchSettings& settings);
 // A request's size as the allocator sees it.
 Bytes RoundRequest(const CachingConfig& config, Bytes size);
 
-// Whether a rounded request is served from the small pool.
+// True when a rounded request is served from the small pool.
 inline bool IsSmall(const CachingConfig& config, Bytes rounded) {
   return rounded <= config.small_size;
 }

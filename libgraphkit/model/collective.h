@@ -1,4 +1,4 @@
-// What several processes or devices do together: communicators, and the operations on them that a
+// Work of several processes or devices together: communicators, and the operations on them that a
 // node or a work holds, as NCCL's ncclAllReduce.
 #pragma once
 
@@ -32,7 +32,7 @@ enum class CollectiveKind : uint8_t {
   kReceive,
 };
 
-// Whether it goes from one rank to another, which then wait for each other alone.
+// True for messages from one rank to another, which then wait for each other alone.
 constexpr bool IsMessage(CollectiveKind kind) {
   return kind == CollectiveKind::kSend || kind == CollectiveKind::kReceive;
 }

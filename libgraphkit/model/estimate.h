@@ -1,4 +1,4 @@
-// What graphs of sizes that weren't captured would take: what `graphkit estimate` says.
+// The result of `graphkit estimate`: memory of graphs of sizes that weren't captured.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What execs take of the device beyond the program's allocations: driver memory that no allocator
+// Device memory of execs beyond the program's allocations: driver memory that no allocator
 // counts. docs/exec-memory.md says where the figures come from.
 #pragma once
 
@@ -36,7 +36,7 @@ enum class ExecSource : uint8_t {
   kMeasured,    // free memory before and after, of this exec and those like it
 };
 
-// What the model counts: the exec itself, and its nodes by what they are.
+// The parts that the model counts: the exec itself, and its nodes by kind.
 enum class ExecPart : uint8_t { kExec, kKernel, kCopy, kOther };
 inline constexpr size_t kExecParts = 4;
 using ExecPartCounts = std::array<uint64_t, kExecParts>;

@@ -1,4 +1,4 @@
-// What a file is, and what can be done with it.
+// The description of a file: its kind, figures of it, and commands that go on from it.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a check found: data with a stable id. Presenters turn it into text, JSON, SARIF, ….
+// A finding of a check: data with a stable id. Presenters turn it into text, JSON, SARIF, ….
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace graphkit {
 
 enum class Severity : uint8_t { kNote, kWarning, kError };
 
-// What a finding is about, the least costly for a user first.
+// The damage that a finding is about, the least costly for a user first.
 enum class Harm : uint8_t {
   kStyle,    // the program could be simpler, or faster
   kMemory,   // more memory than needed
@@ -21,7 +21,7 @@ enum class Harm : uint8_t {
   kResults,  // wrong results, or a program that fails
 };
 
-// What a proof of order rests on.
+// The assumption of a proof of order.
 enum class Assumption : uint8_t {
   kOrder,         // the graph's edges, nothing else
   kTorchStreams,  // uses end at the free on the allocation stream and the recorded streams

@@ -1,4 +1,4 @@
-// What the gate judges and what it says: values that every presenter of `graphkit check` draws
+// The subject of the gate and its verdict: values that every presenter of `graphkit check` draws
 // from. A subject keeps all that is needed of a trace, so that the trace itself can go.
 #pragma once
 
@@ -42,7 +42,7 @@ struct GateSubject {
   bool operator==(const GateSubject&) const = default;
 };
 
-// What an earlier run had, to compare with. The trace is known by name, graphs by content and name,
+// The figures of an earlier run. The trace is known by name, graphs by content and name,
 // findings by graph and fingerprint: what they say, without ids and numbers.
 struct BaselineGraph {
   std::string name;
@@ -80,7 +80,7 @@ struct Baseline {
   bool operator==(const Baseline&) const = default;
 };
 
-// What became of a finding.
+// The gate's decision on a finding.
 enum class FindingStatus : uint8_t {
   kFails,       // counts, and fails the gate
   kReported,    // counts, and isn't asked for by fail-on

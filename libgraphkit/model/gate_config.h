@@ -1,4 +1,4 @@
-// What a CI gate is asked to hold: plain values, from the command line or a checked-in file.
+// The limits of a CI gate: plain values, from the command line or a checked-in file.
 #pragma once
 
 #include <cstdint>

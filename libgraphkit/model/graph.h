@@ -87,7 +87,7 @@ struct Node {
   bool operator==(const Node&) const = default;
 };
 
-// Whether what the node holds may run several times, or several of its bodies.
+// True when the node's body may run several times, or several of its bodies.
 constexpr bool MayRepeat(const Node& node) {
   return node.kind == NodeKind::kConditional && node.conditional != ConditionalType::kIf &&
          node.conditional != ConditionalType::kSwitch;
@@ -112,7 +112,7 @@ struct Edge {
   Seq removed = kNever;
   bool operator==(const Edge&) const = default;
 
-  // Whether `to` starts only when `from` has finished and its writes are visible.
+  // True when `to` starts only after `from` has finished and its writes are visible.
   bool full() const { return from_port == kPortDefault && type == EdgeType::kDefault; }
 };
 
@@ -196,7 +196,8 @@ struct NodeChange {
   bool operator==(const NodeChange&) const = default;
 };
 
-// What the record of a node says that launches run otherwise than it was made (node_versions.h):
+// The work of a node's own record, where launches run it otherwise than it was made
+// (node_versions.h):
 // its Node says what any of them may do with it.
 struct ChangedNode {
   NodeId node;
@@ -224,7 +225,7 @@ struct GraphVersion {
   bool operator==(const GraphVersion&) const = default;
 };
 
-// What is known of how an edge works that doesn't wait for its producer's end.
+// Known properties of an edge that doesn't wait for its producer's end.
 struct EarlyStart {
   uint8_t from_port = kPortProgrammatic;   // or kPortLaunchCompletion: triggers don't matter
   Triggers triggers = Triggers::kUnknown;  // the producer

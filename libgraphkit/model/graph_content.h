@@ -1,4 +1,4 @@
-// What a graph is, in numbers that two runs of a program share, whatever its ids, addresses and
+// A graph's content, in numbers that two runs of a program share, whatever its ids, addresses and
 // name: what tells the graphs of a program apart that have no name.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Which node of one graph has the place of which in another: nodes are paired in the order in which
+// Pairs of nodes that have the same place in two graphs: nodes are paired in the order in which
 // they were made, embedded graphs with their nodes (as cudaGraphExecUpdate pairs them; the
 // documentation says "the order of the calls").
 #pragma once

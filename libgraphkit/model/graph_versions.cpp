@@ -51,7 +51,7 @@ Slice Between(const Trace& trace, Slice versions, Seq made, Seq gone) {
           static_cast<uint32_t>(last - first)};
 }
 
-// Whether all of the first versions are among the second.
+// True when all of the first versions are among the second.
 bool Within(Slice inner, Slice outer) {
   return outer.first <= inner.first && inner.first + inner.count <= outer.first + outer.count;
 }

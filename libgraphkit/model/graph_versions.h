@@ -43,10 +43,10 @@ size_t CountVersions(const Trace& trace);
 bool HasSeveralVersions(const Trace& trace, GraphId graph);
 // Of a graph with several of which one is shown: that one; else null.
 const GraphVersion* ShownAlone(const Trace& trace, GraphId graph);
-// Whether what an exec took over of a root at a place is among the versions that are shown.
+// True when the version of a root that an exec took over at a place is among those shown.
 bool IsShown(const Trace& trace, GraphId root, Seq fixed);
 
-// Whether a node or edge is in the graph: in a version that is shown, or as it was last seen.
+// True when a node or edge is in the graph: in a version that is shown, or as it was last seen.
 
 bool IsInShown(const Trace& trace, const Node& node);
 bool IsInShown(const Trace& trace, const Edge& edge);

@@ -79,7 +79,7 @@ enum class AccessMode : uint8_t { kUnknown, kRead, kWrite, kReadWrite };
 
 inline constexpr Bytes kLengthUnknown = ~Bytes{0};
 
-// Which bytes of an access are touched, where it is one of rows: a copy or a memset of two or three
+// The bytes that an access in rows touches: a copy or a memset of two or three
 // dimensions. Width 0: all of them.
 //
 //     offset
@@ -93,7 +93,7 @@ struct AccessRows {
   auto operator<=>(const AccessRows&) const = default;
 };
 
-// What a node touches of a block. For memcpy and memset nodes exact; for kernels: an address inside
+// A node's access to a block. For memcpy and memset nodes exact; for kernels: an address inside
 // the block stood in the argument buffer.
 struct Access {
   BlockId block;

@@ -1,4 +1,4 @@
-// What differs between the memory of two runs, device by device.
+// Differences between the memory of two runs, device by device.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct HolderChange {
   Bytes change() const { return more() ? after - before : before - after; }
 };
 
-// What is worth a look in one of the runs, or in both with other bytes.
+// A remark on one of the runs, or on both with other bytes.
 struct RemarkChange {
   std::string kind;
   std::optional<Bytes> before = {};

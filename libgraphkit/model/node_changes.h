@@ -1,4 +1,4 @@
-// What was changed of nodes after they were made, by node.
+// The changes of nodes after they were made, by node.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ class NodeChanges {
  public:
   explicit NodeChanges(const Trace& trace);
 
-  // Whether launches run the node in several ways, and it was given other parameters or switched
+  // True when launches run the node in several ways, and it was given other parameters or switched
   // off before, or may have been by the device: then it doesn't say what each of them does.
   bool Changed(NodeId node, Seq before = kNever) const;
   bool empty() const { return changes_.empty(); }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint32_t kAsMade = 0xffffffffu;
 
-// What a node does: what the record of a node says (its own; an update's), or that of a change.
+// A node's work: from the record of a node (its own; an update's), or from that of a change.
 struct NodeVersion {
   NodeId made;
   uint32_t change = kAsMade;  // in Trace::node_changes
@@ -86,7 +86,7 @@ class VersionWalk {
 
   // Of all nodes that are changed, by node, each once.
   std::span<const RunVersion> run() const { return run_; }
-  // What execs took over of graphs.
+  // The versions of graphs that execs took over.
   std::vector<GraphFix> TakeFixes() { return std::move(fixes_); }
   // By graph: why that isn't all.
   const std::map<GraphId, std::string>& unknown() const { return unknown_; }
@@ -115,7 +115,7 @@ class VersionWalk {
         }
         return;
       case TraceEvent::Kind::kDestroy:
-        // What was set after its last launch ran never; of one that never ran, what it would do.
+        // A change after its last launch never ran; of an exec that never ran, its changes count.
         if (!execs_[event.index].launched) RunPending(ExecId(event.index), false);
         execs_[event.index].pending.clear();
         execs_[event.index].kept = true;
@@ -260,7 +260,7 @@ class VersionWalk {
   std::map<GraphId, std::string> unknown_;
 };
 
-// What a version does.
+// The work of a version.
 struct NodeWork {
   KernelId kernel;
   uint32_t shape = 0;
@@ -280,7 +280,7 @@ NodeWork WorkOf(const Trace& trace, const NodeVersion& version) {
   return work;
 }
 
-// Whether a row that says what a node of this kind does leaves open what it touches.
+// True when the row of a node of this kind leaves open which memory it touches.
 template <typename Work>
 bool MayTouchAnything(const Trace& trace, NodeKind kind, const Work& work) {
   if (work.accesses_complete || work.accesses.count != 0) return false;

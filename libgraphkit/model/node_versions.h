@@ -1,4 +1,4 @@
-// What launches run of nodes whose parameters were set, or that were switched.
+// The work that launches run of nodes whose parameters were set, or that were switched.
 //
 //     make n: P0   set n: P1   instantiate e   set n in e: P2   launch e   set n: P3   set e: P4,
 //     launch
@@ -41,13 +41,13 @@ void CopyWork(const From& from, To* to) {
 // Null: launches run the node as it was made.
 const ChangedNode* FindChanged(const Trace& trace, NodeId node);
 
-// Whether a node is known to wait for its grid dependencies, in all of its versions.
+// Yes: a node waits for its grid dependencies in all of its versions.
 Ternary WaitsFor(const Trace& trace, NodeId node);
 
 // Of an edge that isn't full.
 EarlyStart EarlyStartOf(const Trace& trace, const Edge& edge);
 
-// Whether what a node was given couldn't be read: it may touch anything.
+// True when a node's parameters couldn't be read: it may touch anything.
 bool MayTouchAnything(const Trace& trace, NodeId node);
 
 }  // namespace graphkit

@@ -1,4 +1,4 @@
-// What the layers of one rank's model chunks pass to each other: the sizes that the buffers of a
+// Layers of one rank's model chunks and the sizes that they pass to each other: the buffers of a
 // pipeline's graphs follow from.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What is to be placed: blocks, and when each of them is needed.
+// A placement problem: blocks, and when each of them is needed.
 //
 //   time      0  1  2  3  4  5  6
 //   block 0   |--------|              [0, 3)  4 bytes

@@ -11,7 +11,7 @@
 
 namespace graphkit {
 
-// What the trace was recorded on. Soft: graphkit's software device, a simulation.
+// The device of the recording. Soft: graphkit's software device, a simulation.
 enum class DeviceKind : uint8_t { kCuda, kSoft, kImported };
 
 // Where a record came from.
@@ -61,7 +61,7 @@ struct Thread {
 
 enum class Ternary : uint8_t { kUnknown, kNo, kYes };
 
-// Whether a kernel lets its programmatic dependents start before its end: on no way through it, on
+// A kernel lets its programmatic dependents start before its end: on no way through it, on
 // some (in some blocks, so far as is known), on each.
 enum class Triggers : uint8_t { kUnknown, kNo, kSome, kYes };
 
@@ -76,10 +76,10 @@ struct Kernel {
   StringId name;  // mangled, as the driver has it
   Slice params;   // in Trace::kernel_params; empty with has_layout false: layout unknown
   bool has_layout = false;
-  // Whether it waits for its grid dependencies (griddepcontrol.wait in its PTX or SASS): only then
+  // It waits for its grid dependencies (griddepcontrol.wait in its PTX or SASS): only then
   // does its end prove the end of a programmatic predecessor.
   Ternary waits = Ternary::kUnknown;
-  // Whether it says that they may start (griddepcontrol.launch_dependents), and whether a write to
+  // It lets them start early (griddepcontrol.launch_dependents), and a write to
   // global memory may follow that. Else they start when all its blocks have ended.
   Triggers triggers = Triggers::kUnknown;
   Ternary writes_after_trigger = Ternary::kUnknown;

@@ -1,5 +1,5 @@
-// What is kept of each trace when many are looked at together, as the ranks of one job, and what a
-// comparison of them says.
+// Summaries of many traces that are read together, as the ranks of one job, and the result of a
+// comparison of them.
 #pragma once
 
 #include <algorithm>

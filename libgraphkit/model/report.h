@@ -1,4 +1,4 @@
-// What `graphkit analyze` says of a trace: one value that every presenter draws from.
+// The result of `graphkit analyze`: one value that every presenter draws from.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ struct ReusePair {
 };
 
 // Bytes are of sizes rounded up to 512; nothing: unknown. Maxima are over capture order.
-// What a graph has of one pool.
+// A graph's share of one pool.
 struct PoolShare {
   PoolId pool;  // none: blocks without one
   uint64_t blocks = 0;
@@ -36,7 +36,7 @@ struct PoolShare {
   bool operator==(const PoolShare&) const = default;
 };
 
-// What the driver was asked for, at the place of the trace where that was most (of several, where
+// Memory allocated from the driver at the place of the trace where it was most (of several, where
 // most of it was handed out), and who has it. The parts add up to it.
 struct AskedMemory {
   Bytes asked_bytes = 0;           // device and managed memory: calls, memory pools, graph nodes
@@ -82,7 +82,7 @@ struct GraphSummary {
   // The heaviest set of pairwise conflicting blocks; no plan can be smaller.
   std::optional<Bytes> lower_bound_bytes = 0;
   bool lower_bound_exact = false;  // false: a valid bound, not proved the best
-  // What an online allocator without fragmentation would take; none: not found in time.
+  // Needed by an online allocator without fragmentation; none: not found in time.
   std::optional<Bytes> online_bytes = {};
   std::optional<Bytes> plan_bytes = {};  // of a plan of all its blocks, where one was made
   // Highest minus lowest address used, summed over pools.

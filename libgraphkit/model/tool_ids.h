@@ -30,7 +30,7 @@ inline void AppendToolId(std::vector<ToolIdRun>& runs, NodeId node, uint64_t too
 // By node: what it is called in the graph that it was made in; 0: unknown.
 std::vector<uint64_t> OwnToolIds(const Trace& trace);
 
-// What an exec's nodes are called.
+// The tools ids of an exec's nodes.
 class ExecToolIds {
  public:
   explicit ExecToolIds(const Trace& trace);

@@ -1,4 +1,4 @@
-// What PyTorch's torch.cuda.memory._dump_snapshot says: the allocator's segments at the end, and
+// A file of torch.cuda.memory._dump_snapshot (PyTorch): the allocator's segments at the end, and
 // the ring of its last events. Plain data, as recorded; read by
 // libgraphkit/io/import/torch/torch_snapshot.h.
 //

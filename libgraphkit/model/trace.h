@@ -18,12 +18,12 @@
 
 namespace graphkit {
 
-// What was lost of a trace, and why. A trace with anything here never passes a gate.
+// Losses of a trace, and their causes. A trace with anything here never passes a gate.
 struct Completeness {
   bool truncated = false;          // no end record: the program was killed, or the file was cut
   uint64_t dropped_records = 0;    // the tracer's own count
   std::vector<std::string> notes;  // one sentence each, for people
-  // What is recorded of changes to nodes, and of which it isn't known what launches run with it.
+  // Recorded changes to nodes that may or may not count for launches.
   std::vector<std::string> unapplied;
   bool operator==(const Completeness&) const = default;
 
@@ -102,14 +102,14 @@ struct Trace {
   std::string_view operator[](StringId id) const { return strings[id]; }
 };
 
-// What the node or the work at a place of the trace does together with other ranks.
+// The collective operations of the node or the work at a place of the trace.
 std::span<const Collective> CollectivesAt(const Trace& trace, Seq seq);
-// What the node, the change or the work at a place of the trace touches of the host's own memory.
+// Accesses to the host's own memory by the node, the change or the work at a place of the trace.
 std::span<const HostEnd> HostEndsAt(const Trace& trace, Seq seq);
 // The labels of the node at a place of the trace.
 std::span<const NodeLabel> LabelsAt(const Trace& trace, Seq seq);
 
-// What is missing, for people, a reason each; none: the trace is complete. Beside what was lost, a
+// Why the trace is incomplete, a reason each, for people; none: it is complete. Beside losses, a
 // capture that is open where the program ends: its graph isn't whole.
 std::vector<std::string> IncompleteBecause(const Trace& trace);
 bool IsComplete(const Trace& trace);

@@ -1,4 +1,4 @@
-// What differs between two traces: `before` and `after`. Ids on the left are of the one, on the
+// Differences between two traces: `before` and `after`. Ids on the left are of the one, on the
 // right of the other trace.
 #pragma once
 
@@ -81,7 +81,7 @@ struct TraceDiff {
   bool any_graph() const {
     return !graphs.empty() || !removed_graphs.empty() || !added_graphs.empty();
   }
-  // Whether there was something to compare; without it, equal() says nothing.
+  // False: there was nothing to compare, and equal() has no meaning.
   bool any() const { return any_graph() || !memory.empty(); }
   bool memory_equal() const {
     for (const MemoryDiff& device : memory) {

@@ -41,7 +41,7 @@ class CsvReader {
   }
   uint64_t line() const { return line_; }  // of the row, from 1; 0: the text is empty
 
-  // What the row has in a wanted column; null: nothing.
+  // The row's field in a wanted column; null: it has none.
   const std::string_view* Find(size_t column) const {
     return places_[column] < fields_.size() ? &fields_[places_[column]] : nullptr;
   }

@@ -1,4 +1,4 @@
-// What the processes of an MPI job tell each other of the traces that they read, as bytes: never a
+// Messages between the processes of an MPI job about the traces that they read, as bytes: never a
 // file.
 #pragma once
 

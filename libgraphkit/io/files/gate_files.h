@@ -34,7 +34,7 @@
 
 namespace graphkit {
 
-// What the file says. Paths are those of the file, relative to its folder.
+// The values of the file. Paths are those of the file, relative to its folder.
 struct GateConfigFile {
   GateConfig config;
   std::string baseline = {};      // empty: none

@@ -20,7 +20,7 @@ namespace graphkit {
 // value in its place; the reader goes on, and ParseJsonFile tells.
 class JsonObject {
  public:
-  // Which keys it may have: those that are asked for, or others too.
+  // The keys that it may have: those that are asked for, or others too.
   enum class Keys { kKnown, kAny };
   // `where` names the object in errors: "check", "suppressions[2]".
   JsonObject(const nlohmann::json& value, std::string where, Keys keys = Keys::kKnown);
@@ -49,7 +49,7 @@ class JsonObject {
   // An array; an empty one when the key is missing.
   const nlohmann::json& Array(const std::string& key);
 
-  // What `read` makes of an object in this one. What is wrong there is wrong here.
+  // The result of `read` for an object in this one. An error there is an error here.
   template <typename Read>
   auto Inner(const nlohmann::json& value, std::string where, Read read) {
     JsonObject inner(value, std::move(where), keys_);
@@ -73,7 +73,7 @@ class JsonObject {
   void Fail(Error error);  // but for the first, errors are left out
   void Fail(const std::string& key, const std::string& what);
 
-  // What is wrong, with the file's name.
+  // The first error, with the file's name.
   Result<void> Finish(const std::string& file);
 
  private:
@@ -94,7 +94,7 @@ class JsonObject {
 Result<std::string> ReadSmallFile(const std::string& path);
 Result<nlohmann::json> ParseJson(const std::string& text, const std::string& file);
 
-// What `read` makes of the outermost object of a text.
+// The result of `read` for the outermost object of a text.
 //
 //     ParseJsonFile(text, file, [](JsonObject& object) { return object.String("name"); });
 template <typename Read>
@@ -109,7 +109,7 @@ auto ParseJsonFile(const std::string& text, const std::string& file, Read read,
   return made;
 }
 
-// What `parse` makes of the text of a file.
+// The result of `parse` for the text of a file.
 template <typename T>
 Result<T> ReadWith(Result<T> (*parse)(const std::string& text, const std::string& file),
                    const std::string& path) {

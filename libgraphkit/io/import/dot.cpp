@@ -53,7 +53,7 @@ class Maker {
     uint32_t node = 0;
     bool operator==(const Place&) const = default;
   };
-  // What becomes of a cluster.
+  // A cluster on its way to a graph.
   struct Part {
     bool used = false;
     GraphDraft draft;

@@ -38,7 +38,7 @@ struct DotGraph {
   std::vector<std::pair<uint32_t, uint32_t>> edges;
 };
 
-// What isn't known is passed over; an error where the text is no graph, or ends in the middle.
+// Passes over statements that aren't known; an error where the text is no graph, or is cut off.
 Result<DotGraph> ParseDot(std::string_view text);
 
 struct DrawnNode {

@@ -1,4 +1,4 @@
-// What a node's label says. With the flag for its kind, or verbose, it is a record,
+// Reads a node's label. With the flag for its kind, or verbose, it is a record,
 //
 //     {KERNEL
 //     | {ID | 3 (topoId: 1) | _Z3addPf\<\<\<\{16,2,1\},128,0\>\>\>}
@@ -24,7 +24,7 @@
 namespace graphkit {
 namespace {
 
-// Which kinds have a shape of their own where no word says the kind: as ROCm draws them, which
+// Kinds that have a shape of their own where no word gives the kind: as ROCm draws them, which
 // follows CUDA's drawings.
 constexpr std::pair<std::string_view, NodeKind> kShapes[] = {
     {"octagon", NodeKind::kKernel},
@@ -159,7 +159,7 @@ DrawnNode ReadDrawnNode(const DotAttributes& drawn) {
   for (size_t i = 0; i < fields.size(); ++i) {
     if (TakeLaunch(fields, i, &out.node)) return out;
   }
-  // What a kernel is called may be any word.
+  // A kernel's name may be any word.
   const bool kernel = drawn.shape == "octagon";
   out.node.kind = kernel ? NodeKind::kKernel : KindOf(fields, drawn);
   if (out.node.kind == NodeKind::kKernel) out.node.kernel = KernelName(fields);

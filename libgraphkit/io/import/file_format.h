@@ -28,7 +28,7 @@ struct FileFormat {
 
   const char* name;   // "torch-snapshot", "plan": in JSON and on the command line
   const char* title;  // "PyTorch memory snapshot"
-  // Whether a file that begins with `head` (at most kHeadBytes, decompressed) is probably one.
+  // The test of a file's first bytes (at most kHeadBytes, decompressed).
   bool (*is)(std::string_view head);
   // Formats of other tools: the file that `graphkit import` reads as a trace, in one line.
   const char* written_by = nullptr;

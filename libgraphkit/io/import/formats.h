@@ -8,11 +8,11 @@
 
 namespace graphkit {
 
-// What torch.cuda.memory._dump_snapshot wrote: torch/torch_snapshot.h.
+// A file of torch.cuda.memory._dump_snapshot: torch/torch_snapshot.h.
 bool IsTorchSnapshot(std::string_view head);
 Result<Imported> ReadTorchSnapshotTrace(std::string_view bytes);
 
-// What torch.cuda.export_graph_data wrote, or a pickle of CUDAGraph.get_graph_data() (PyTorch
+// A file of torch.cuda.export_graph_data, or a pickle of CUDAGraph.get_graph_data() (PyTorch
 // #183165, #196018): a dict with the nodes of one graph, or a list or a dict of such dicts.
 //
 //     {"exec_graph_id": 5, "nodes": [{"index": 0, "node_type": "kernel", "kernel_name": "…",
@@ -29,7 +29,7 @@ Result<Imported> ReadTorchGraph(std::string_view bytes);
 bool IsTorchNodes(std::string_view head);
 Result<Imported> ReadTorchNodes(std::string_view bytes);
 
-// What cudaGraphDebugDotPrint writes, with any of its flags: graphs, nodes and edges. Of a node its
+// Drawings of cudaGraphDebugDotPrint, with any of its flags: graphs, nodes, edges. Of a node its
 // kind and, of a kernel, its name and shape are read; the rest is passed over, as is everything
 // that isn't known. Node `graph_3_node_7` is taken to be node 7 of graph 3 in CUPTI's
 // numbering: with kineto and nsys it is joined only where the kernels' names agree.

@@ -55,7 +55,7 @@ NodeId AddNode(const DraftNode& from, GraphId graph, TraceMaker& make) {
   return id;
 }
 
-// What tools call kinds beside the names in traces, as words.
+// Tools' words for kinds beside the names in traces.
 constexpr std::pair<std::string_view, NodeKind> kOtherWords[] = {
     {"CHILDGRAPH", NodeKind::kChildGraph}, {"SUBGRAPH", NodeKind::kChildGraph},
     {"WAITEVENT", NodeKind::kEventWait},   {"RECORDEVENT", NodeKind::kEventRecord},

@@ -21,7 +21,7 @@ struct NodeTime {
   bool operator==(const NodeTime&) const = default;
 };
 
-// What PyTorch says of a graph's node: where it was launched, and how it was marked.
+// PyTorch's record of a graph's node: where it was launched, and how it was marked.
 struct NodeOrigin {
   uint64_t tool_id = 0;
   StackId stack = {};

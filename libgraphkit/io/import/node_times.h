@@ -1,4 +1,4 @@
-// What a profile measured of graphs' nodes, gathered, and made into a trace: a graph for each graph
+// Times of graphs' nodes from a profile, gathered, and made into a trace: a graph for each graph
 // id, with the nodes that ran. A profile has no edges: the trace is incomplete.
 #pragma once
 
@@ -62,7 +62,7 @@ class GraphLaunchCalls {
   std::array<uint64_t, 3> by_api_{};
 };
 
-// What a profile shows beside the runs of graphs' nodes.
+// Counts of a profile beside the runs of graphs' nodes.
 struct ProfileCounts {
   uint64_t work = 0;  // kernels, copies and sets
   uint64_t graph_launches = 0;
@@ -70,7 +70,7 @@ struct ProfileCounts {
 
 // "7 747 kernels, copies and sets, 6 of them runs of 3 graph nodes; 2 graph launches"
 std::string ProfileSummary(const NodeTimes& times, const ProfileCounts& counts);
-// What the profile can't say; without graph nodes, what there is instead. `remedy`: how to get
+// The note on what a profile lacks; without graph nodes, on what it has. `remedy`: how to get
 // them.
 std::string ProfileNote(const NodeTimes& times, const ProfileCounts& counts,
                         std::string_view remedy);

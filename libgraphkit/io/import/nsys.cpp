@@ -31,7 +31,7 @@ PoolKind KindOfMemory(int64_t kind) {
   }
 }
 
-// What is no device isn't another one: TraceMaker takes it for unknown.
+// A number that is no device isn't another one: TraceMaker takes it for unknown.
 uint32_t Device(int64_t id) { return Narrow<uint32_t>(id).value_or(~0u); }
 
 constexpr std::pair<const char*, NodeKind> kWork[] = {

@@ -20,7 +20,7 @@ class RangeMap {
     bool operator==(const Entry&) const = default;
   };
 
-  // What `range` covers of the ranges is taken out: whole pieces, and the rests on both sides stay.
+  // Takes `range` out of the ranges: whole pieces go, and the rests on both sides stay.
   // Returns the pieces that were there, as they were before.
   std::vector<Entry> Remove(Interval<Address> range) {
     std::vector<Entry> touched;

@@ -1,4 +1,4 @@
-// What the importers make traces with: a place for each record, ids by what other tools name things
+// Makes traces for the importers: a place for each record, ids by what other tools name things
 // with, and times.
 #pragma once
 
@@ -40,7 +40,7 @@ class TraceMaker {
   // Of the records from `first` on.
   void SetTimes(Seq first, int64_t time, size_t expected);
 
-  // What is asked for again is the same.
+  // A second request for the same thing gives the same id.
   StreamId Stream(uint32_t device, uint64_t handle);
   StreamId NamedStream(uint32_t device, std::string_view name);
   ThreadId Thread(int64_t tid);

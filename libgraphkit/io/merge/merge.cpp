@@ -24,7 +24,7 @@ struct MergeSource {
 
 const Trace& TraceOf(const MergeSource& source) { return source.input->imported.trace; }
 
-// What its times have to be raised by to be wall times; none: it has no times, or no wall clock.
+// The difference between its times and wall times; none: it has no times, or no wall clock.
 std::optional<int64_t> WallOffset(const Trace& trace) {
   if (trace.clocks.empty() || trace.times.empty()) return std::nullopt;
   return trace.clocks[0].wall - static_cast<int64_t>(trace.clocks[0].monotonic);
@@ -50,7 +50,7 @@ std::optional<Interval<int64_t>> TimeOf(const std::vector<int64_t>& wall) {
   return Interval<int64_t>{*first, wall.back()};
 }
 
-// What has to be added to the snapshot's times, from how much earlier (negative) or later the trace
+// The correction of the snapshot's times, from how much earlier (negative) or later the trace
 // saw the same allocations. The allocator writes a segment down after the driver gave the memory:
 // the least delay that isn't far from the median is the best reading, and a short one is no
 // difference of the clocks at all. A few may all be of a thread that had to wait.

@@ -221,7 +221,7 @@ size_t JoinCaptures(std::span<const BlockId> blocks, Trace* trace, NotJoinedList
 
 namespace {
 
-// Which of some blocks lie where, as time goes on.
+// Places of some blocks, as time goes on.
 class LiveBlocks {
  public:
   LiveBlocks(std::span<const BlockId> blocks, const Trace& trace) : trace_(trace) {
@@ -258,7 +258,7 @@ class LiveBlocks {
   RangeMap<BlockId> live_;
 };
 
-// What touches memory: a node, as made or as set, or work outside of graphs.
+// Something that touches memory: a node, as made or as set, or work outside of graphs.
 struct Toucher {
   Seq seq = 0;
   Slice accesses;

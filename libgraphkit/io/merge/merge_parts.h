@@ -27,7 +27,7 @@ class NotJoinedList {
 std::map<BlockId, BlockId> SameDriverBlocks(const Trace& snapshot, const Trace& base,
                                             NotJoinedList* not_joined);
 
-// What a kernel is called without templates, arguments and namespaces' mangling: "square" of
+// A kernel's name without templates, arguments and namespaces' mangling: "square" of
 // "_Z6squarePfi" and of "void square<4>(float*, int)".
 std::string BaseName(std::string_view kernel);
 
@@ -47,7 +47,7 @@ void AddTracedToolIds(const Trace& trace, std::map<uint64_t, NodeId>* by_tool_id
 // Blocks that came from the snapshot: those allocated while a graph was captured belong to it.
 size_t JoinCaptures(std::span<const BlockId> blocks, Trace* trace, NotJoinedList* not_joined);
 
-// What nodes touch of segments becomes what they touch of the blocks inside.
+// Accesses of nodes to segments become accesses to the blocks inside.
 size_t JoinAccesses(std::span<const BlockId> blocks, Trace* trace, NotJoinedList* not_joined);
 
 }  // namespace graphkit

@@ -27,7 +27,7 @@ int64_t MedianOf(std::vector<int64_t> numbers) {
   return *middle;
 }
 
-// Whether most are as long as the others.
+// True when most are as long as the others.
 bool Agree(const std::vector<int64_t>& differences) {
   const int64_t median = MedianOf(differences);
   const auto near = std::ranges::count_if(differences, [&](int64_t difference) {

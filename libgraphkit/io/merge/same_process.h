@@ -1,4 +1,4 @@
-// Whether files that are to be merged are of one process.
+// Tells if files that are to be merged are of one process.
 //
 // A snapshot doesn't name its process. But a tracer sees all that the process asks of the driver,
 // and PyTorch writes a segment down right after the driver gave its memory:
@@ -24,7 +24,7 @@ namespace graphkit {
 // Refuses what tracers recorded of two processes.
 Result<void> OfOneProcess(std::span<const MergeInput* const> topologies);
 
-// What a trace and a snapshot say of whether they are of one process.
+// Evidence on a trace and a snapshot being of one process.
 struct ProcessEvidence {
   uint64_t segments = 0;    // of the snapshot: memory that the driver gave
   uint64_t seen = 0;        // of those, where the trace saw memory asked for

@@ -56,7 +56,7 @@ struct PickleValue {
   const PickleValue* find(std::string_view key) const;
 };
 
-// What a list, tuple, dict or set holds. Shared: two values may refer to the same container.
+// The items of a list, tuple, dict or set. Shared: two values may refer to the same container.
 struct PickleContainer {
   PickleValue* data = nullptr;
   uint32_t size = 0;  // for a dict: keys and values
@@ -91,7 +91,7 @@ inline bool Natural(const PickleValue& value, uint64_t* out) {
 class PickleTaker {
  public:
   virtual ~PickleTaker() = default;
-  // Whether it took this dict: as the first, the second, …
+  // True when it took this dict: as the first, the second, …
   virtual bool Take(std::span<const PickleValue> entries) = 0;
 };
 
@@ -101,7 +101,7 @@ struct PickleDocument {
   PickleValue root;
 };
 
-// Whether bytes begin like a pickle of protocol 2 to 5.
+// True when bytes begin like a pickle of protocol 2 to 5.
 inline bool IsPickle(std::string_view head) {
   return head.size() > 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5;
 }

@@ -17,7 +17,7 @@ int32_t TakeCodeUnit(std::string_view& raw) {
   return unit;
 }
 
-// What follows "\u": one code unit, or a surrogate pair.
+// Reads behind "\u": one code unit, or a surrogate pair.
 int32_t TakeCodePoint(std::string_view& raw) {
   const int32_t first = TakeCodeUnit(raw);
   if (first < 0xd800 || first > 0xdfff) return first;

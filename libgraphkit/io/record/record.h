@@ -1,4 +1,4 @@
-// What the records of a trace file are made of. Each type of record is one struct with one list of
+// The records of a trace file. Each type of record is one struct with one list of
 // fields (record_process.h, record_stream.h, record_graph.h, record_memory.h), and whatever handles
 // records goes through that list: reading, putting into a trace, finding in one, writing, merging,
 // the JSON Schema. A record has the row of the trace that it becomes, so there is nothing to copy:
@@ -32,7 +32,7 @@
 
 namespace graphkit {
 
-// What every record may carry, after its own keys.
+// Fields that every record may carry, after its own keys.
 struct RecordBase {
   Nanoseconds time = 0;
   Source source = Source::kCallback;

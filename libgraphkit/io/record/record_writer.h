@@ -112,7 +112,7 @@ class RecordLine {
   size_t capacity_ = 0;
 };
 
-// What the `end` record counts beside the records.
+// The counts of the `end` record beside that of the records.
 struct RecordCounts {
   uint64_t graphs = 0;
   uint64_t nodes = 0;

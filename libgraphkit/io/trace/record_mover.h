@@ -18,7 +18,7 @@
 
 namespace graphkit {
 
-// What the ids of one trace became.
+// New ids of one trace's things in the merged trace.
 class MovedIds {
  public:
   std::vector<uint32_t> failures;

@@ -8,7 +8,7 @@
 namespace graphkit {
 namespace {
 
-// What a record has beside its row, or instead of one.
+// Fills in a record's fields beside its row, or instead of one.
 void Complete(const PlacePrinter&, RecordBase&, uint32_t) {}
 
 void Complete(const PlacePrinter& from, GraphRecord& r, uint32_t) {
@@ -91,7 +91,7 @@ void Complete(const PlacePrinter& from, DroppedRecord& r, uint32_t) {
   r.records = from.trace().completeness.dropped_records;
 }
 
-// Whether what stands at the place of the row is this type of record.
+// True when the record at the place of the row is of this type.
 template <typename Record>
 bool Says(const Trace& trace, const auto& row) {
   if constexpr (std::is_same_v<decltype(row), const Block&>) {

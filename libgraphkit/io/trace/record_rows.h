@@ -15,7 +15,7 @@
 
 namespace graphkit {
 
-// What stands at a place: a row, and the index of the thing that the record speaks of.
+// The record at a place: a row, and the index of the thing that the record describes.
 struct PlacedRecord {
   const struct RecordRow* row = nullptr;  // none: nothing; written as a blank record
   uint32_t index = 0;

@@ -18,7 +18,7 @@
 
 namespace graphkit {
 
-// What is wrong with a record: "has graph 7, but only 3 graphs were declared".
+// The error in a record: "has graph 7, but only 3 graphs were declared".
 struct Problem {
   std::string message;
   std::string hint = {};
@@ -58,7 +58,7 @@ class TraceAssembler {
   bool Apply(Record& r, const LooseValues& values);
   bool End(const EndRecord& r);
 
-  // What a record says beside its row, which stands last in its column: assemble_*.cpp.
+  // Applies a record's fields beside its row, which stands last in its column: assemble_*.cpp.
   bool Settle(const RecordBase&) { return true; }
   bool Settle(const ProcessRecord& r);
   bool Settle(const DroppedRecord& r);

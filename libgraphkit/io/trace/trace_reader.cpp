@@ -36,7 +36,7 @@ class LineChunks {
   // through a mapping end in NULs when their writer was killed.
   Result<bool> Next(LineChunk& chunk);
 
-  // What followed the last line feed. Complete once Next() returned false.
+  // The text behind the last line feed. Complete once Next() returned false.
   bool at_end() const { return at_end_; }
   std::string_view tail() const { return {carry_.data(), carry_.size()}; }
 
@@ -115,7 +115,7 @@ class Assembly {
     }
   }
 
-  // What follows the last line feed: the end record, or a line that was cut.
+  // Takes the text behind the last line feed: the end record, or a line that was cut.
   void AddTail(std::string_view tail) {
     if (assembler_.ended() && tail.find_first_not_of(" \t\r") != std::string_view::npos) {
       return FailAt(NextPlace(), "text follows the end record", {});

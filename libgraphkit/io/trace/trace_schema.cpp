@@ -118,7 +118,7 @@ struct Row {
   static constexpr auto value = std::pair(Record::kType, &Make);
 };
 
-// What the records' schemas refer to.
+// Definitions that the records' schemas refer to.
 Json Terms() {
   constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
   Json number = {{"type", "integer"}, {"minimum", 0}};

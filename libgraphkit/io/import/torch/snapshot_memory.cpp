@@ -117,7 +117,7 @@ void SnapshotMemory::Map(uint32_t device, const TorchEvent& event) {
              {stream, PoolOfSegment(device, event), event.action == TorchAction::kSegmentMap});
 }
 
-// What lay in the range ends; what is left of it beside the range begins anew.
+// Segments in the range end; their rests beside the range begin anew.
 void SnapshotMemory::Unmap(uint32_t device, const TorchEvent& event) {
   const Interval<Address> range{event.address, event.address + event.size};
   for (const auto& [piece, held] : devices_[device].ranges.Remove(range)) {

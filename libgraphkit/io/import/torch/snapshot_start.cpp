@@ -90,7 +90,7 @@ class Rewinding {
     }
   }
 
-  // What lives at the end and wasn't allocated among the events was there before them.
+  // A block that lives at the end and wasn't allocated among the events was there before them.
   void TakeFinalBlocks() {
     bool segments = false;
     size_t still_pending = 0;

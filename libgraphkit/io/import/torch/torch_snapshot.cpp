@@ -159,7 +159,7 @@ class SnapshotReader final : public PickleTaker {
     return Fail(std::string(what) + ": '" + std::string(bad->name) + "' has an unexpected value");
   }
 
-  // What values are taken by.
+  // Functions that take values.
   template <auto Member, typename T>
   bool Number(T& to, const PickleValue& value) {
     return Natural(value, &(to.*Member));

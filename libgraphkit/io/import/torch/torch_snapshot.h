@@ -16,7 +16,7 @@ namespace graphkit {
 Result<TorchSnapshot> ReadTorchSnapshot(const std::string& path);
 Result<TorchSnapshot> ParseTorchSnapshot(std::string_view bytes);
 
-// What a snapshot holds, counted as torch.cuda._memory_viz does, and what its trace lacks.
+// Totals of a snapshot, counted as torch.cuda._memory_viz does, and gaps in its history.
 struct SnapshotTotals {
   size_t devices = 0;
   size_t segments = 0;

@@ -208,7 +208,7 @@ class Converter {
     make_.trace.failures.push_back(failure);
   }
 
-  // What torch.cuda.memory._set_memory_metadata said, for as long as events carry it.
+  // Makes a range of the text of torch.cuda.memory._set_memory_metadata while events carry it.
   void TakeMetadata(StringId metadata) {
     if (metadata_) EndRange(kMetadata);
     metadata_ = metadata;

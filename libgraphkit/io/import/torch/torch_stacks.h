@@ -1,4 +1,4 @@
-// What a snapshot says again and again, kept once.
+// Strings, frames and stacks that a snapshot repeats, kept once.
 #pragma once
 
 #include <cstdint>
@@ -90,7 +90,7 @@ class TorchStacks {
     const PickleContainer* container;
     uint32_t id;
   };
-  // What a container was read as, by identity.
+  // The id that a container was read as, by identity.
   class ByIdentity {
    public:
     const uint32_t* Find(const PickleContainer* container) const;
