@@ -197,8 +197,7 @@ struct NodeChange {
 };
 
 // The work of a node's own record, where launches run it otherwise than it was made
-// (node_versions.h):
-// its Node says what any of them may do with it.
+// (node_versions.h). Its Node has everything that any of them may do.
 struct ChangedNode {
   NodeId node;
   KernelId kernel;

@@ -3,8 +3,7 @@
 // records goes through that list: reading, putting into a trace, finding in one, writing, merging,
 // the JSON Schema. A record has the row of the trace that it becomes, so there is nothing to copy:
 //
-//     struct EventRecord : DeclaredRecord<EventId, &Event::created> {  stands at Event::created
-//       static constexpr std::string_view kType = "event";
+//     struct EventRecord : DeclaredRecord<"event", EventId, &Event::created> {  its place
 //       void Fields(auto& v) {
 //         v.Required("id", id);                                        must be there
 //         v.Always("handle", Hex{row.handle});                         always written; may be
@@ -17,6 +16,7 @@
 // The texts and lists of a row lie elsewhere: in the trace's columns, or in LooseValues.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <span>
@@ -36,6 +36,17 @@ namespace graphkit {
 struct RecordBase {
   Nanoseconds time = 0;
   Source source = Source::kCallback;
+};
+
+// The word that a record has as its "type".
+template <size_t kSize>
+struct TypeName {
+  consteval TypeName(const char (&name)[kSize]) { std::copy_n(name, kSize, text); }
+  char text[kSize];
+};
+template <TypeName kName>
+struct NamedRecord : RecordBase {
+  static constexpr std::string_view kType{kName.text, sizeof kName.text - 1};
 };
 
 // The column of the things that an id counts, and what they are called.
@@ -65,29 +76,29 @@ constexpr auto ThingsOf(ThreadId) { return Things(&Trace::threads, "threads"); }
 constexpr auto ThingsOf(StackId) { return Things(&Trace::stacks, "stacks"); }
 
 // Says something of a row of `Column`, and stands at the place that the row has as `Place`.
-template <auto Column, auto Place>
-struct PlacedAt : RecordBase {
+template <TypeName kName, auto Column, auto Place>
+struct PlacedAt : NamedRecord<kName> {
   static constexpr auto kColumn = Column;
   static constexpr auto kPlace = Place;
 };
 
 // Becomes a row.
-template <auto Column, auto Place>
-struct RowRecord : PlacedAt<Column, Place> {
+template <TypeName kName, auto Column, auto Place>
+struct RowRecord : PlacedAt<kName, Column, Place> {
   template <typename T>
   static typename T::value_type TypeOf(T Trace::*);
   decltype(TypeOf(Column)) row;
 };
 
 // Becomes a row that others refer to by its id.
-template <typename IdType, auto Place>
-struct DeclaredRecord : RowRecord<ThingsOf(IdType()).column, Place> {
+template <TypeName kName, typename IdType, auto Place>
+struct DeclaredRecord : RowRecord<kName, ThingsOf(IdType()).column, Place> {
   IdType id;
 };
 
 // Ends something's life; the first end counts.
-template <typename IdType, auto Place>
-struct EndingRecord : PlacedAt<ThingsOf(IdType()).column, Place> {
+template <TypeName kName, typename IdType, auto Place>
+struct EndingRecord : PlacedAt<kName, ThingsOf(IdType()).column, Place> {
   static constexpr std::string_view kKey = ThingsOf(IdType()).one();
   IdType ended;
   void Fields(auto& v) { v.Required(kKey, ended); }

@@ -5,8 +5,7 @@
 
 namespace graphkit {
 
-struct GraphRecord : DeclaredRecord<GraphId, &Graph::created> {
-  static constexpr std::string_view kType = "graph";
+struct GraphRecord : DeclaredRecord<"graph", GraphId, &Graph::created> {
   void Fields(auto& v) {
     v.Required("id", id);
     v.Required("origin", row.origin);
@@ -19,9 +18,7 @@ struct GraphRecord : DeclaredRecord<GraphId, &Graph::created> {
   }
 };
 
-struct GraphDestroyedRecord : EndingRecord<GraphId, &Graph::destroyed> {
-  static constexpr std::string_view kType = "graph_destroyed";
-};
+struct GraphDestroyedRecord : EndingRecord<"graph_destroyed", GraphId, &Graph::destroyed> {};
 
 // The grid, the blocks and the shared memory of a kernel.
 void ShapeFields(auto& v, LaunchShape& shape) {
@@ -30,8 +27,7 @@ void ShapeFields(auto& v, LaunchShape& shape) {
   v.Optional("shared", shape.shared_bytes);
 }
 
-struct CommunicatorRecord : DeclaredRecord<CommunicatorId, &Communicator::created> {
-  static constexpr std::string_view kType = "communicator";
+struct CommunicatorRecord : DeclaredRecord<"communicator", CommunicatorId, &Communicator::created> {
   void Fields(auto& v) {
     v.Required("id", id);
     v.Optional("key", Hex{row.key});
@@ -40,12 +36,10 @@ struct CommunicatorRecord : DeclaredRecord<CommunicatorId, &Communicator::create
   }
 };
 
-struct CommunicatorDestroyedRecord : EndingRecord<CommunicatorId, &Communicator::destroyed> {
-  static constexpr std::string_view kType = "communicator_destroyed";
-};
+struct CommunicatorDestroyedRecord
+    : EndingRecord<"communicator_destroyed", CommunicatorId, &Communicator::destroyed> {};
 
-struct NodeRecord : DeclaredRecord<NodeId, &Node::seq> {
-  static constexpr std::string_view kType = "node";
+struct NodeRecord : DeclaredRecord<"node", NodeId, &Node::seq> {
   LaunchShape shape;
   Slice collectives;  // those at the row's place
   Slice host_ends;    // likewise
@@ -75,8 +69,7 @@ struct NodeRecord : DeclaredRecord<NodeId, &Node::seq> {
   }
 };
 
-struct NodeSetRecord : RowRecord<&Trace::node_changes, &NodeChange::seq> {
-  static constexpr std::string_view kType = "node_set";
+struct NodeSetRecord : RowRecord<"node_set", &Trace::node_changes, &NodeChange::seq> {
   LaunchShape shape;
   Slice host_ends;  // those at the row's place
   void Fields(auto& v) {
@@ -95,12 +88,9 @@ struct NodeSetRecord : RowRecord<&Trace::node_changes, &NodeChange::seq> {
   }
 };
 
-struct NodeDestroyedRecord : EndingRecord<NodeId, &Node::destroyed> {
-  static constexpr std::string_view kType = "node_destroyed";
-};
+struct NodeDestroyedRecord : EndingRecord<"node_destroyed", NodeId, &Node::destroyed> {};
 
-struct EdgeRecord : DeclaredRecord<EdgeId, &Edge::seq> {
-  static constexpr std::string_view kType = "edge";
+struct EdgeRecord : DeclaredRecord<"edge", EdgeId, &Edge::seq> {
   void Fields(auto& v) {
     v.Required("id", id);
     v.Required("from", row.from);
@@ -111,12 +101,9 @@ struct EdgeRecord : DeclaredRecord<EdgeId, &Edge::seq> {
   }
 };
 
-struct EdgeRemovedRecord : EndingRecord<EdgeId, &Edge::removed> {
-  static constexpr std::string_view kType = "edge_removed";
-};
+struct EdgeRemovedRecord : EndingRecord<"edge_removed", EdgeId, &Edge::removed> {};
 
-struct ExecRecord : DeclaredRecord<ExecId, &Exec::created> {
-  static constexpr std::string_view kType = "exec";
+struct ExecRecord : DeclaredRecord<"exec", ExecId, &Exec::created> {
   void Fields(auto& v) {
     v.Required("id", id);
     v.Required("graph", row.graph);
@@ -128,12 +115,9 @@ struct ExecRecord : DeclaredRecord<ExecId, &Exec::created> {
   }
 };
 
-struct ExecDestroyedRecord : EndingRecord<ExecId, &Exec::destroyed> {
-  static constexpr std::string_view kType = "exec_destroyed";
-};
+struct ExecDestroyedRecord : EndingRecord<"exec_destroyed", ExecId, &Exec::destroyed> {};
 
-struct ExecUpdatedRecord : RowRecord<&Trace::exec_updates, &ExecUpdate::seq> {
-  static constexpr std::string_view kType = "exec_updated";
+struct ExecUpdatedRecord : RowRecord<"exec_updated", &Trace::exec_updates, &ExecUpdate::seq> {
   void Fields(auto& v) {
     v.Required("exec", row.exec);
     v.Required("graph", row.graph);
@@ -144,8 +128,7 @@ struct ExecUpdatedRecord : RowRecord<&Trace::exec_updates, &ExecUpdate::seq> {
   }
 };
 
-struct ExecMemoryRecord : RowRecord<&Trace::exec_readings, &ExecReading::seq> {
-  static constexpr std::string_view kType = "exec_memory";
+struct ExecMemoryRecord : RowRecord<"exec_memory", &Trace::exec_readings, &ExecReading::seq> {
   void Fields(auto& v) {
     v.Required("exec", row.exec);
     v.Required("call", row.call);
@@ -155,8 +138,7 @@ struct ExecMemoryRecord : RowRecord<&Trace::exec_readings, &ExecReading::seq> {
   }
 };
 
-struct WorkRecord : RowRecord<&Trace::works, &EagerWork::seq> {
-  static constexpr std::string_view kType = "work";
+struct WorkRecord : RowRecord<"work", &Trace::works, &EagerWork::seq> {
   LaunchShape shape;
   Slice collectives;  // those at the row's place
   void Fields(auto& v) {
@@ -172,16 +154,14 @@ struct WorkRecord : RowRecord<&Trace::works, &EagerWork::seq> {
   }
 };
 
-struct StackTopRecord : RowRecord<&Trace::stack_tops, &StackTop::seq> {
-  static constexpr std::string_view kType = "stack_top";
+struct StackTopRecord : RowRecord<"stack_top", &Trace::stack_tops, &StackTop::seq> {
   void Fields(auto& v) {
     v.Required("thread", row.thread);
     v.Required("address", Hex{row.address});
   }
 };
 
-struct EagerCountRecord : RowRecord<&Trace::eager_counts, &EagerCount::seq> {
-  static constexpr std::string_view kType = "eager";
+struct EagerCountRecord : RowRecord<"eager", &Trace::eager_counts, &EagerCount::seq> {
   void Fields(auto& v) {
     v.Optional("stream", row.stream);
     v.Optional("thread", row.thread);
@@ -192,8 +172,7 @@ struct EagerCountRecord : RowRecord<&Trace::eager_counts, &EagerCount::seq> {
   }
 };
 
-struct LaunchRecord : RowRecord<&Trace::launches, &Launch::seq> {
-  static constexpr std::string_view kType = "launch";
+struct LaunchRecord : RowRecord<"launch", &Trace::launches, &Launch::seq> {
   void Fields(auto& v) {
     v.Required("exec", row.exec);
     v.Optional("stream", row.stream);

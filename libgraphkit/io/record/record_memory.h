@@ -5,8 +5,7 @@
 
 namespace graphkit {
 
-struct PoolRecord : DeclaredRecord<PoolId, &Pool::created> {
-  static constexpr std::string_view kType = "pool";
+struct PoolRecord : DeclaredRecord<"pool", PoolId, &Pool::created> {
   void Fields(auto& v) {
     v.Required("id", id);
     v.Required("kind", row.kind);
@@ -15,12 +14,9 @@ struct PoolRecord : DeclaredRecord<PoolId, &Pool::created> {
   }
 };
 
-struct PoolDestroyedRecord : EndingRecord<PoolId, &Pool::destroyed> {
-  static constexpr std::string_view kType = "pool_destroyed";
-};
+struct PoolDestroyedRecord : EndingRecord<"pool_destroyed", PoolId, &Pool::destroyed> {};
 
-struct SegmentRecord : DeclaredRecord<SegmentId, &Segment::allocated> {
-  static constexpr std::string_view kType = "segment";
+struct SegmentRecord : DeclaredRecord<"segment", SegmentId, &Segment::allocated> {
   void Fields(auto& v) {
     v.Required("id", id);
     v.Required("address", Hex{row.address});
@@ -31,12 +27,9 @@ struct SegmentRecord : DeclaredRecord<SegmentId, &Segment::allocated> {
   }
 };
 
-struct SegmentFreedRecord : EndingRecord<SegmentId, &Segment::freed> {
-  static constexpr std::string_view kType = "segment_freed";
-};
+struct SegmentFreedRecord : EndingRecord<"segment_freed", SegmentId, &Segment::freed> {};
 
-struct AllocRecord : DeclaredRecord<BlockId, &Block::allocated> {
-  static constexpr std::string_view kType = "alloc";
+struct AllocRecord : DeclaredRecord<"alloc", BlockId, &Block::allocated> {
   void Fields(auto& v) {
     v.Required("id", id);
     v.Required("address", Hex{row.address});
@@ -50,8 +43,7 @@ struct AllocRecord : DeclaredRecord<BlockId, &Block::allocated> {
   }
 };
 
-struct RecordStreamRecord : RowRecord<&Trace::block_streams, &BlockStream::seq> {
-  static constexpr std::string_view kType = "record_stream";
+struct RecordStreamRecord : RowRecord<"record_stream", &Trace::block_streams, &BlockStream::seq> {
   void Fields(auto& v) {
     v.Required("memory", row.block);
     v.Required("stream", row.stream);
@@ -59,8 +51,8 @@ struct RecordStreamRecord : RowRecord<&Trace::block_streams, &BlockStream::seq> 
 };
 
 // The keys that the three kinds of free share.
-template <auto Place>
-struct AnyFreeRecord : PlacedAt<&Trace::blocks, Place> {
+template <TypeName kName, auto Place>
+struct AnyFreeRecord : PlacedAt<kName, &Trace::blocks, Place> {
   BlockId memory;
   StreamId stream;
   StackId stack;
@@ -72,18 +64,15 @@ struct AnyFreeRecord : PlacedAt<&Trace::blocks, Place> {
 };
 
 // A free that was complete at once.
-struct FreeRecord : AnyFreeRecord<&Block::free_requested> {
-  static constexpr std::string_view kType = "free";
+struct FreeRecord : AnyFreeRecord<"free", &Block::free_requested> {
   static bool Says(const Block& block) { return block.free_requested == block.free_completed; }
 };
 
-struct FreeRequestedRecord : AnyFreeRecord<&Block::free_requested> {
-  static constexpr std::string_view kType = "free_requested";
+struct FreeRequestedRecord : AnyFreeRecord<"free_requested", &Block::free_requested> {
   static bool Says(const Block& block) { return !FreeRecord::Says(block); }
 };
 
-struct FreeCompletedRecord : AnyFreeRecord<&Block::free_completed> {
-  static constexpr std::string_view kType = "free_completed";
+struct FreeCompletedRecord : AnyFreeRecord<"free_completed", &Block::free_completed> {
   static bool Says(const Block& block) { return !FreeRecord::Says(block); }
 };
 

@@ -7,8 +7,7 @@
 
 namespace graphkit {
 
-struct ProcessRecord : RecordBase {
-  static constexpr std::string_view kType = "process";
+struct ProcessRecord : NamedRecord<"process"> {
   Process process;
   void Fields(auto& v) {
     v.Always("pid", process.pid);
@@ -26,16 +25,14 @@ struct ProcessRecord : RecordBase {
   }
 };
 
-struct ClockRecord : RowRecord<&Trace::clocks, &ClockPair::seq> {
-  static constexpr std::string_view kType = "clock";
+struct ClockRecord : RowRecord<"clock", &Trace::clocks, &ClockPair::seq> {
   void Fields(auto& v) {
     v.Required("mono", row.monotonic);
     v.Required("wall", row.wall);
   }
 };
 
-struct ThreadRecord : DeclaredRecord<ThreadId, &Thread::created> {
-  static constexpr std::string_view kType = "thread";
+struct ThreadRecord : DeclaredRecord<"thread", ThreadId, &Thread::created> {
   void Fields(auto& v) {
     v.Required("id", id);
     v.Required("tid", row.tid);
@@ -43,8 +40,7 @@ struct ThreadRecord : DeclaredRecord<ThreadId, &Thread::created> {
   }
 };
 
-struct KernelRecord : DeclaredRecord<KernelId, &Kernel::created> {
-  static constexpr std::string_view kType = "kernel";
+struct KernelRecord : DeclaredRecord<"kernel", KernelId, &Kernel::created> {
   void Fields(auto& v) {
     v.Required("id", id);
     v.Required("name", row.name);
@@ -55,16 +51,14 @@ struct KernelRecord : DeclaredRecord<KernelId, &Kernel::created> {
   }
 };
 
-struct StackRecord : DeclaredRecord<StackId, &Stack::created> {
-  static constexpr std::string_view kType = "stack";
+struct StackRecord : DeclaredRecord<"stack", StackId, &Stack::created> {
   void Fields(auto& v) {
     v.Required("id", id);
     v.Required("frames", Listed(row.frames, &Trace::stack_frames));
   }
 };
 
-struct NvtxPushRecord : RowRecord<&Trace::nvtx_ranges, &NvtxRange::begin> {
-  static constexpr std::string_view kType = "nvtx_push";
+struct NvtxPushRecord : RowRecord<"nvtx_push", &Trace::nvtx_ranges, &NvtxRange::begin> {
   void Fields(auto& v) {
     v.Required("thread", row.thread);
     v.Optional("domain", row.domain);
@@ -73,8 +67,7 @@ struct NvtxPushRecord : RowRecord<&Trace::nvtx_ranges, &NvtxRange::begin> {
   }
 };
 
-struct NvtxPopRecord : PlacedAt<&Trace::nvtx_ranges, &NvtxRange::end> {
-  static constexpr std::string_view kType = "nvtx_pop";
+struct NvtxPopRecord : PlacedAt<"nvtx_pop", &Trace::nvtx_ranges, &NvtxRange::end> {
   ThreadId thread;
   StringId domain;
   void Fields(auto& v) {
@@ -83,8 +76,7 @@ struct NvtxPopRecord : PlacedAt<&Trace::nvtx_ranges, &NvtxRange::end> {
   }
 };
 
-struct FailureRecord : RowRecord<&Trace::failures, &Failure::seq> {
-  static constexpr std::string_view kType = "failure";
+struct FailureRecord : RowRecord<"failure", &Trace::failures, &Failure::seq> {
   void Fields(auto& v) {
     v.Required("call", row.call);
     v.Required("error", row.error);
@@ -99,8 +91,7 @@ struct FailureRecord : RowRecord<&Trace::failures, &Failure::seq> {
   }
 };
 
-struct ImportedRecord : RowRecord<&Trace::imported_from, &ImportedFrom::seq> {
-  static constexpr std::string_view kType = "imported";
+struct ImportedRecord : RowRecord<"imported", &Trace::imported_from, &ImportedFrom::seq> {
   void Fields(auto& v) {
     v.Required("format", row.format);
     v.Optional("file", row.file);
@@ -108,13 +99,12 @@ struct ImportedRecord : RowRecord<&Trace::imported_from, &ImportedFrom::seq> {
   }
 };
 
-struct HistoryRecord : RowRecord<&Trace::histories, &MemoryHistory::seq> {
-  static constexpr std::string_view kType = "history";
+struct HistoryRecord : RowRecord<"history", &Trace::histories, &MemoryHistory::seq> {
   void Fields(auto& v) { v.Required("devices", row.devices); }
 };
 
-struct HistoryEventsRecord : RowRecord<&Trace::history_events, &HistoryEvents::seq> {
-  static constexpr std::string_view kType = "history_events";
+struct HistoryEventsRecord
+    : RowRecord<"history_events", &Trace::history_events, &HistoryEvents::seq> {
   void Fields(auto& v) {
     v.Optional("device", row.device);
     v.Required("first", row.first);
@@ -122,28 +112,24 @@ struct HistoryEventsRecord : RowRecord<&Trace::history_events, &HistoryEvents::s
   }
 };
 
-struct DroppedRecord : RecordBase {
-  static constexpr std::string_view kType = "dropped";
+struct DroppedRecord : NamedRecord<"dropped"> {
   uint64_t records = 0;
   void Fields(auto& v) { v.Required("records", records); }
 };
 
-struct NoteRecord : RecordBase {
-  static constexpr std::string_view kType = "note";
+struct NoteRecord : NamedRecord<"note"> {
   std::string text;
   void Fields(auto& v) { v.Required("text", text); }
 };
 
 // Holds a place, and says nothing.
-struct BlankRecord : RecordBase {
-  static constexpr std::string_view kType = "blank";
+struct BlankRecord : NamedRecord<"blank"> {
   void Fields(auto&) {}
 };
 
 inline constexpr uint64_t kNotCounted = ~uint64_t{0};
 
-struct EndRecord : RecordBase {
-  static constexpr std::string_view kType = "end";
+struct EndRecord : NamedRecord<"end"> {
   uint64_t records = 0;
   uint64_t graphs = kNotCounted;
   uint64_t nodes = kNotCounted;

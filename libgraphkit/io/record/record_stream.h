@@ -5,8 +5,7 @@
 
 namespace graphkit {
 
-struct StreamRecord : DeclaredRecord<StreamId, &Stream::created> {
-  static constexpr std::string_view kType = "stream";
+struct StreamRecord : DeclaredRecord<"stream", StreamId, &Stream::created> {
   void Fields(auto& v) {
     v.Required("id", id);
     v.Always("handle", Hex{row.handle});
@@ -18,24 +17,18 @@ struct StreamRecord : DeclaredRecord<StreamId, &Stream::created> {
   }
 };
 
-struct StreamDestroyedRecord : EndingRecord<StreamId, &Stream::destroyed> {
-  static constexpr std::string_view kType = "stream_destroyed";
-};
+struct StreamDestroyedRecord : EndingRecord<"stream_destroyed", StreamId, &Stream::destroyed> {};
 
-struct EventRecord : DeclaredRecord<EventId, &Event::created> {
-  static constexpr std::string_view kType = "event";
+struct EventRecord : DeclaredRecord<"event", EventId, &Event::created> {
   void Fields(auto& v) {
     v.Required("id", id);
     v.Always("handle", Hex{row.handle});
   }
 };
 
-struct EventDestroyedRecord : EndingRecord<EventId, &Event::destroyed> {
-  static constexpr std::string_view kType = "event_destroyed";
-};
+struct EventDestroyedRecord : EndingRecord<"event_destroyed", EventId, &Event::destroyed> {};
 
-struct CaptureBeginRecord : DeclaredRecord<CaptureId, &Capture::begin> {
-  static constexpr std::string_view kType = "capture_begin";
+struct CaptureBeginRecord : DeclaredRecord<"capture_begin", CaptureId, &Capture::begin> {
   void Fields(auto& v) {
     v.Required("id", id);
     v.Required("graph", row.graph);
@@ -46,8 +39,7 @@ struct CaptureBeginRecord : DeclaredRecord<CaptureId, &Capture::begin> {
   }
 };
 
-struct CaptureEndRecord : PlacedAt<&Trace::captures, &Capture::end> {
-  static constexpr std::string_view kType = "capture_end";
+struct CaptureEndRecord : PlacedAt<"capture_end", &Trace::captures, &Capture::end> {
   CaptureId capture;
   int32_t error = 0;
   uint32_t failure = Capture().failure;
@@ -70,14 +62,13 @@ struct FrontierMode {
                                             StreamOpKind::kAddToFrontier};
 };
 // The records of one kind of StreamOp, or of some.
-template <StreamOpKind First, StreamOpKind Last = First>
-struct StreamOpRecord : RowRecord<&Trace::stream_ops, &StreamOp::seq> {
-  StreamOpRecord() { row.kind = First; }
+template <TypeName kName, StreamOpKind First, StreamOpKind Last = First>
+struct StreamOpRecord : RowRecord<kName, &Trace::stream_ops, &StreamOp::seq> {
+  StreamOpRecord() { this->row.kind = First; }
   static bool Says(const StreamOp& op) { return op.kind >= First && op.kind <= Last; }
 };
 
-struct EventRecordRecord : StreamOpRecord<StreamOpKind::kEventRecord> {
-  static constexpr std::string_view kType = "event_record";
+struct EventRecordRecord : StreamOpRecord<"event_record", StreamOpKind::kEventRecord> {
   void Fields(auto& v) {
     v.Required("stream", row.stream);
     v.Required("event", row.event);
@@ -88,8 +79,7 @@ struct EventRecordRecord : StreamOpRecord<StreamOpKind::kEventRecord> {
   }
 };
 
-struct EventWaitRecord : StreamOpRecord<StreamOpKind::kEventWait> {
-  static constexpr std::string_view kType = "event_wait";
+struct EventWaitRecord : StreamOpRecord<"event_wait", StreamOpKind::kEventWait> {
   void Fields(auto& v) {
     v.Required("stream", row.stream);
     v.Required("event", row.event);
@@ -98,8 +88,8 @@ struct EventWaitRecord : StreamOpRecord<StreamOpKind::kEventWait> {
   }
 };
 
-struct FrontierRecord : StreamOpRecord<StreamOpKind::kSetFrontier, StreamOpKind::kAddToFrontier> {
-  static constexpr std::string_view kType = "frontier";
+struct FrontierRecord
+    : StreamOpRecord<"frontier", StreamOpKind::kSetFrontier, StreamOpKind::kAddToFrontier> {
   FrontierRecord() { row.capturing = row.has_entries = true; }
   void Fields(auto& v) {
     v.Required("stream", row.stream);
@@ -108,8 +98,7 @@ struct FrontierRecord : StreamOpRecord<StreamOpKind::kSetFrontier, StreamOpKind:
   }
 };
 
-struct SyncRecord : StreamOpRecord<StreamOpKind::kStreamSync, StreamOpKind::kDeviceSync> {
-  static constexpr std::string_view kType = "sync";
+struct SyncRecord : StreamOpRecord<"sync", StreamOpKind::kStreamSync, StreamOpKind::kDeviceSync> {
   void Fields(auto& v) {
     v.Required("what", AsWord<SyncTarget>{row.kind});
     v.Optional("thread", row.thread);

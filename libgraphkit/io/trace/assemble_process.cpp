@@ -64,8 +64,8 @@ bool TraceAssembler::Settle(const CaptureEndRecord& r) {
 }
 
 // Graph memory may be freed once per launch: the first free is the one that the model keeps.
-template <auto Place>
-bool TraceAssembler::RequestFree(const AnyFreeRecord<Place>& r, Block* block) {
+template <TypeName kName, auto Place>
+bool TraceAssembler::RequestFree(const AnyFreeRecord<kName, Place>& r, Block* block) {
   if (block->freed()) return false;
   block->free_requested = place();
   block->free_stream = r.stream;

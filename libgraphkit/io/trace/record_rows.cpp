@@ -71,8 +71,8 @@ void Complete(const PlacePrinter& from, NvtxPopRecord& r, uint32_t index) {
   r.domain = from.trace().nvtx_ranges[index].domain;
 }
 
-template <auto Place>
-void Complete(const PlacePrinter& from, AnyFreeRecord<Place>& r, uint32_t index) {
+template <TypeName kName, auto Place>
+void Complete(const PlacePrinter& from, AnyFreeRecord<kName, Place>& r, uint32_t index) {
   r.memory = BlockId(index);
   if (Place == &Block::free_completed) return;
   r.stream = from.trace().blocks[index].free_stream;

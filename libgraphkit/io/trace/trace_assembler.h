@@ -87,8 +87,8 @@ class TraceAssembler {
   bool LinkBodies(const NodeRecord& r);
   bool Adopt(GraphId graph, NodeId parent, uint32_t body);
   void TakeBlock(const NodeRecord& r);
-  template <auto Place>
-  bool RequestFree(const AnyFreeRecord<Place>& r, Block* block);
+  template <TypeName kName, auto Place>
+  bool RequestFree(const AnyFreeRecord<kName, Place>& r, Block* block);
 
   struct ShapeHash {
     size_t operator()(const LaunchShape& shape) const;
