@@ -29,7 +29,7 @@
 
 namespace graphkit::soft {
 
-// What memory holds: GRAPHKIT_SOFT_DATA.
+// The bytes that memory holds: GRAPHKIT_SOFT_DATA.
 enum class Data : uint8_t { kAll, kStale, kNone };
 
 class Backing {

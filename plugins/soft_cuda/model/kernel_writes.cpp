@@ -22,7 +22,7 @@ std::string Demangled(std::string_view mangled) {
 bool Opens(char c) { return c == '(' || c == '<' || c == '[' || c == '{'; }
 bool Closes(char c) { return c == ')' || c == '>' || c == ']' || c == '}'; }
 
-// What stands between the last pair of parentheses.
+// The text between the last pair of parentheses.
 std::string_view LastParentheses(std::string_view text) {
   const size_t end = text.rfind(')');
   if (end == std::string_view::npos) return {};

@@ -1,4 +1,4 @@
-// What a copy brings from memory that kernels got, which don't run here. Software device only.
+// Copies of memory that kernels got, which don't run here. Software device only.
 //
 //   unwritten          zeros where a kernel would have written, what the program wrote elsewhere
 //   unwritten stale    under GRAPHKIT_SOFT_DATA=stale: what lies there
