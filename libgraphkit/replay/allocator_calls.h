@@ -1,4 +1,4 @@
-// What an allocator is told of a graph's blocks, in capture order.
+// The calls that an allocator gets for a graph's blocks, in capture order.
 #pragma once
 
 #include <cstdint>

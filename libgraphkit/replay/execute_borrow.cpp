@@ -230,7 +230,7 @@ class LentJob {
   }
 
  private:
-  // What a lender's node stands between, and the ranges.
+  // The nodes that a lender's node stands between, and the ranges.
   struct Borrower {
     std::vector<uint32_t> after;   // nodes of the graph's job
     std::vector<uint32_t> before;  // the same
@@ -241,7 +241,7 @@ class LentJob {
     uint32_t end() const { return std::ranges::min(before); }
   };
 
-  // Whether the block still lies there, but for what is lent.
+  // True if the block still lies there, but for what is lent.
   bool Lies(uint32_t block, Slice slice) const {
     const auto first = owner_.begin() + slice.first;
     return std::all_of(first, first + slice.count, [&](uint32_t owner) { return owner == block; });
@@ -263,7 +263,7 @@ class LentJob {
     job_.touches.push_back({slice.first, slice.count, what, static_cast<uint8_t>(checks ? 1 : 0),
                             static_cast<uint8_t>(writes ? 1 : 0), 0});
     ++job_.nodes.back().touches;
-    // What would be there if nothing had been lent.
+    // The block that would be there if nothing had been lent.
     if (!writes || what >= lenders_.blocks.size()) return;
     for (uint32_t i = 0; i < slice.count; ++i) owner_[slice.first + i] = what;
   }
@@ -342,7 +342,7 @@ class LentJob {
     return node;
   }
 
-  // What a launch finds from before is there as well.
+  // Bytes that a launch finds from before are there as well.
   uint32_t AddRecorded(const Program& program, const ExecutionJob& own, uint32_t index) {
     const graphkit_job_node& from = own.nodes[index];
     const uint32_t step = own.steps[index];

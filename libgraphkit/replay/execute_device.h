@@ -30,11 +30,11 @@ class DeviceExecutor {
 
   // One job; outcome.error says why it could not run.
   graphkit_job_outcome Run(const graphkit_job& job) const;
-  // What jobs are made for the device with.
+  // The options of jobs for the device.
   JobOptions Jobs() const;
 
   const std::string& name() const { return options_.name; }
-  // Whether its times mean something: kernels, not host functions.
+  // True if its times mean something: kernels, not host functions.
   bool timed() const { return !options_.host_nodes; }
 
  private:

@@ -179,7 +179,7 @@ class OrderRun {
     return found;
   }
 
-  // What outlives the graph must be there at its end.
+  // Blocks that outlive the graph must be there at its end.
   void CheckSurvivors() {
     for (uint32_t step = 0; step < phases_.size(); ++step) {
       if (phases_[step] != Phase::kEnded) continue;

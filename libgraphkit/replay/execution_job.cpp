@@ -324,7 +324,7 @@ graphkit_job_outcome RunJob(const graphkit_job& job) {
       const uint64_t canary = (uint64_t{node} + 1) << 32 | (uint64_t{touch.block} + 1);
       each_word(touch, [&](uint64_t* word) { *word = canary; });
     }
-    // What it touched is still there when it ends.
+    // Touched bytes are still there when it ends.
     for (uint32_t at = first; at < first + job.nodes[node].touches; ++at) {
       if (job.touches[at].checks != 0 || job.touches[at].writes != 0) check(at);
     }

@@ -41,7 +41,7 @@ struct ExecutionJob {
 
 ExecutionJob MakeJob(const Facts& facts, const Program& program, const JobOptions& options);
 
-// What a device does that takes one node after the other, in the order of their creation.
+// Runs a job like a device that takes one node after the other, in the order of their creation.
 graphkit_job_outcome RunJob(const graphkit_job& job);
 
 }  // namespace graphkit

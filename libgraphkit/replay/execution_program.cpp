@@ -133,9 +133,9 @@ class ProgramMaker {
     ForEachAccess(facts_.trace, order_.lives(), block, [&](NodeId node, const Access& access) {
       if (StepOf(node) != kNone) uses.push_back({node, access.mode != AccessMode::kRead});
     });
-    // What is read was written.
+    // A block that is read was written.
     if (!uses.empty() && std::ranges::none_of(uses, &Use::writes)) uses.front().writes = true;
-    // What a kernel without layout does is unknown: the block must last until its markers.
+    // The accesses of a kernel without layout are unknown: the block must last until its markers.
     if (order_.lives().ByStreams(block, order_.rule())) {
       for (const NodeId marker : order_.lives().Markers(block, order_.rule())) {
         if (StepOf(marker) != kNone) uses.push_back({marker, false});

@@ -46,7 +46,7 @@ std::vector<Seq> FindBegins(const Trace& trace) {
 
 }  // namespace
 
-// What happens to one pool.
+// The history of one pool.
 struct PoolHistory::Sweep {
   enum class What : uint8_t { kFreed, kAllocated, kCapture };
   struct Step {

@@ -1,4 +1,4 @@
-// What a pool holds when a graph begins to be captured into it, as the trace recorded it: the
+// The contents of a pool when a graph begins to be captured into it, as the trace recorded it: the
 // segments of earlier captures, and what of them is free.
 //
 //     segment 3   | a (lives) |  hole  | b (lives) | hole |      a graph's mallocs may take the
@@ -31,7 +31,8 @@ struct HeldMemory {
   bool operator==(const HeldMemory&) const = default;
 };
 
-// What pools held before captures, found for all of a trace's graphs in one sweep over each pool:
+// The contents of pools before captures, found for all of a trace's graphs in one sweep over each
+// pool:
 //
 //     pool    ├ a ────┤   ├ c ───────────
 //                ├ b ─────────┤

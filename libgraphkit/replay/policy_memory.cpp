@@ -168,7 +168,7 @@ class Indexed final : public PolicyMemory {
     std::optional<IndexedMap> proved;  // the arena, with what last use proves
   };
 
-  // What the maps know a block by.
+  // The block's number in the maps.
   BlockId Number(BlockId block) const { return BlockId(slice_.blocks.NumberOf(block.index())); }
 
   const GraphSlice& slice_;

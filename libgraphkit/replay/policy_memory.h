@@ -28,7 +28,7 @@ class PolicyMemory {
 
   virtual ~PolicyMemory() = default;
 
-  // What the pool holds from the beginning, of the segments; before any of `blocks` is placed.
+  // The pool's segments from the beginning; before any of `blocks` is placed.
   virtual void Hold(uint32_t pool, const HeldMemory& held, std::span<const BlockId> blocks) = 0;
   // Called for every offer of the policy, and before each malloc, placed or not.
   virtual void Take(const Offer&) {}

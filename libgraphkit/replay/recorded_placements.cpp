@@ -29,7 +29,7 @@ class SegmentPlaces {
     }
   }
 
-  // Whether the block lies where the segment's first block says.
+  // True if the block lies where the segment's first block says.
   bool Fits(SegmentId segment, Bytes within, Bytes size, Bytes placed) {
     const auto at = begins_.find(segment);
     if (at != begins_.end()) return placed == at->second + within;

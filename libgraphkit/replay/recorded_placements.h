@@ -1,5 +1,6 @@
-// Whether a policy places a graph's blocks where the recorded allocator placed them: in the same
-// segments, at the same places in them. Where the segments themselves lie is the driver's choice.
+// Checks that a policy places a graph's blocks where the recorded allocator placed them: in the
+// same segments, at the same places in them. Where the segments themselves lie is the driver's
+// choice.
 //
 //   recorded   segment 7: a at +0, b at +512   segment 9: c at +0
 //   replayed   a at 0, b at 512                c at 2 MiB          the same

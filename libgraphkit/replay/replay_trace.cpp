@@ -74,7 +74,8 @@ std::vector<Bytes> OffsetsOf(const Facts& facts, const PlannedMemory& plan) {
   return offsets;
 }
 
-// What all policies need of a graph, its bounds found once for those with the same markers.
+// The input that all policies share of a graph, its bounds found once for those with the same
+// markers.
 GraphTask TaskOf(const Facts& facts, std::span<const PolicyKind> policies,
                  const ReplayOptions& options, GraphTask task) {
   const GraphId graph = task.slice.root;

@@ -1,4 +1,4 @@
-// What policies would make of a trace: each graph's blocks are allocated and freed again, in
+// Replays a trace under policies: each graph's blocks are allocated and freed again, in
 // capture order, once under the segment rules of the caching allocator and once without segments.
 //
 // A graph is replayed for itself, from empty pools. Of its blocks those count that something
@@ -131,7 +131,7 @@ PolicyReplay ReplayTrace(const Facts& facts, PolicyKind policy, const ReplayOpti
 PolicyReplay ReplayPlan(const Facts& facts, const PlannedMemory& plan,
                         const ReplayOptions& options = {}, const std::string& name = "plan");
 
-// What an allocator model (libgraphkit/alloc/models/allocator_model.h) would make of a trace: each
+// Replays a trace with an allocator model (libgraphkit/alloc/models/allocator_model.h): each
 // pool of each graph has a model of its own, which is told of every malloc, use on another stream
 // and free in capture order. Nothing runs while a graph is captured, so nothing is ever
 // synchronised.

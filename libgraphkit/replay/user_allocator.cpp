@@ -11,7 +11,7 @@
 namespace graphkit {
 namespace {
 
-// What a malloc may ask.
+// The questions that a malloc may ask.
 struct Query {
   BlockOrder at_free;
   BlockOrder last_use;

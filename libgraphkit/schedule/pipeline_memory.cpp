@@ -94,7 +94,7 @@ class Placer {
     in_use_[memory_.buffers[buffer].freed_by].push_back(buffer);
   }
 
-  // What the steps before `step` gave back, in the order of those steps.
+  // Buffers that the steps before `step` gave back, in the order of those steps.
   void GiveBackBefore(uint32_t step) {
     while (!in_use_.empty() && in_use_.begin()->first < step) {
       for (const uint32_t buffer : in_use_.begin()->second) {

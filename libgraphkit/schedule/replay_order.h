@@ -1,5 +1,5 @@
-// Whether the graphs that share a pool were replayed in the order of their captures, as memory that
-// one graph leaves to the next demands: every replay, round by round.
+// Checks that graphs which share a pool were replayed in the order of their captures, as memory
+// that one graph leaves to the next demands: every replay, round by round.
 //
 //   captured  F1 F2 B2 B1
 //   launched  F1 F2 B2 B1 | F1 F2 B1 B2         B2 after B1: out of order

@@ -39,7 +39,7 @@ class OrderChecker {
  public:
   explicit OrderChecker(uint32_t chunks) : counts_(chunks) {}
 
-  // What is wrong with the step after those before it; empty when nothing is.
+  // The fault of the step after those before it; empty when nothing is.
   std::string Take(PipelineStep& step) {
     Counts& counts = counts_[step.chunk];
     switch (step.kind) {
@@ -63,7 +63,7 @@ class OrderChecker {
     return "";
   }
 
-  // What is wrong with the whole; empty when nothing is.
+  // The fault of the whole; empty when nothing is.
   std::string Finish(uint32_t& microbatches) const {
     microbatches = counts_[0].forwards;
     bool backwards = false;

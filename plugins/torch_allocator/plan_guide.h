@@ -1,4 +1,4 @@
-// Which place the plan has for each malloc of each capture. The n-th capture that allocates is the
+// The plan's place for each malloc of each capture. The n-th capture that allocates is the
 // n-th graph of the plan; the k-th malloc in a pool of it is the k-th block of that pool's arena.
 //
 //     plan   512   1024   512   2048        the program: 512 1024 2048: departs by one block that

@@ -1,4 +1,4 @@
-// What waits for nodes to end, in heaps by chain, the node that comes first in it on top: as a
+// Items that wait for nodes to end, in heaps by chain, the node that comes first in it on top: as a
 // point moves on, what it has reached is found without a look at what still waits.
 #pragma once
 

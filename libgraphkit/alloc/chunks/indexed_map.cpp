@@ -187,7 +187,7 @@ uint32_t IndexedMap::PieceFrom(Bytes offset) {
   return SplitAt(by_address_[by_address_.previous(at)].piece, offset);
 }
 
-// Whether both are in every view that they will ever be in, and in the same ones.
+// True if both are in every view that they will ever be in, and in the same ones.
 bool IndexedMap::Alike(uint32_t piece, uint32_t next) const {
   if (piece == kNone || next == kNone) return false;
   const ViewMask views = pieces_[piece].views;

@@ -59,7 +59,7 @@ class IndexedMap {
   Bytes Place(BlockId block, Bytes size, uint32_t view);
   // Without segments: where the caller says. The block that lay there is let go.
   void PlaceAt(BlockId block, Bytes offset, Bytes size);
-  // What is left of the block's memory may be taken by the view (shared: by all of them) from here
+  // The rest of the block's memory may be taken by the view (shared: by all of them) from here
   // on.
   void Show(BlockId block, uint32_t view) { ShowTo(block, Bit(view)); }
   void ShowOwn(BlockId block, uint32_t view) { ShowTo(block, Bit(view) | Bit(Own(view))); }
@@ -67,11 +67,11 @@ class IndexedMap {
 
   // Bytes of the segments; without segments the highest byte used.
   Bytes reserved() const { return reserved_; }
-  // What the last request added to that.
+  // The last request's part of that.
   Bytes added() const { return added_; }
   // Where the next segment will lie.
   Bytes next_segment() const { return next_; }
-  // Whether a run of the view holds so much.
+  // True if a run of the view holds so much.
   bool Fits(Bytes size, uint32_t view) { return FindRun(size, view).first != kNone; }
 
  private:

@@ -19,7 +19,7 @@ namespace graphkit {
 
 class PieceMap {
  public:
-  // Whether the request may lie where `last` lay; for memory where none lay, `last` is none and
+  // True if the request may lie where `last` lay; for memory where none lay, `last` is none and
   // `owner` the stream whose request made the segment.
   using MayTake = std::function<bool(BlockId last, StreamId owner)>;
 
@@ -38,9 +38,9 @@ class PieceMap {
 
   // Bytes of the segments; without segments the highest byte used.
   Bytes reserved() const { return reserved_; }
-  // What the last request added to that.
+  // The last request's part of that.
   Bytes added() const { return added_; }
-  // Whether a stretch of such bytes could be taken.
+  // True if a stretch of such bytes could be taken.
   bool Fits(Bytes size, const MayTake& may_take) const;
 
  private:

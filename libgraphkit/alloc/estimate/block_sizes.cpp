@@ -64,7 +64,7 @@ void FitUnsure(BlockGrowth* growth) {
   }
 }
 
-// What the captures around a size leave open.
+// The range that the captures around a size leave open.
 ByteRange Around(const BlockGrowth& growth, uint64_t size) {
   const auto above = std::ranges::upper_bound(growth.points, size, {}, &SizePoint::size);
   const bool has_above = above != growth.points.end(), has_below = above != growth.points.begin();

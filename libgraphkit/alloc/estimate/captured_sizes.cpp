@@ -13,7 +13,7 @@
 namespace graphkit {
 namespace {
 
-// What makes two graphs alike: numbers that say their nodes, edges, allocations and frees.
+// Two graphs with the same numbers are alike: they say their nodes, edges, allocations and frees.
 using Likeness = std::vector<uint32_t>;
 
 std::vector<CapturedGraph> FindCaptures(const Trace& trace) {

@@ -1,5 +1,5 @@
-// Which bytes of its interval each block has, in one run of the allocator. More bytes in blocks can
-// be fewer in segments, so that the interval of a pool needs runs of several choices.
+// Each block's choice out of its interval of bytes, in one run of the allocator. More bytes in
+// blocks can be fewer in segments, so that the interval of a pool needs runs of several choices.
 #pragma once
 
 #include <vector>

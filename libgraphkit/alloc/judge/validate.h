@@ -26,8 +26,8 @@ struct PlacedBlock {
 };
 
 // Two blocks that share bytes although nothing orders them; `later` is later in capture order.
-// What is missing is last_use (a marker of `earlier`) before first_use (a node that touches `later`
-// first); none: what has no node, the end of a block that isn't freed, an allocation point.
+// The missing order is last_use (a marker of `earlier`) before first_use (a node that touches
+// `later` first); none: what has no node, the end of a block that isn't freed, an allocation point.
 struct UnsafePair {
   BlockId earlier;
   BlockId later;
@@ -47,7 +47,7 @@ std::vector<UnsafePair> VerifyPlan(const Facts& facts, const PlannedMemory& plan
 // Checks a plan of graphs that are launched one after the other
 // (libgraphkit/alloc/plan/plan_sequence.h) by going through two rounds of launches: what a launch
 // leaves for later ones must not be overwritten before the last of them has run.
-// What happens inside of a launch is VerifyPlan's.
+// VerifyPlan checks the inside of a launch.
 //
 // An output that is destroyed although it is needed.
 struct DestroyedOutput {
@@ -60,8 +60,8 @@ struct DestroyedOutput {
 // Sorted. Empty for a plan without a sequence.
 std::vector<DestroyedOutput> ValidateSequence(const Facts& facts, const PlannedMemory& plan);
 
-// Whether a plan is one of this trace. A plan comes from a file that may be of another trace, or be
-// made up: what takes a plan (ReplayPlan, VerifyPlan, ValidateSequence) relies on this having
+// Checks that a plan is one of this trace. A plan comes from a file that may be of another trace,
+// or be made up: what takes a plan (ReplayPlan, VerifyPlan, ValidateSequence) relies on this having
 // passed.
 //
 // The error says what of the trace the plan doesn't hold, or holds twice, in another pool or with

@@ -17,7 +17,7 @@ Interval<Bytes> PartOf(Address begin, Bytes size, Address range, Bytes range_siz
   return {std::max(begin, range) - begin, std::min(begin + size, range + range_size) - begin};
 }
 
-// What nodes, or work outside of graphs, touch by address.
+// An access by address, of a node or of work outside of graphs.
 struct Reached {
   Interval<Address> bytes;
   NodeId node = {};     // none: outside of graphs
@@ -69,7 +69,7 @@ class Judge {
     std::ranges::sort(reached_, {}, [](const Reached& one) { return one.bytes.begin; });
   }
 
-  // Whether a launch may find in those bytes of a block what was there before it.
+  // True if a launch may find in those bytes of a block what was there before it.
   bool Found(BlockId block, Interval<Bytes> bytes) const { return !FoundIn(block, bytes).empty(); }
   std::vector<Interval<Bytes>> FoundIn(BlockId block, Interval<Bytes> bytes) const {
     std::vector<Interval<Bytes>> found;
@@ -79,7 +79,7 @@ class Judge {
     return found;
   }
 
-  // Whether what a launch leaves there is needed later.
+  // True if what a launch leaves there is needed later.
   bool Leaves(BlockId id, Interval<Bytes> bytes) const {
     const BlockLife& life = facts_.lives()[id];
     const Block& block = trace_[id];
@@ -89,7 +89,7 @@ class Judge {
         [&](const Reached& one) { return !one.node && one.seq > block.free_requested; });
   }
 
-  // Whether every launch writes all of those bytes.
+  // True if every launch writes all of those bytes.
   bool WrittenAnew(BlockId block, Interval<Bytes> bytes) const {
     return std::ranges::all_of(Pieces(block, bytes), [&](const Interval<Bytes>& piece) {
       const std::vector<PieceUse> uses = UsesOf(block, piece);
@@ -100,7 +100,7 @@ class Judge {
     });
   }
 
-  // Whether something touches addresses where no block lies, other than launches of the graphs that
+  // True if something touches addresses where no block lies, other than launches of the graphs that
   // have written them before.
   bool Stray(Interval<Address> bytes, std::span<const GraphId> graphs, Seq first) const {
     return AnyReached(bytes, [&](const Reached& one) {
@@ -258,7 +258,7 @@ class Judge {
              facts_.order().Before(touch.node, node);
     });
   }
-  // What a node may both read and write is what it writes first, where nothing can be there.
+  // A node that may both read and write writes first, where nothing can be there.
   bool ReadsItsOwn(BlockId block, const PieceUse& use) const {
     return use.mode == AccessMode::kUnknown && ComesFirst(block, use.node);
   }
@@ -324,7 +324,7 @@ std::vector<std::pair<Seq, Seq>> LaunchesOf(const Facts& facts, std::span<const 
   return found;
 }
 
-// Whether some of a block is needed between launches, whatever the address.
+// True if some of a block is needed between launches, whatever the address.
 bool NeededBetween(const Facts& facts, const Judge& judge, BlockId id, Interval<Bytes> bytes,
                    std::pair<Seq, Seq> launches) {
   const Block& block = facts.trace[id];
@@ -332,7 +332,7 @@ bool NeededBetween(const Facts& facts, const Judge& judge, BlockId id, Interval<
   return block.allocated < launches.second && block.free_completed > launches.first;
 }
 
-// Whether a loop that a block doesn't live in holds both nodes: then each comes after the other.
+// True if a loop that a block doesn't live in holds both nodes: then each comes after the other.
 bool InOneLoop(const Facts& facts, BlockId id, NodeId a, NodeId b) {
   const Trace& trace = facts.trace;
   for (GraphId body = trace[a].graph; trace[body].parent;) {
@@ -350,7 +350,7 @@ bool OfOwnGraph(const Facts& facts, BlockId block, NodeId node) {
   return facts.roots()[facts.trace[node].graph.index()] == facts.lives()[block].root;
 }
 
-// Whether all that a block is used for in its graph is over before `at` starts.
+// True if all that a block is used for in its graph is over before `at` starts.
 bool OverBefore(const Facts& facts, BlockId id, NodeId at) {
   const BlockLife& life = facts.lives()[id];
   const auto before = [&](NodeId node) { return facts.order().Before(node, at); };
@@ -364,7 +364,7 @@ bool OverBefore(const Facts& facts, BlockId id, NodeId at) {
          facts.trace[id].free_requested < facts.trace[at].seq;
 }
 
-// Whether nothing uses a block before the node has ended.
+// True if nothing uses a block before the node has ended.
 bool NotBefore(const Facts& facts, BlockId id, NodeId node) {
   const BlockLife& life = facts.lives()[id];
   const auto after = [&](const Touch& touch) {

@@ -159,7 +159,7 @@ class Sweep {
     return life.alloc.graph != life.root;
   }
 
-  // Whether the block isn't done with an earlier one that lies in its bytes.
+  // True if the block isn't done with an earlier one that lies in its bytes.
   bool Stays(BlockId earlier, BlockId block) {
     if (order_.Before(earlier, block)) return Nested(earlier) || Nested(block);
     if (!order_.Before(block, earlier)) unsafe_.push_back({.earlier = earlier, .later = block});

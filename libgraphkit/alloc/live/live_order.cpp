@@ -66,7 +66,7 @@ std::optional<OrderPoint> LiveOrder::PointAfter(std::span<const LiveEdge> fronti
   return last_point_;
 }
 
-// Whether a loose node may still run when all of `ends` have ended.
+// True if a loose node may still run when all of `ends` have ended.
 bool LiveOrder::IsMarker(NodeId node, std::span<const NodeId> ends) const {
   return std::ranges::none_of(ends, [&](NodeId end) { return order_.EndsBefore(node, end); });
 }

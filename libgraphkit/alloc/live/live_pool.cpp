@@ -134,7 +134,7 @@ std::vector<BlockId> LivePool::TakeCompleted() { return std::exchange(completed_
 
 void LivePool::Progress(const LiveAsker& asker) { Offer(asker); }
 
-// What the stream may take from here on.
+// Finds the memory that the stream may take from here on.
 LivePool::View& LivePool::Offer(const LiveAsker& asker) {
   Capture& capture = CaptureOf(asker);
   View& view = ViewOf(&capture, asker.stream);

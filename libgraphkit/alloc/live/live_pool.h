@@ -58,7 +58,7 @@ class LivePool {
 
   // A capture that blocks may be freed in; a malloc begins its own.
   void BeginCapture(const LiveAsker& asker) { CaptureOf(asker); }
-  // What the stream may take is found at once, not by its next malloc.
+  // Finds the blocks that the stream may take at once, not by its next malloc.
   void Progress(const LiveAsker& asker);
 
   // Nothing: out of memory. The block's size is rounded up.
@@ -79,16 +79,16 @@ class LivePool {
   // A plan's arena, got from the driver. Null: out of memory.
   // `lendable`: what of it may be lent; none: all that Lendable() finds.
   PlanArena* AddArena(Bytes size, const std::optional<std::vector<Interval<Bytes>>>& lendable = {});
-  // What no launch of the pool's graphs leaves anything in, by address, each range in one segment:
-  // all but the blocks that aren't freed, or weren't freed in the capture that made them. Not while
-  // a capture goes on.
+  // Memory that no launch of the pool's graphs leaves anything in, by address, each range in one
+  // segment: all but the blocks that aren't freed, or weren't freed in the capture that made them.
+  // Not while a capture goes on.
   std::vector<Interval<Address>> Lendable() const;
   // Gives all memory back. No block may be in use, and no graph of the pool may be launched again.
   void Release();
 
   Address address(BlockId block) const { return blocks_[block.index()].address; }
   Bytes size(BlockId block) const { return blocks_[block.index()].size; }
-  // Whether its memory could be taken so far.
+  // True if its memory could be taken so far.
   bool completed(BlockId block) const { return blocks_[block.index()].completed; }
   bool in_use() const { return figures_.used > 0; }
   const LivePoolFigures& figures() const { return figures_; }
@@ -113,7 +113,7 @@ class LivePool {
     uint64_t capture = 0;    // in which it was freed
     std::vector<NodeId> markers = {};
   };
-  // What a stream of a capture may take.
+  // The memory that a stream of a capture may take.
   struct View {
     uint64_t stream = 0;
     uint32_t number = 0;

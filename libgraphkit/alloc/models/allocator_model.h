@@ -25,7 +25,7 @@ struct ModelRequest {
 
 class AllocatorModel {
  public:
-  // Whether the request comes after the free of this block (whose free was requested) in stream
+  // True if the request comes after the free of this block (whose free was requested) in stream
   // order, by events that the program recorded and waited for.
   using AfterFree = std::function<bool(uint32_t freed)>;
 

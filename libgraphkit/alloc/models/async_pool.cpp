@@ -113,7 +113,7 @@ class AsyncPool final : public AllocatorModel {
     return static_cast<uint32_t>(chunks_.size() - 1);
   }
 
-  // What is beyond `size` stays in its list.
+  // The rest beyond `size` stays in its list.
   void Trim(uint32_t chunk, Bytes size) {
     if (chunks_[chunk].size == size) return;
     Chunk rest = chunks_[chunk];

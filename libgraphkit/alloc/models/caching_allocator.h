@@ -43,7 +43,7 @@ struct PoolOptions {
   bool operator==(const PoolOptions&) const = default;
 };
 
-// What was asked of the driver, in order.
+// A request to the driver, in order.
 struct SegmentEvent {
   enum class Kind : uint8_t { kAllocate, kFree, kMap, kUnmap };
   Kind kind = Kind::kAllocate;
@@ -131,7 +131,7 @@ class CachingAllocator {
 
   // The segments that EmptyCache would free now, those of expandable ones aside.
   std::vector<Address> CachedSegments() const;
-  // Whether a request would be served without asking the driver.
+  // True if a request would be served without asking the driver.
   bool CanServe(const AllocationRequest& request) const;
   // Takes over a segment that exists already; returns its blocks' handles, by address. Of adopted
   // segments the first counts as the oldest, unless the caller says better (set_tie_breaker).

@@ -26,9 +26,9 @@ class DriverMemory {
 
   // For recorded runs, whose memory limit isn't known. Whether more would be above it.
   virtual bool Exhausted() const { return false; }
-  // Whether these segments were collected as garbage.
+  // True if these segments were collected as garbage.
   virtual bool Collected(std::span<const Address>) const { return false; }
-  // Which of these segments were, where the model can't know how old they are.
+  // Those of these segments that were, where the model can't know how old they are.
   virtual std::vector<Address> CollectedOf(std::span<const Address>) { return {}; }
 };
 

@@ -73,8 +73,8 @@ bool CanonicalSearch::Exhausted() const {
   return attempt_.stop != nullptr && attempt_.stop->load(std::memory_order_relaxed);
 }
 
-// What may come next, in order: not below what was reached, and below every top that is still
-// possible.
+// Blocks that may come next, in order: not below what was reached, and below every top that is
+// still possible.
 std::vector<CanonicalSearch::Candidate> CanonicalSearch::Candidates(const Part& part,
                                                                     Bytes reached) const {
   Bytes lowest_top = ~Bytes{0};
@@ -93,7 +93,7 @@ std::vector<CanonicalSearch::Candidate> CanonicalSearch::Candidates(const Part& 
   return candidates;
 }
 
-// What is lost with the candidate in its place.
+// The bytes lost with the candidate in its place.
 double CanonicalSearch::Try(const Part& part, Candidate candidate) {
   const CanonicalState::Mark mark = state_.Now();
   double lost = kNoPlanLeft;

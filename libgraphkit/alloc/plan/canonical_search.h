@@ -7,7 +7,7 @@
 // (canonical_state.h), or where an unplaced block would fit entirely below the one to be placed: it
 // would have been placed before.
 //
-// Which block is taken: the first by rank; or the first few are placed for a try. One that leaves
+// The next block is the first by rank; or the first few are placed for a try. One that leaves
 // no plan is passed over; of the others the one that loses the fewest bytes to holes comes first. A
 // hole counts as often as its section couldn't hold its blocks so far: where searches fail, they
 // become careful.
@@ -26,7 +26,7 @@
 
 namespace graphkit {
 
-// What ranks blocks: the keys, the greater the earlier.
+// The keys that rank blocks, the greater the earlier.
 enum class SearchOrder : uint8_t {
   kWidthAreaLoad,
   kLoadAreaWidth,

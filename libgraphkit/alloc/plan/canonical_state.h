@@ -1,5 +1,5 @@
-// What exact search knows while some blocks of a component are placed: how low each other block can
-// lie at least, and whether each section can hold what remains of its blocks.
+// The state of exact search while some blocks of a component are placed: how low each other block
+// can lie at least, and whether each section can hold what remains of its blocks.
 //
 //   - A section can't hold the rest of its blocks above its floor (section inference): no plan.
 //   - Only a block that leaves room for the rest of its section above it can be the lowest there.
@@ -43,15 +43,15 @@ class CanonicalState {
   void UndoPlace(uint32_t block, const Mark& mark);
   void UndoBounds(const Mark& mark);
 
-  // Whether sections [lower, upper) can hold their unplaced blocks at `offset` and above.
+  // True if sections [lower, upper) can hold their unplaced blocks at `offset` and above.
   bool Fits(int32_t lower, int32_t upper, Bytes offset);
-  // What the sections lost to holes by placing the block since `mark`: bytes, each counted as often
+  // The sections' loss to holes by placing the block since `mark`: bytes, each counted as often
   // as its section couldn't hold its blocks so far.
   double Lost(uint32_t block, Bytes offset, const Mark& mark);
 
   Bytes support(uint32_t block) const { return support_[block]; }  // top of what lies below it
   Bytes bound(uint32_t block) const { return bound_[block]; }      // it can't lie lower
-  // Whether no unplaced block crosses the boundary before a section.
+  // True if no unplaced block crosses the boundary before a section.
   bool CutBefore(int32_t section) const { return crossing_[static_cast<size_t>(section)] == 0; }
   // The most that a section's floor and unplaced blocks come to.
   Bytes Pressure(int32_t lower, int32_t upper) const;

@@ -119,7 +119,7 @@ class CapturePlanner {
     const LifetimeProblem problem =
         LifetimesInCaptureOrder(lanes_, greedy_->conflicts(), fixed_, options_.alignment);
     PlannerOptions options = options_.search;
-    // What lies between the bound and the lifetimes' own can't be reached: little effort there.
+    // A peak between the bound and the lifetimes' own can't be reached: little effort there.
     if (lanes_.lanes() != 1) options.effort = std::min<uint64_t>(options.effort, 500'000'000);
     options.capacity = std::max(options.capacity, bound_);
     Plan plan = PlanLifetimes(problem, options);

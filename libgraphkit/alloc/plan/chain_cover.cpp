@@ -140,7 +140,7 @@ class ChainCoverer {
     }
   }
 
-  // What was looked at can't be taken: no search needs to look there again.
+  // The items looked at can't be taken: no search needs to look there again.
   void GiveUp() { std::ranges::copy(looked_, hopeless_.begin()); }
 
   ChainCover Chains() const {

@@ -53,7 +53,7 @@ constexpr std::array<OrderAndFit, 8> kOrdersAndFits = {{
 std::vector<uint32_t> OrderBlocks(const LifetimeArena& arena, GreedyOrder order) {
   const std::vector<Bytes> loads =
       order == GreedyOrder::kLoad ? LargestLoads(arena) : std::vector<Bytes>();
-  // What is larger comes first.
+  // The larger comes first.
   const auto key = [&](uint32_t i) -> std::array<Bytes, 3> {
     const ArenaBlock& b = arena.blocks[i];
     const Bytes late = ~static_cast<Bytes>(b.life.lower);

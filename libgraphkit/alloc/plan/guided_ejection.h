@@ -46,7 +46,7 @@ class GuidedEjection {
     Bytes end;  // rounded up to the alignment of what is being placed
     uint32_t item;
   };
-  // What ejecting all that begins before a place costs, or all that ends up to it.
+  // The cost of ejecting all that begins before a place, or all that ends up to it.
   struct Sum {
     Bytes place = 0;
     double cost = 0;

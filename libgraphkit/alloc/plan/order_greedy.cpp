@@ -29,7 +29,7 @@ std::vector<uint32_t> OrderGreedy::InSequence(Sequence sequence) const {
   std::vector<uint32_t> items(lanes_.size());
   std::iota(items.begin(), items.end(), 0u);
   if (sequence == Sequence::kBirth) return items;
-  // What is larger comes first.
+  // The larger comes first.
   const auto key = [&](uint32_t item) -> std::pair<Bytes, Bytes> {
     const Bytes size = lanes_.weight(item);
     if (sequence == Sequence::kSize) return {size, spans_[item]};

@@ -10,7 +10,7 @@
 
 namespace graphkit {
 
-// What a gap is chosen for: the lowest, or the one with the least to spare (the lowest of equals).
+// The choice of a gap: the lowest, or the one with the least to spare (the lowest of equals).
 enum class Fit : uint8_t { kFirst, kBest };
 
 // [lower, upper), in ranks: any numbering of times that keeps the conflicts.

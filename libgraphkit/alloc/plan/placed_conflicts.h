@@ -1,4 +1,4 @@
-// Which blocks that already have a place conflict with a block, where blocks are ordered by a
+// Finds the placed blocks that conflict with a block, where blocks are ordered by a
 // graph.
 //
 // By lanes (libgraphkit/analysis/memory/bound/lanes.h) "x before y" is one comparison: x's *exit*

@@ -91,7 +91,7 @@ struct Piece {
 
 enum class BarsOf { kAll, kFound };
 
-// What the bars of a placed block hold of it, in whole granules.
+// The bytes that a placed block's bars hold, in whole granules.
 void AddBars(const Placement& placement, std::span<const BarredBlock> bars, BarsOf which,
              std::vector<Piece>* pieces) {
   for (const BarredBlock& bar : bars) {

@@ -1,4 +1,4 @@
-// What may be borrowed of a plan's arenas: between launches, and at a node of a graph.
+// Memory that may be borrowed of a plan's arenas: between launches, and at a node of a graph.
 //
 //     offset
 //       | done  |   |      later       |      at node n the bytes of what is done before it starts,
@@ -20,8 +20,8 @@ namespace graphkit {
 std::vector<BorrowedRange> PlanBorrow(const Facts& facts, const PlannedMemory& plan,
                                       MarkerRule rule);
 
-// What is free while a node runs. By arena, then by offset; in arenas of the node's graph, or that
-// it shares. Neighbours with one `last` are one.
+// Memory that is free while a node runs. By arena, then by offset; in arenas of the node's graph,
+// or that it shares. Neighbours with one `last` are one.
 std::vector<BorrowAt> BorrowAtNode(const Facts& facts, const PlannedMemory& plan, MarkerRule rule,
                                    NodeId at);
 

@@ -27,16 +27,16 @@ namespace graphkit {
 // launched. Rounds that repeat are taken once.
 Result<std::vector<GraphId>> RecordedSequence(const Facts& facts);
 
-// Which graphs run while a block is needed.
+// The graphs that run while a block is needed.
 class SequenceNeeds {
  public:
   SequenceNeeds(const Facts& facts, std::span<const GraphId> steps);
 
-  // Whether the two, of different graphs, may not share bytes.
+  // True if the two, of different graphs, may not share bytes.
   bool Conflict(BlockId x, BlockId y) const;
-  // Whether the block has to stay while that graph runs.
+  // True if the block has to stay while that graph runs.
   bool NeededIn(BlockId block, GraphId graph) const;
-  // Whether the block has to stay when its own graph has run.
+  // True if the block has to stay when its own graph has run.
   bool Outlives(BlockId block) const { return row_[block.index()] != kNoRow; }
 
  private:

@@ -57,7 +57,7 @@ class ComponentPlanner {
       unit_ = std::gcd(unit_, std::gcd(b.size, b.alignment));
   }
 
-  // Whether there is more to be tried.
+  // True if there is more to be tried.
   bool Unfinished() const {
     if (best_.peak <= goal_) return false;
     return !prepared_ || exact_ || (ejection_ && ejected_ < AllEjection());
@@ -85,7 +85,7 @@ class ComponentPlanner {
     return std::min(options_.effort / kEjectionAlone, kEffortPerPair * blocks * blocks);
   }
 
-  // What is possible.
+  // Prepares the searches that are possible.
   void Prepare() {
     prepared_ = true;
     std::vector<RankLifetime> lifetimes;

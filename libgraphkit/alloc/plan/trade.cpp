@@ -24,7 +24,7 @@ constexpr size_t kMostLooks = 5'000'000;
 // The number of no candidate.
 constexpr size_t kKept = std::numeric_limits<size_t>::max();
 
-// What a try of one change made of a graph.
+// The effect of one change on a graph.
 struct Outcome {
   Bytes bound = 0;
   uint64_t path_ns = 0;
@@ -67,7 +67,7 @@ class Changed {
     }
   }
 
-  // What the stream allocates between the wait and its next node comes after the wait, too.
+  // Allocations of the stream between the wait and its next node come after the wait, too.
   void MoveAllocations(const TradeChange& change) {
     const Block& later = trace_[change.later];
     for (size_t i = change.later.index(); i < trace_.blocks.size(); ++i) {
@@ -112,7 +112,7 @@ class Trader {
   }
   size_t candidates() const { return candidates_.size(); }
 
-  // What is changed while candidate `number` is tried: it, too, where there is one.
+  // The changes in force while candidate `number` is tried: it, too, where there is one.
   void AddChanges(size_t number, std::vector<const TradeChange*>* changes) const {
     for (const TradeChange& change : trade_.changes) changes->push_back(&change);
     if (number < candidates_.size()) changes->push_back(&candidates_[number]);
@@ -265,7 +265,7 @@ std::vector<Trade> FindTrades(const Facts& facts, std::span<const GraphId> graph
   const auto each = [&](const std::function<void(size_t)>& body) {
     ParallelFor(graphs.size(), ThreadsFor(facts.trace), body);
   };
-  // What was kept, and each graph's candidate `number`.
+  // The kept changes, and each graph's candidate `number`.
   const auto apply = [&](size_t number) {
     std::vector<const TradeChange*> changes;
     for (const std::optional<Trader>& trader : traders) trader->AddChanges(number, &changes);

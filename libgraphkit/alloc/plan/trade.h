@@ -1,4 +1,4 @@
-// What less memory would cost: which waits between streams, and which frees in the graph, would
+// The cost of less memory: which waits between streams, and which frees in the graph, would
 // lower a graph's peak most, and how much longer its critical path gets.
 //
 // The lower bound's certificate is a set of blocks that all conflict; a smaller peak needs two of

@@ -20,7 +20,7 @@ void FreedByOrder::Free(BlockId block) {
       {block, counts && !ImpliesAlloc(markers, block)});
 }
 
-// Whether who is after the markers is after the block's allocation in any case.
+// True if who is after the markers is after the block's allocation in any case.
 bool FreedByOrder::ImpliesAlloc(std::span<const NodeId> markers, BlockId block) const {
   const OrderPoint& alloc = order_.lives()[block].alloc;
   return std::ranges::any_of(markers, [&](NodeId marker) {
@@ -38,7 +38,7 @@ void FreedByOrder::BeforeMalloc(BlockId block, std::vector<BlockId>* found) {
   });
 }
 
-// Whether the view is after the block; otherwise it waits, for the marker that was captured last of
+// True if the view is after the block; otherwise it waits, for the marker that was captured last of
 // those that are missing.
 bool FreedByOrder::Found(const Freed& freed, uint32_t number, OrderedView* view) const {
   const Order& order = order_.order();

@@ -1,4 +1,4 @@
-// Which freed blocks a view's next malloc may take, as order proves it: each block is found once
+// The freed blocks that a view's next malloc may take, as order proves it: each block is found once
 // for each view, by the first malloc of the view that comes after all its markers, without looking
 // at those that still wait.
 //
@@ -30,7 +30,7 @@ class FreedByOrder {
   void BeforeMalloc(BlockId block, std::vector<BlockId>* found);
 
  private:
-  // What a freed block's taker must be after.
+  // A freed block, and the condition for a block that takes its memory.
   struct Freed {
     BlockId block;
     bool alloc = false;  // its allocation beside its markers
@@ -45,7 +45,7 @@ class FreedByOrder {
   std::vector<std::vector<Freed>> lists_;  // the same; shared: [0] is for all
 };
 
-// Whether of these blocks of one graph it is known when they may be taken from the place of a
+// True if of these blocks of one graph it is known when they may be taken from the place of a
 // malloc in its stream alone: no block is touched before its allocation is ordered before, none
 // lives in a conditional's body or a child graph, each has a stream, and no stream's mallocs go
 // back.

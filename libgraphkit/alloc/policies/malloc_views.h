@@ -21,11 +21,11 @@ class MallocViews {
   MallocViews(const BlockOrder& order, const GraphSlice& slice, std::span<const BlockId> blocks,
               bool any_stream);
 
-  // Whether each block has a view.
+  // True if each block has a view.
   bool complete() const { return complete_; }
   uint32_t count() const { return count_; }
   uint32_t Of(BlockId block) const { return views_[Number(block)]; }
-  // What is before the block's malloc is before this point. A view's points never go back.
+  // All that is before the block's malloc is before this point. A view's points never go back.
   const OrderPoint& PointOf(BlockId block) const {
     return points_.empty() ? order_.lives()[block].alloc : points_[Number(block)];
   }

@@ -37,7 +37,7 @@ enum class PolicyKind : uint8_t {
   kOptimal
 };
 
-// What a policy may look at. All of it must outlive the policy.
+// The input of a policy. All of it must outlive the policy.
 struct PolicyView {
   const Trace& trace;
   const InEdges& in_edges;
@@ -73,13 +73,13 @@ class ReusePolicy {
   const std::vector<BlockId>& BeforeMalloc(BlockId block);
   // The block's free is requested; whether it is complete at once.
   bool Free(BlockId block);
-  // What the last of these calls found that may be taken, by whom; not without views. All that
-  // Offers says follows from it: a block that was offered to a view stays so.
+  // The blocks that the last of these calls found, and who may take them; not without views. All
+  // that Offers says follows from it: a block that was offered to a view stays so.
   const std::vector<Offer>& offers() const { return offers_; }
 
-  // Whether `block` may take memory where `last` lay last.
+  // True if `block` may take memory where `last` lay last.
   bool Offers(BlockId last, BlockId block) const { return freed(last) && MayTake(last, block); }
-  // Whether it may take memory of a segment of `owner` where no block lay so far.
+  // True if it may take memory of a segment of `owner` where no block lay so far.
   virtual bool OffersFresh(StreamId owner, BlockId block) const {
     return view_.trace[block].stream == owner;
   }

@@ -20,14 +20,14 @@ class RecordedDriver final : public DriverMemory {
  public:
   void Expect(const RecordedOperation& operation) { due_.push_back(operation); }
   const std::deque<RecordedOperation>& due() const { return due_; }
-  // Whether memory was given back next.
+  // True if memory was given back next.
   bool GivesBack() const { return !due_.empty() && IsRelease(due_.front()); }
   static bool IsRelease(const RecordedOperation& operation) {
     return operation.segment.kind == SegmentEvent::Kind::kFree ||
            operation.segment.kind == SegmentEvent::Kind::kUnmap;
   }
 
-  // What was recorded and the model didn't do.
+  // Recorded operations that the model didn't make.
   void Settle() {
     for (const RecordedOperation& left : due_) {
       misses_.push_back({.event = left.event, .segment = true, .recorded = left.segment.address});
@@ -94,7 +94,7 @@ class RecordedDriver final : public DriverMemory {
       return op.segment.kind == SegmentEvent::Kind::kFree && op.segment.address == segment;
     });
   }
-  // What the model did and wasn't recorded.
+  // An operation of the model that wasn't recorded.
   void Miss(Address address) {
     misses_.push_back({.event = event_, .segment = true, .predicted = address});
   }

@@ -146,7 +146,7 @@ class Pairing {
     return nth->second;
   }
 
-  // Whether another block lay where this one did, earlier among the events.
+  // True if another block lay where this one did, earlier among the events.
   bool BornInside(const RecordedLife& life) const {
     auto at = std::ranges::lower_bound(by_address_, life.address, {},
                                        [&](uint32_t i) { return lives_[i].address; });

@@ -1,4 +1,4 @@
-// Which event frees which allocation of a recorded run.
+// Pairs the frees of a recorded run with its allocations.
 #pragma once
 
 #include <cstdint>

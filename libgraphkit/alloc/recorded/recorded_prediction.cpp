@@ -1,4 +1,4 @@
-// Which reading of a file is the right one: the one that leaves the least unpredicted.
+// Picks the right reading of a file: the one that leaves the least unpredicted.
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -85,7 +85,7 @@ std::optional<uint32_t> GivenBackBy(std::span<const TorchEvent> events, uint32_t
 // Gives what can't have been the default pool's to others, one after the other: to a pool that was
 // deduced before, where that explains it as well, else to a new one. What is split into more pools
 // than there were is predicted right all the same: the best block of all is the best of fewer.
-// What is missed even alone is left out.
+// A range that is missed even alone is left out.
 class PoolFinder {
  public:
   PoolFinder(const TorchSnapshot& snapshot, size_t device, RecordedReading* reading)
@@ -111,7 +111,7 @@ class PoolFinder {
   static constexpr uint32_t kJoins = 150;  // that are tried
   static constexpr uint32_t kLatest = 4;   // pools that one may join
 
-  // What was given back and may have been another pool's, as the first misses show.
+  // A range given back that may have been another pool's, as the first misses show.
   std::optional<uint32_t> Suspect(std::span<const PredictionMiss> misses) const {
     if (const auto back = GivenBackAlone(misses)) return back;
     for (const PredictionMiss& miss : misses) {

@@ -6,7 +6,7 @@
 namespace graphkit {
 namespace {
 
-// What was given back, with the segment's other pages, or as the event says.
+// Memory that was given back, with the segment's other pages, or as the event says.
 class Undoing {
  public:
   Undoing(const CachingConfig& config, const PoolGuess& guess, RewoundRanges* ranges)

@@ -18,7 +18,7 @@
 
 namespace graphkit {
 
-// What is known of a range. Only what lies in known ranges can be predicted; leaving the others out
+// The knowledge of a range. Only what lies in known ranges can be predicted; leaving the others out
 // changes nothing for it: a request takes the best of all blocks, so the best of fewer as well.
 enum class RangeState : uint8_t {
   kKnown,
@@ -34,7 +34,7 @@ struct RecordedRange {
   bool expandable = false;
   RangeState state = RangeState::kKnown;
 
-  // Whether two stretches of pages can be of one expandable segment.
+  // True if two stretches of pages can be of one expandable segment.
   bool Joins(const RecordedRange& o) const {
     return expandable && o.expandable && stream == o.stream && pool == o.pool && small == o.small;
   }

@@ -67,7 +67,7 @@ class Replay {
     if (op.kind == Kind::kFreeCompleted) allocator_.CompleteFree(handle_of_[op.life]);
   }
 
-  // What was given back between two calls: a pool's memory when the pool was destroyed, or all that
+  // Takes in frees between two calls: of a pool's memory when the pool was destroyed, or all that
   // was cached.
   void GiveBack() {
     EmptyDestroyedPools(0);
@@ -101,13 +101,13 @@ class Replay {
     return op.pool != 0 && driver_.Collected(allocator_.CachedSegments());
   }
 
-  // Whether a request can have failed in this pool: older files don't say in which it did.
+  // True if a request can have failed in this pool: older files don't say in which it did.
   bool FailedHere(const AllocationRequest& request) const {
     if (allocator_.CanServe(request)) return false;
     return driver_.GivesBack() || allocator_.CachedSegments().empty();
   }
 
-  // What the record shows of the rest that a block of the start has before this one.
+  // The recorded bytes between this block and the block of the start before it.
   Bytes RestBefore(const RecordedOperation& op, Address begin) {
     const auto unsure = std::ranges::find(unsure_begins_, begin);
     if (unsure == unsure_begins_.end()) return 0;
@@ -126,7 +126,7 @@ class Replay {
     return recorded;
   }
 
-  // What an ordinary allocation would place there as well is one.
+  // A block that an ordinary allocation would place there counts as ordinary.
   void Restore(const RecordedOperation& op) {
     now_ = &op;
     const Address address = run_.recorded_addresses[op.life];

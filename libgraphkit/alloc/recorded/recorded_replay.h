@@ -19,7 +19,7 @@ struct PredictionMiss {
   bool operator==(const PredictionMiss&) const = default;
 };
 
-// What the model did at each operation.
+// The model's answers, operation by operation.
 struct PredictedRun {
   std::vector<Address> addresses;              // by life; 0: never allocated by the model
   std::vector<PredictionMiss> segment_misses;  // what one asked of the driver, the other didn't

@@ -129,7 +129,7 @@ class Rewinder {
     }
   }
 
-  // What the event changes about the ranges that there are; returns how it is judged.
+  // Applies the event to the present ranges; returns how it is judged.
   Standing MoveOn(const TorchEvent& event, uint32_t index, SegmentEvent::Kind kind) {
     Standing standing = Standing::kJudged;
     if (kind == SegmentEvent::Kind::kAllocate || kind == SegmentEvent::Kind::kMap) {

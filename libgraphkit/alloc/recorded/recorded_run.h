@@ -23,7 +23,7 @@
 
 namespace graphkit {
 
-// What lay in the segments of a recorded allocator before the first event.
+// The contents of a recorded allocator's segments before the first event.
 
 // The life of one block, from its allocation to its free: an index.
 using LifeId = uint32_t;
@@ -62,7 +62,7 @@ struct RecordedOperation {
   SegmentEvent segment;  // kSegment: what the driver was asked, and its answer
 };
 
-// What a file can't tell enough about to replay it: events, by the reason.
+// Events that a file doesn't describe well enough to replay, by the reason.
 struct NotJudged {
   uint64_t in_no_segment = 0;  // of blocks that lie in none of the segments
   uint64_t start_unknown = 0;  // in segments whose state before the first event can't be told

@@ -160,7 +160,7 @@ class StartFiller {
     return taken;
   }
 
-  // What lies between two blocks in use, or at a segment's end. In the large pool a rest of at most
+  // The bytes between two blocks in use, or at a segment's end. In the large pool a rest of at most
   // 1 MiB isn't split off: it is part of the block before it.
   Why CloseGap(SegmentState* segment, Address begin, Address end, bool last_exact) {
     const bool after_oversize = !segment->blocks.empty() && segment->blocks.back().used &&

@@ -20,7 +20,7 @@
 
 namespace graphkit {
 
-// What an allocator came to.
+// The figures of one allocator run.
 struct AllocatorOutcome {
   Bytes peak_reserved = 0;
   Bytes reserved_at_end = 0;
@@ -41,7 +41,7 @@ struct WhatIf {
   std::string recorded_settings = {};  // PYTORCH_ALLOC_CONF as recorded; empty: PyTorch's defaults
   AllocatorOutcome recorded = {};      // peak_in_use: of events, rounded to 512 B
   std::vector<WhatIfRow> rows = {};    // the recorded settings, then those that were asked for
-  // What the driver has: as given, else as failures for lack of memory show (what was reserved
+  // The driver's memory: as given, else as failures for lack of memory show (what was reserved
   // then, and what the device had left for it); none: no limit.
   std::optional<Bytes> capacity = {};
   uint64_t left_out = 0;  // events in memory that the file doesn't tell enough about
