@@ -95,53 +95,54 @@ class LenderFinder {
 
   // As execution_program.h cuts memory, with what is lent.
   void AddStretches(uint32_t root, Lenders* lenders) {
-    std::map<uint32_t, std::vector<Bytes>> cuts;  // by arena
-    const auto cut = [&](uint32_t arena, Bytes begin, Bytes end) {
-      cuts[arena].push_back(begin);
-      cuts[arena].push_back(end);
-    };
+    std::map<uint32_t, MemoryCuts> cuts;  // by arena
     for (const Placement& placed : plan_.placements) {
       if (placed.size == 0 || Root(placed.arena) != root) continue;
-      cut(placed.arena, placed.offset, placed.offset + placed.size);
+      cuts[placed.arena].Add(placed.offset, placed.offset + placed.size);
       for (const Interval<Bytes>& bytes : needs_.found[placed.block]) {
-        cut(placed.arena, placed.offset + bytes.begin, placed.offset + bytes.end);
+        cuts[placed.arena].Add(placed.offset + bytes.begin, placed.offset + bytes.end);
       }
     }
     for (const uint32_t i : lenders->lent) {
-      cut(lent_[i].arena, lent_[i].bytes.begin, lent_[i].bytes.end);
+      cuts[lent_[i].arena].Add(lent_[i].bytes.begin, lent_[i].bytes.end);
     }
     std::map<uint32_t, uint32_t> first;
     for (auto& [arena, of] : cuts) {
-      std::ranges::sort(of);
-      const auto twice = std::unique(of.begin(), of.end());
-      of.erase(twice, of.end());
+      of.Finish();
       first[arena] = static_cast<uint32_t>(lenders->stretches.size());
-      for (size_t i = 0; i + 1 < of.size(); ++i) lenders->stretches.push_back(of[i + 1] - of[i]);
+      for (size_t i = 0; i + 1 < of.places().size(); ++i) {
+        lenders->stretches.push_back(of.places()[i + 1] - of.places()[i]);
+      }
     }
-    const auto canaries = [&](uint32_t arena, Bytes begin, Bytes end) {
-      const std::vector<Bytes>& of = cuts[arena];
-      const auto from = std::ranges::lower_bound(of, begin);
-      const auto to = std::ranges::lower_bound(of, end);
-      return Slice{first[arena] + static_cast<uint32_t>(from - of.begin()),
-                   static_cast<uint32_t>(to - from)};
-    };
+    AddCanaries(
+        root,
+        [&](uint32_t arena, Bytes begin, Bytes end) {
+          return cuts.at(arena).Of(begin, end, first.at(arena));
+        },
+        lenders);
+    LeaveGapsOut(lenders);
+  }
+
+  // `canaries(arena, begin, end)`: the stretches of a range.
+  template <typename Canaries>
+  void AddCanaries(uint32_t root, const Canaries& canaries, Lenders* lenders) const {
     for (const Placement& placed : plan_.placements) {
       if (placed.size == 0 || Root(placed.arena) != root) continue;
+      const auto part = [&](Bytes begin, Bytes end) {
+        return canaries(placed.arena, placed.offset + begin, placed.offset + end);
+      };
       lenders->number_of[placed.block] = static_cast<uint32_t>(lenders->blocks.size());
       lenders->blocks.emplace_back(placed.block);
-      lenders->canaries.push_back(
-          canaries(placed.arena, placed.offset, placed.offset + placed.size));
+      lenders->canaries.push_back(part(0, placed.size));
       std::vector<Slice>& found = lenders->found.emplace_back();
       for (const Interval<Bytes>& bytes : needs_.found[placed.block]) {
-        found.push_back(
-            canaries(placed.arena, placed.offset + bytes.begin, placed.offset + bytes.end));
+        found.push_back(part(bytes.begin, bytes.end));
       }
     }
     for (const uint32_t i : lenders->lent) {
       lenders->canaries.push_back(
           canaries(lent_[i].arena, lent_[i].bytes.begin, lent_[i].bytes.end));
     }
-    LeaveGapsOut(lenders);
   }
 
   // Addresses between segments take no memory.

@@ -90,28 +90,18 @@ class ProgramMaker {
   }
 
   void AddPool(const std::vector<PlacedBlock>& pool) {
-    std::vector<Bytes> cuts;
+    MemoryCuts cuts;
+    for (const PlacedBlock& placed : pool) {
+      if (placed.size != 0) cuts.Add(placed.offset, placed.offset + placed.size);
+    }
+    cuts.Finish();
     for (const PlacedBlock& placed : pool) {
       if (placed.size == 0) continue;
-      cuts.push_back(placed.offset);
-      cuts.push_back(placed.offset + placed.size);
+      const Slice canaries = cuts.Of(placed.offset, placed.offset + placed.size, program_.canaries);
+      program_.blocks.push_back({placed.block, canaries, 0, order_.Dies(placed.block)});
     }
-    std::ranges::sort(cuts);
-    const auto twice = std::unique(cuts.begin(), cuts.end());
-    cuts.erase(twice, cuts.end());
-    const auto canary = [&](Bytes address) {
-      return program_.canaries +
-             static_cast<uint32_t>(std::ranges::lower_bound(cuts, address) - cuts.begin());
-    };
-    for (const PlacedBlock& placed : pool) {
-      if (placed.size == 0) continue;
-      const uint32_t first = canary(placed.offset);
-      const uint32_t last = canary(placed.offset + placed.size);
-      program_.blocks.push_back(
-          {placed.block, {first, last - first}, 0, order_.Dies(placed.block)});
-    }
-    program_.canaries += static_cast<uint32_t>(cuts.size());
-    AddStretches(cuts);
+    program_.canaries += static_cast<uint32_t>(cuts.places().size());
+    AddStretches(cuts.places());
   }
 
   void AddStretches(const std::vector<Bytes>& cuts) {

@@ -9,18 +9,6 @@ Bytes PieceMap::Place(BlockId block, Bytes size, StreamId stream, const MayTake&
   return Take(stretch, block, size);
 }
 
-bool PieceMap::Fits(Bytes size, const MayTake& may_take) const {
-  for (const Segment& segment : segments_) {
-    if (config_ && segment.small != IsSmall(*config_, size)) continue;
-    Bytes run = 0;
-    for (const Piece& piece : segment.pieces) {
-      run = may_take(piece.last, segment.owner) ? run + piece.size : 0;
-      if (run >= size) return true;
-    }
-  }
-  return false;
-}
-
 PieceMap::Stretch PieceMap::Find(Bytes size, const MayTake& may_take) const {
   Stretch best;
   for (uint32_t s = 0; s < segments_.size(); ++s) {

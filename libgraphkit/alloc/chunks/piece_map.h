@@ -41,7 +41,9 @@ class PieceMap {
   // The last request's part of that.
   Bytes added() const { return added_; }
   // True if a stretch of such bytes could be taken.
-  bool Fits(Bytes size, const MayTake& may_take) const;
+  bool Fits(Bytes size, const MayTake& may_take) const {
+    return Find(size, may_take).segment != kNoSegment;
+  }
 
  private:
   static constexpr uint32_t kNoSegment = 0xffffffffu;

@@ -151,6 +151,19 @@ ByteRange OwnPools(const PoolModel& model, const ExpectedRound& round) {
   return reserved;
 }
 
+// Without the execs. `after` and `before`: the pool that all sizes share.
+EstimatedSize SizeOf(const PoolModel& model, const ExpectedRound& round, const ByteRange& after,
+                     const ByteRange& before) {
+  return {
+      .size = round.size,
+      .graphs = round.blocks.size(),
+      .captured = round.like->size == round.size,
+      .like = round.like->size,
+      .own_pools = OwnPools(model, round),
+      .pool_growth = {after.low - before.low, after.bytes - before.bytes, after.high - before.high},
+      .execs = {}};
+}
+
 std::string AllocConf(const Trace& trace) {
   for (const std::string_view name : {"PYTORCH_ALLOC_CONF=", "PYTORCH_CUDA_ALLOC_CONF="}) {
     for (const std::string& setting : trace.process.environment) {
@@ -306,17 +319,9 @@ Result<MemoryEstimate> EstimateMemory(const Trace& trace, const EstimateOptions&
   const PoolModel pools = {trace, *captured, ConfigFor(&estimate), ChooseSizes(*captured)};
   const std::vector<ByteRange> pool = GrowthOfOnePool(pools, rounds);
   for (size_t i = 0; i < rounds.size(); ++i) {
-    const ExpectedRound& round = rounds[i];
     const ByteRange before = i == 0 ? ByteRange() : pool[i - 1];
-    EstimatedSize size{.size = round.size,
-                       .graphs = round.blocks.size(),
-                       .captured = round.like->size == round.size,
-                       .like = round.like->size,
-                       .own_pools = OwnPools(pools, round),
-                       .pool_growth = {pool[i].low - before.low, pool[i].bytes - before.bytes,
-                                       pool[i].high - before.high},
-                       .execs = {}};
-    for (const uint32_t graph : round.like->graphs)
+    EstimatedSize size = SizeOf(pools, rounds[i], pool[i], before);
+    for (const uint32_t graph : rounds[i].like->graphs)
       size.execs += model.Of(parts[captured->graphs[graph].graph.index()]);
     estimate.own_pools += size.own_pools;
     estimate.execs += size.execs;

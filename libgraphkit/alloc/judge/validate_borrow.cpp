@@ -332,6 +332,38 @@ bool NeededBetween(const Facts& facts, const Judge& judge, BlockId id, Interval<
   return block.allocated < launches.second && block.free_completed > launches.first;
 }
 
+// Each range lies in a segment, behind the one before it, and nothing strays into it.
+void CheckRanges(const Judge& judge, const PoolBorrow& pool, std::span<const Segment> by_address,
+                 Seq first_launch, uint64_t* looked, std::vector<WrongBorrow>* wrong) {
+  Address reached = 0;
+  for (const Interval<Address>& range : pool.free) {
+    // Segments may overlap: the last one that begins before is mostly it.
+    auto at = std::ranges::upper_bound(by_address, range.begin, {}, &Segment::address);
+    bool held = false;
+    for (; !held && at != by_address.begin(); ++*looked) {
+      --at;
+      held = range.end <= at->address + at->size;
+    }
+    if (!held || range.begin < reached || range.empty()) wrong->push_back({{}, range.begin});
+    reached = range.end;
+    if (judge.Stray(range, pool.graphs, first_launch)) wrong->push_back({{}, range.begin});
+  }
+}
+
+// No part of the block that lies in a range is needed.
+template <typename Needed>
+void CheckBlock(const Trace& trace, const PoolBorrow& pool, BlockId id, const Needed& needed,
+                std::vector<WrongBorrow>* wrong) {
+  const Block& block = trace[id];
+  // From the first range on that ends behind the block's begin.
+  auto range = std::ranges::upper_bound(pool.free, block.address, {}, &Interval<Address>::end);
+  for (; range != pool.free.end() && range->begin < block.address + block.size; ++range) {
+    if (!needed(PartOf(block.address, block.size, range->begin, range->size()))) continue;
+    wrong->push_back({id, range->begin});
+    return;
+  }
+}
+
 // True if a loop that a block doesn't live in holds both nodes: then each comes after the other.
 bool InOneLoop(const Facts& facts, BlockId id, NodeId a, NodeId b) {
   const Trace& trace = facts.trace;
@@ -415,31 +447,13 @@ std::vector<WrongBorrow> ValidateBorrow(const Facts& facts, std::span<const Pool
     std::vector<Segment>& own = segments[pool.pool.index()];
     std::erase_if(own, [&](const Segment& one) { return one.freed < launches[i].second; });
     std::ranges::sort(own, {}, &Segment::address);
-    Address reached = 0;
-    for (const Interval<Address>& range : pool.free) {
-      // Segments may overlap: the last one that begins before is mostly it.
-      auto at = std::ranges::upper_bound(own, range.begin, {}, &Segment::address);
-      bool held = false;
-      for (; !held && at != own.begin(); ++looked) {
-        --at;
-        held = range.end <= at->address + at->size;
-      }
-      if (!held || range.begin < reached || range.empty()) wrong.push_back({{}, range.begin});
-      reached = range.end;
-      if (judge.Stray(range, pool.graphs, launches[i].first)) wrong.push_back({{}, range.begin});
-    }
+    CheckRanges(judge, pool, own, launches[i].first, &looked, &wrong);
+    looked += blocks[pool.pool.index()].size();
     for (const BlockId id : blocks[pool.pool.index()]) {
-      ++looked;
-      const Block& block = trace[id];
-      // From the first range on that ends behind the block's begin.
-      auto range = std::ranges::upper_bound(pool.free, block.address, {}, &Interval<Address>::end);
-      for (; range != pool.free.end() && range->begin < block.address + block.size; ++range) {
-        const Interval<Bytes> bytes =
-            PartOf(block.address, block.size, range->begin, range->size());
-        if (!NeededBetween(facts, judge, id, bytes, launches[i])) continue;
-        wrong.push_back({id, range->begin});
-        break;
-      }
+      const auto needed = [&](Interval<Bytes> bytes) {
+        return NeededBetween(facts, judge, id, bytes, launches[i]);
+      };
+      CheckBlock(trace, pool, id, needed, &wrong);
     }
   }
   if (looks != nullptr) *looks = looked;

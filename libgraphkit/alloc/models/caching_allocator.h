@@ -260,6 +260,7 @@ class CachingAllocator {
 
   void Log(SegmentEvent::Kind kind, Address address, Bytes size, uint32_t stream);
   void AddReserved(Bytes size);
+  void CountAdopted(const SegmentState::Block& block);
 
   CachingConfig config_;
   DriverMemory* driver_;

@@ -33,21 +33,24 @@ std::vector<BlockHandle> CachingAllocator::AdoptSegment(const SegmentState& segm
       InsertUnmapped(block);
       continue;
     }
-    AddReserved(state.size);
-    if (!state.used) {
-      InsertFree(block);
-      blocks_[block].age_known = false;
-      continue;
-    }
-    statistics_.active += state.size;
-    if (state.pending) continue;
-    statistics_.allocated += state.size;
-    statistics_.requested += state.requested;
+    CountAdopted(state);
+    if (state.used) continue;
+    InsertFree(block);
+    blocks_[block].age_known = false;
   }
   statistics_.peak_active = std::max(statistics_.peak_active, statistics_.active);
   statistics_.peak_allocated = std::max(statistics_.peak_allocated, statistics_.allocated);
   statistics_.peak_requested = std::max(statistics_.peak_requested, statistics_.requested);
   return handles;
+}
+
+void CachingAllocator::CountAdopted(const SegmentState::Block& block) {
+  AddReserved(block.size);
+  if (!block.used) return;
+  statistics_.active += block.size;
+  if (block.pending) return;
+  statistics_.allocated += block.size;
+  statistics_.requested += block.requested;
 }
 
 bool CachingAllocator::EnlargeAdopted(Address end, Bytes by) {

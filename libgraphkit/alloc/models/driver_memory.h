@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "libgraphkit/units.h"
@@ -39,12 +40,20 @@ class BumpDriver final : public DriverMemory {
 
   explicit BumpDriver(Bytes capacity = ~Bytes{0}) : capacity_(capacity) {}
 
-  std::optional<Address> Allocate(Bytes size) override;
-  void Free(Address address, Bytes size) override;
-  Address Reserve(Bytes size) override;
+  std::optional<Address> Allocate(Bytes size) override {
+    return Map(next_, size) ? std::optional(Reserve(size)) : std::nullopt;
+  }
+  void Free(Address address, Bytes size) override { Unmap(address, size); }
+  Address Reserve(Bytes size) override {
+    return std::exchange(next_, next_ + RoundUp(size, kGranularity));
+  }
   void Unreserve(Address, Bytes) override {}
-  bool Map(Address address, Bytes size) override;
-  void Unmap(Address address, Bytes size) override;
+  bool Map(Address, Bytes size) override {
+    if (size > capacity_ - used_) return false;
+    used_ += size;
+    return true;
+  }
+  void Unmap(Address, Bytes size) override { used_ -= size; }
 
   Bytes used() const { return used_; }
 

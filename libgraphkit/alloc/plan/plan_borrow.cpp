@@ -129,6 +129,26 @@ void Sweep(const std::vector<Piece>& pieces, Bytes size, uint32_t all, Visit vis
   }
 }
 
+// Goes through the bytes of an arena that are left alone; those beside each other for the same
+// number of nodes at once.
+template <typename Visit>
+void ForEachFree(const std::vector<Piece>& pieces, const PlannedArena& arena, uint32_t all,
+                 const Visit& visit) {
+  Piece last;
+  const auto flush = [&] {
+    if (last.begin < last.end && last.count != 0) visit(last);
+  };
+  Sweep(pieces, arena.peak, all, [&](Bytes offset, Bytes size, uint32_t count) {
+    if (last.end == offset && last.count == count) {
+      last.end += size;
+      return;
+    }
+    flush();
+    last = {offset, offset + size, count};
+  });
+  flush();
+}
+
 }  // namespace
 
 std::vector<BorrowedRange> PlanBorrow(const Facts& facts, const PlannedMemory& plan,
@@ -141,15 +161,8 @@ std::vector<BorrowedRange> PlanBorrow(const Facts& facts, const PlannedMemory& p
     for (const Placement& p : arenas[arena]) {
       AddBars(p, bars.Of(BlockId(p.block)), BarsOf::kAll, &pieces);
     }
-    Sweep(pieces, plan.arenas[arena].peak, kNever32, [&](Bytes offset, Bytes size, uint32_t count) {
-      if (count == 0) return;
-      const bool joins = !found.empty() && found.back().arena == arena &&
-                         found.back().offset + found.back().size == offset;
-      if (joins) {
-        found.back().size += size;
-      } else {
-        found.push_back({arena, offset, size});
-      }
+    ForEachFree(pieces, plan.arenas[arena], kNever32, [&](const Piece& free) {
+      found.push_back({arena, free.begin, free.end - free.begin});
     });
   }
   return found;
@@ -173,20 +186,14 @@ std::vector<BorrowAt> BorrowAtNode(const Facts& facts, const PlannedMemory& plan
       pieces.push_back({p.offset, EndOf(p), chain.FreeOf(BlockId(p.block), leaves)});
       AddBars(p, of, BarsOf::kFound, &pieces);
     }
-    Sweep(pieces, plan.arenas[arena].peak, chain.all(),
-          [&](Bytes offset, Bytes size, uint32_t count) {
-            if (count == 0) return;
-            BorrowAt one{{arena, offset, size}, at, chain.Until(count), count, chain.Time(count),
-                         chain.Last(count)};
-            const bool joins = !found.empty() && found.back().nodes == count &&
-                               found.back().range.arena == arena &&
-                               found.back().range.offset + found.back().range.size == offset;
-            if (joins) {
-              found.back().range.size += size;
-            } else {
-              found.push_back(one);
-            }
-          });
+    ForEachFree(pieces, plan.arenas[arena], chain.all(), [&](const Piece& free) {
+      found.push_back({{arena, free.begin, free.end - free.begin},
+                       at,
+                       chain.Until(free.count),
+                       free.count,
+                       chain.Time(free.count),
+                       chain.Last(free.count)});
+    });
   }
   return found;
 }
