@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <optional>
-#include <random>
 
 #include "libgraphkit/parallel.h"
+#include "libgraphkit/replay/unlikely_order.h"
 
 namespace graphkit {
 namespace {
@@ -22,22 +22,20 @@ enum class Phase : uint8_t { kWaiting, kReady, kRunning, kEnding, kEnded, kSkipp
 class OrderRun {
  public:
   OrderRun(const Program& program, uint64_t seed)
-      : program_(program), random_(seed), seed_(seed), memory_(program.canaries) {
+      : program_(program), order_(seed), seed_(seed), memory_(program.canaries) {
     for (const ProgramStep& step : program.steps) {
       start_needs_.push_back(step.start_needs);
       end_needs_.push_back(step.end_needs);
     }
     for (const ProgramBlock& block : program.blocks) uses_.push_back(block.uses);
     phases_.resize(program.steps.size());
-    last_first_ = seed % 2 == 0;
-    max_held_ = 1 + seed / 2 % 3;
   }
 
   void Run() {
     for (uint32_t step = 0; step < phases_.size(); ++step) {
       if (start_needs_[step] == 0) Offer(step, Phase::kReady);
     }
-    while (!fault_ && !(open_.empty() && held_.empty())) Go(Choose());
+    while (!fault_ && !order_.empty()) Go(order_.Choose());
     if (!fault_) CheckSurvivors();
   }
 
@@ -46,26 +44,10 @@ class OrderRun {
   const std::optional<ExecutionFault>& fault() const { return fault_; }
 
  private:
-  uint32_t Random(size_t below) { return static_cast<uint32_t>(random_() % below); }
-
-  // The step can start, or end. Now and then it is held back instead.
+  // The step can start, or end.
   void Offer(uint32_t step, Phase phase) {
     phases_[step] = phase;
-    if (held_.size() < max_held_ && Random(4) == 0) {
-      held_.push_back(step);
-    } else {
-      open_.push_back(step);
-    }
-  }
-
-  uint32_t Choose() {
-    std::vector<uint32_t>& from = open_.empty() ? held_ : open_;
-    const size_t at =
-        last_first_ && !open_.empty() && Random(8) != 0 ? from.size() - 1 : Random(from.size());
-    const uint32_t step = from[at];
-    from[at] = from.back();
-    from.pop_back();
-    return step;
+    order_.Offer(step);
   }
 
   void Go(uint32_t step) {
@@ -103,7 +85,7 @@ class OrderRun {
   void ChooseBody(uint32_t step) {
     const std::vector<uint32_t>& bodies = program_.steps[step].bodies;
     if (bodies.empty()) return;
-    const uint32_t taken = Random(bodies.size());
+    const uint32_t taken = order_.Random(bodies.size());
     for (uint32_t i = 0; i < bodies.size(); ++i) {
       if (i == taken) continue;
       for (const uint32_t skipped : program_.bodies[bodies[i]]) Skip(skipped);
@@ -204,17 +186,13 @@ class OrderRun {
   }
 
   const Program& program_;
-  std::mt19937_64 random_;
+  UnlikelyOrder order_;  // of starts and ends
   uint64_t seed_;
-  bool last_first_;
-  size_t max_held_;
   std::vector<Canary> memory_;
   std::vector<Phase> phases_;
   std::vector<uint32_t> start_needs_;
   std::vector<uint32_t> end_needs_;
   std::vector<uint32_t> uses_;  // by block: steps that have yet to end
-  std::vector<uint32_t> open_;  // can start or end
-  std::vector<uint32_t> held_;  // could, and are held back
   uint64_t checks_ = 0;
   uint64_t executed_ = 0;
   std::optional<ExecutionFault> fault_;

@@ -1,11 +1,11 @@
 #include "libgraphkit/replay/execution_job.h"
 
 #include <algorithm>
-#include <random>
 #include <unordered_map>
 #include <utility>
 
 #include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/replay/unlikely_order.h"
 
 namespace graphkit {
 namespace {
@@ -18,7 +18,7 @@ class JobMaker {
       : facts_(facts),
         program_(program),
         options_(options),
-        random_(options.seed),
+        order_(options.seed),
         skipped_(program.steps.size()),
         start_(program.steps.size(), kNone),
         end_(program.steps.size(), kNone) {}
@@ -51,13 +51,12 @@ class JobMaker {
     bool waits = false;
   };
 
-  uint32_t Random(size_t below) { return static_cast<uint32_t>(random_() % below); }
   Node NodeOf(uint32_t step) const { return facts_.trace[program_.steps[step].node]; }
 
   void ChooseBodies() {
     for (const ProgramStep& step : program_.steps) {
       if (step.bodies.empty()) continue;
-      const uint32_t taken = Random(step.bodies.size());
+      const uint32_t taken = order_.Random(step.bodies.size());
       for (uint32_t i = 0; i < step.bodies.size(); ++i) {
         if (i == taken) continue;
         for (const uint32_t skipped : program_.bodies[step.bodies[i]]) skipped_[skipped] = true;
@@ -168,34 +167,16 @@ class JobMaker {
     for (size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
     held_.resize(vertices_.size());
     for (uint32_t vertex = 0; vertex < vertices_.size(); ++vertex) {
-      if (needs[vertex] == 0) Offer(vertex);
+      if (needs[vertex] == 0) held_[vertex] = order_.Offer(vertex);
     }
-    while (!open_.empty() || !late_.empty()) {
-      const uint32_t vertex = Choose();
+    while (!order_.empty()) {
+      const uint32_t vertex = order_.Choose();
       sequence_.push_back(vertex);
       for (uint32_t i = first[vertex]; i < first[vertex + 1]; ++i) {
-        if (--needs[arrows_[i].to] == 0) Offer(arrows_[i].to);
+        const uint32_t to = arrows_[i].to;
+        if (--needs[to] == 0) held_[to] = order_.Offer(to);
       }
     }
-  }
-
-  void Offer(uint32_t vertex) {
-    if (late_.size() < 1 + options_.seed / 2 % 3 && Random(4) == 0) {
-      late_.push_back(vertex);
-      held_[vertex] = true;
-    } else {
-      open_.push_back(vertex);
-    }
-  }
-
-  uint32_t Choose() {
-    std::vector<uint32_t>& from = open_.empty() ? late_ : open_;
-    const bool newest = options_.seed % 2 == 0 && !open_.empty() && Random(8) != 0;
-    const size_t at = newest ? from.size() - 1 : Random(from.size());
-    const uint32_t vertex = from[at];
-    from[at] = from.back();
-    from.pop_back();
-    return vertex;
   }
 
   void AddStretches() {
@@ -263,13 +244,13 @@ class JobMaker {
   const Facts& facts_;
   const Program& program_;
   JobOptions options_;
-  std::mt19937_64 random_;
+  UnlikelyOrder order_;
   std::vector<bool> skipped_;  // by step
   std::vector<uint32_t> start_, end_;
   std::unordered_map<uint32_t, uint32_t> step_of_;  // by node
   std::vector<Vertex> vertices_;
   std::vector<Arrow> arrows_;
-  std::vector<uint32_t> open_, late_, sequence_;
+  std::vector<uint32_t> sequence_;
   std::vector<bool> held_;  // by vertex
   ExecutionJob job_;
 };
