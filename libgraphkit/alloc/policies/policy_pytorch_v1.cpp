@@ -62,8 +62,19 @@ class PyTorchV1Policy final : private MarkedCapture, public MarkerPolicy {
 
   NodeId Add(GraphId graph, StreamId stream) {
     const NodeId number(order.nodes());
-    order.Add(number, graph, stream, Ternary::kYes, in_);
+    order.Add(number, NumberOf(graph), NumberOf(stream), Ternary::kYes, in_);
     return number;
+  }
+  // The order has tables as long as its ids are large.
+  GraphId NumberOf(GraphId graph) {
+    const auto at = std::ranges::find(graphs_, graph);
+    const GraphId number(static_cast<size_t>(at - graphs_.begin()));
+    if (at == graphs_.end()) graphs_.push_back(graph);
+    return number;
+  }
+  StreamId NumberOf(StreamId stream) const {
+    const size_t number = view_.slice.streams.NumberOf(stream.index());
+    return number < view_.slice.streams.size() ? StreamId(number) : StreamId();
   }
   void AddEdgeFrom(NodeId node) {
     const NodeId from = InOrder(node);
@@ -114,6 +125,7 @@ class PyTorchV1Policy final : private MarkedCapture, public MarkerPolicy {
   size_t node_ = 0;              // of the graph: the next one
   std::vector<NodeId> numbers_;  // of the graph's nodes in the order; none: they come later
   std::vector<NodeId> markers_;  // numbers in the order
+  std::vector<GraphId> graphs_;  // the same
   std::vector<InEdge> in_;       // of the node that is being added
   // Where nodes that no stream launched may stand at the end of a stream: without markers.
   std::optional<FrontierReplay> unmarked_;
