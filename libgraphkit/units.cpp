@@ -89,8 +89,4 @@ std::optional<Bytes> ParseBytes(std::string_view text) {
   return std::nullopt;
 }
 
-std::string Counted(uint64_t count, std::string_view noun) {
-  return FormatCount(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
-}
-
 }  // namespace graphkit

@@ -35,10 +35,7 @@ std::string FormatBytes(std::optional<Bytes> bytes);
 
 // "1,234,567", for counts that a person reads: one word in a pipe, and what sort and awk strip.
 std::string FormatCount(uint64_t count);
-// "1 node", "3 nodes": the count grouped, the noun in its number.
-std::string Counted(uint64_t count, std::string_view noun);
-
-// "1 node", "3 nodes", "2 branches".
+// "1 node", "3 nodes", "2 branches": the count grouped, the noun in its number.
 std::string Counted(uint64_t count, std::string_view noun);
 
 // "82.6%": a share of 1; `decimals` behind the point.
