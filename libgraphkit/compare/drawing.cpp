@@ -10,7 +10,6 @@ namespace graphkit {
 
 namespace {
 
-constexpr uint32_t kUnmatched = NodeMatching::kNone;
 constexpr size_t kMostBoxes = 400;  // a person can read
 
 // Two graphs put together: boxes 0 … after.size() - 1 are the nodes after, the others those that
@@ -35,11 +34,11 @@ class Merger {
 
  private:
   void AddBoxes() {
-    box_of_before_.assign(before_.size(), kUnmatched);
+    box_of_before_.assign(before_.size(), NodeMatching::kNone);
     for (uint32_t node = 0; node < after_.size(); ++node) {
       const uint32_t partner = matching_.before[node];
       DiffBox box{.before = {}, .after = after_.nodes[node], .change = Change::kAdded};
-      if (partner != kUnmatched) {
+      if (partner != NodeMatching::kNone) {
         box.before = before_.nodes[partner];
         box.change = Change::kSame;
         box_of_before_[partner] = node;
@@ -49,7 +48,7 @@ class Merger {
     }
     uint32_t behind = 0;  // where the last matched node before it is
     for (uint32_t node = 0; node < before_.size(); ++node) {
-      if (box_of_before_[node] != kUnmatched) {
+      if (box_of_before_[node] != NodeMatching::kNone) {
         behind = box_of_before_[node] + 1;
         continue;
       }
@@ -123,7 +122,7 @@ class Merger {
   }
 
   DiffDrawing Numbered(const std::vector<bool>& shown) {
-    std::vector<uint32_t> order, number(boxes_.size(), kUnmatched);
+    std::vector<uint32_t> order, number(boxes_.size(), NodeMatching::kNone);
     for (uint32_t i = 0; i < boxes_.size(); ++i) {
       if (shown[i]) order.push_back(i);
     }
@@ -140,7 +139,8 @@ class Merger {
     for (DiffArrow arrow : arrows_) {
       arrow.from = number[arrow.from];
       arrow.to = number[arrow.to];
-      if (arrow.from != kUnmatched && arrow.to != kUnmatched) drawing.arrows.push_back(arrow);
+      if (arrow.from != NodeMatching::kNone && arrow.to != NodeMatching::kNone)
+        drawing.arrows.push_back(arrow);
     }
     return drawing;
   }

@@ -39,6 +39,7 @@ READERS = {
     "run.json": "testdata/import/trace.json",  # of the snapshot's process
     "profile.json.gz": "testdata/import/profile.json",
     "server.json": "testdata/traces/soft/inference_server.json",
+    "training_step.json": "testdata/traces/soft/training_step.json",
     "lifetimes.csv": "testdata/minimalloc/input.12.csv",
     "layers.json": "tests/docs/programs/layers.json",
     **dict.fromkeys(["train.py", "train_gpt.py", "serve.py", "server.py"], "tests/docs/programs/train.py"),
@@ -64,9 +65,9 @@ NOT_RUN = [  # and why
     (r"half_captured\.py", "needs PyTorch: testdata/torch-traces has its trace"),
     (r"^(mpirun|srun)\b", "needs MPI or Slurm"),
     (r"^podman\b", "needs Podman, and images"),
-    (r"…|<[a-z]+>|\b(FILE|MODEL|PROGRAM|COMMAND)\b", "a form of a command"),
+    (r"…|<[a-z]+>|\b(FILE|MODEL|PROGRAM|COMMAND|A B)\b", "a form of a command"),
     (r"tools/test\.sh", "tools/fresh.sh runs it by itself"),
-    (r"tools/gpu_check\.sh", "needs a GPU"),
+    (r"tools/gpu_check\.sh|--device cuda", "needs a GPU"),
     (r"tests/clients/", "needs PyTorch: tools/test.sh --clients runs it"),
     (r"pip wheel \./plugins/python|-m build --sdist", "tools/test.sh --all does the same"),
 ]

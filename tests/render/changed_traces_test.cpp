@@ -200,8 +200,8 @@ void ShowReport(const Trace& trace, const Report& report, Views& views) {
     views.Json("analyze",
                [&](std::ostream& out) { RenderJson(report, trace, out, bills, held, by); });
   }
-  const Explanation explanation = Explain(
-      {.file = "trace.json", .memory = AccountForMemory(Facts(trace)), .report = &report}, trace);
+  const Explanation explanation =
+      Explain("trace.json", {}, trace, AccountForMemory(Facts(trace)), &report);
   views.Text("explain", [&](auto& out) { RenderExplanation(explanation, trace, {}, out); });
   views.Json("explain", [&](auto& out) { RenderExplanationJson(explanation, out); });
   const TraceDiff diff = DiffTraces(trace, report, trace, report);

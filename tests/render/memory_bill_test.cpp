@@ -71,7 +71,9 @@ TEST_CASE("what is held at the end is billed by pool, segments apart from blocks
   CHECK(lines[1].name.find("private pool (0, 1)") != std::string::npos);
   CHECK(BillHeld(HeldTrace(), BillBy::kStack) ==
         std::vector<HeldLine>{{"no call stack", 0, 0, 2, 5 * kMiB}});
-  CHECK(BillHeld(HeldTrace(), BillBy::kStack, {}, kNever) ==
+  Trace later = HeldTrace();
+  later.histories = {{.devices = 1, .seq = 4}};
+  CHECK(BillHeld(later, BillBy::kStack) ==
         std::vector<HeldLine>{{"allocated before recording began (no stack)", 0, 0, 2, 5 * kMiB}});
 }
 

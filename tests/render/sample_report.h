@@ -107,6 +107,18 @@ inline Report SampleReport() {
   report.program = "build/workloads/fork_join";
   report.graphs = {graph};
   report.findings = {finding};
+  const MemoryAt all = {.reserved = 5 << 20,
+                        .in_use = 5 << 20,
+                        .allocated = 5 << 20,
+                        .requested = 5 << 20,
+                        .blocks = 2};
+  MemoryAt end = all;
+  end.seq = 12;
+  report.moments = {.peak_reserved = all,
+                    .peak_in_use = all,
+                    .peak_allocated = all,
+                    .peak_requested = all,
+                    .end = end};
   report.joins = {
       .captured_blocks = 4, .joined = 1, .without_stack = 1, .library_only = 1, .untouched = 1};
   report.totals = {.graphs = 1,

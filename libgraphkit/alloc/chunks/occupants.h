@@ -17,8 +17,8 @@ class Occupants {
  public:
   // Calls `visit(block, begin, end)` for each that lay in [begin, end), from below, until it says
   // false; then this does.
-  template <typename Visit>
-  bool Visit(Bytes begin, Bytes end, const Visit& visit) const {
+  template <typename Body>
+  bool Visit(Bytes begin, Bytes end, const Body& visit) const {
     auto at = ranges_.upper_bound(begin);
     if (at != ranges_.begin() && std::prev(at)->second.end > begin) --at;
     for (; at != ranges_.end() && at->first < end; ++at) {

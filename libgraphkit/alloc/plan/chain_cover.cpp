@@ -7,7 +7,7 @@
 namespace graphkit {
 namespace {
 
-constexpr uint32_t kNone = 0xffffffffu;
+constexpr uint32_t kNoItem = 0xffffffffu;
 // Most of the time an item that was freed not long ago can be taken from its follower.
 constexpr uint32_t kWindow = 256;
 
@@ -16,10 +16,10 @@ class ChainCoverer {
   explicit ChainCoverer(const Lanes& lanes)
       : lanes_(lanes),
         place_(lanes.size()),
-        follower_(lanes.size(), kNone),
-        follows_(lanes.size(), kNone),
+        follower_(lanes.size(), kNoItem),
+        follows_(lanes.size(), kNoItem),
         seen_(lanes.size()),
-        for_(lanes.size(), kNone),
+        for_(lanes.size(), kNoItem),
         ready_(lanes.lanes()),
         hopeless_(lanes.lanes()),
         looked_(lanes.lanes()) {
@@ -28,7 +28,7 @@ class ChainCoverer {
 
   ChainCover Run() {
     for (uint32_t item = 0; item < lanes_.size(); ++item) {
-      if (!TakeFree(item) && !Search(item, kWindow) && !Search(item, kNone)) GiveUp();
+      if (!TakeFree(item) && !Search(item, kWindow) && !Search(item, kNoItem)) GiveUp();
     }
     return Chains();
   }
@@ -55,7 +55,7 @@ class ChainCoverer {
   }
 
   Exits ExitsOf(std::span<const uint32_t> births) const {
-    std::vector<uint32_t> exit(lanes_.size(), kNone);
+    std::vector<uint32_t> exit(lanes_.size(), kNoItem);
     Exits exits;
     exits.first.resize(births.size() + 1);
     for (uint32_t item = 0; item < lanes_.size(); ++item) {
@@ -70,7 +70,7 @@ class ChainCoverer {
     std::vector<uint32_t> next(exits.first.begin(), exits.first.end() - 1);
     exits.items.resize(exits.first.back());
     for (uint32_t item = 0; item < lanes_.size(); ++item) {
-      if (exit[item] != kNone) exits.items[next[exit[item]]++] = item;
+      if (exit[item] != kNoItem) exits.items[next[exit[item]]++] = item;
     }
     return exits;
   }
@@ -93,7 +93,7 @@ class ChainCoverer {
     while (!ready.items.empty()) {
       const uint32_t earlier = ready.items.top();
       ready.items.pop();
-      if (follower_[earlier] != kNone) continue;
+      if (follower_[earlier] != kNoItem) continue;
       Link(earlier, item);
       return true;
     }
@@ -101,7 +101,7 @@ class ChainCoverer {
   }
 
   // Breadth first: what could follow what, until one has no follower. Only looks as many births
-  // back; kNone: at all.
+  // back; kNoItem: at all.
   bool Search(uint32_t item, uint32_t window) {
     ++round_;
     std::ranges::copy(hopeless_, looked_.begin());
@@ -112,7 +112,7 @@ class ChainCoverer {
       uint32_t& looked = looked_[lanes_.lane(later)];
       const uint32_t end = place_[later] + 1;
       uint32_t begin = looked;
-      if (window != kNone && end > window) begin = std::max(begin, end - window);
+      if (window != kNoItem && end > window) begin = std::max(begin, end - window);
       if (begin >= end) continue;
       looked = end;
       for (uint32_t at = exits.first[end]; at-- > exits.first[begin];) {
@@ -120,7 +120,7 @@ class ChainCoverer {
         if (seen_[earlier] == round_ || earlier == later) continue;
         seen_[earlier] = round_;
         for_[earlier] = later;
-        if (follower_[earlier] == kNone) {
+        if (follower_[earlier] == kNoItem) {
           Turn(earlier);
           return true;
         }
@@ -132,7 +132,7 @@ class ChainCoverer {
 
   // All on the way follow what they found.
   void Turn(uint32_t earlier) {
-    while (earlier != kNone) {
+    while (earlier != kNoItem) {
       const uint32_t later = for_[earlier];
       const uint32_t before = follows_[later];
       Link(earlier, later);
@@ -145,10 +145,10 @@ class ChainCoverer {
 
   ChainCover Chains() const {
     ChainCover cover;
-    cover.chain.assign(lanes_.size(), kNone);
+    cover.chain.assign(lanes_.size(), kNoItem);
     for (uint32_t item = 0; item < lanes_.size(); ++item) {
-      if (follows_[item] != kNone) continue;
-      for (uint32_t at = item; at != kNone; at = follower_[at]) cover.chain[at] = cover.chains;
+      if (follows_[item] != kNoItem) continue;
+      for (uint32_t at = item; at != kNoItem; at = follower_[at]) cover.chain[at] = cover.chains;
       ++cover.chains;
     }
     return cover;

@@ -41,35 +41,6 @@ std::vector<SegmentChange> ChangesOfSegments(const Trace& trace) {
   return changes;
 }
 
-// The sums of one device, or of all, while the sweep goes on.
-struct Running {
-  MemoryMoments moments = {};
-  MemoryAt now = {};
-
-  void Change(Seq seq, const MemoryAt& share, bool less) {
-    if (seq != now.seq) Settle();  // changes of one record count together
-    Add(share, less, &now);
-    now.seq = seq;
-  }
-  void Settle() {
-    const MemoryAt& reserved = moments.peak_reserved;
-    if (std::pair(now.reserved, now.in_use) > std::pair(reserved.reserved, reserved.in_use)) {
-      moments.peak_reserved = now;
-    }
-    if (now.in_use > moments.peak_in_use.in_use) moments.peak_in_use = now;
-    if (now.allocated > moments.peak_allocated.allocated) moments.peak_allocated = now;
-    if (now.requested > moments.peak_requested.requested) moments.peak_requested = now;
-    const Bytes outside = now.reserved - now.of_graphs;
-    moments.peak_outside_graphs = std::max(moments.peak_outside_graphs, outside);
-  }
-  MemoryMoments End(Seq records) {
-    Settle();
-    moments.end = now;
-    moments.end.seq = records;
-    return moments;
-  }
-};
-
 // Blocks in the order of one of their three places.
 class BlockSteps {
  public:
@@ -90,6 +61,35 @@ class BlockSteps {
 
 // Blocks are merged from their sorted columns: there may be millions.
 class MemoryTimeline::Sweep {
+  // The sums of one device, or of all, while the sweep goes on.
+  struct Running {
+    MemoryMoments moments = {};
+    MemoryAt now = {};
+
+    void Change(Seq seq, const MemoryAt& share, bool less) {
+      if (seq != now.seq) Settle();  // changes of one record count together
+      Add(share, less, &now);
+      now.seq = seq;
+    }
+    void Settle() {
+      const MemoryAt& reserved = moments.peak_reserved;
+      if (std::pair(now.reserved, now.in_use) > std::pair(reserved.reserved, reserved.in_use)) {
+        moments.peak_reserved = now;
+      }
+      if (now.in_use > moments.peak_in_use.in_use) moments.peak_in_use = now;
+      if (now.allocated > moments.peak_allocated.allocated) moments.peak_allocated = now;
+      if (now.requested > moments.peak_requested.requested) moments.peak_requested = now;
+      const Bytes outside = now.reserved - now.of_graphs;
+      moments.peak_outside_graphs = std::max(moments.peak_outside_graphs, outside);
+    }
+    MemoryMoments End(Seq records) {
+      Settle();
+      moments.end = now;
+      moments.end.seq = records;
+      return moments;
+    }
+  };
+
  public:
   Sweep(MemoryTimeline* timeline, const Lifetimes& lives)
       : to_(*timeline), trace_(timeline->trace_), lives_(lives), live_(trace_.graphs.size()) {
