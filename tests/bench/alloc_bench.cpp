@@ -122,44 +122,29 @@ Trace WithDeferred(int64_t deferred, int measured) {
   return t.Build();
 }
 
-// The time that finding complete blocks adds to a malloc: PyTorch's scan, and the index. Placing
-// isn't in it.
+// A replay with many deferred blocks: pair by pair, and with the views of mallocs.
 void BM_MallocWithDeferred(benchmark::State& state) {
   constexpr int kMeasured = 200;
   const Trace trace = WithDeferred(state.range(2), kMeasured);
   const Facts facts(trace);
-  const PolicyInfo& info = Policies()[static_cast<size_t>(state.range(0))];
+  const auto kind = static_cast<PolicyKind>(state.range(0));
   const bool scan = state.range(1) != 0;
-  state.SetLabel(std::string(info.name) + (scan ? ", scan" : ", index"));
-  const BlockOrder order = facts.Blocks(info.rule);
-  const GraphSlice slice = WholeTrace(trace);
-  FrontierReplay frontiers(trace, slice);
-  const std::vector<std::vector<StreamId>> streams = OtherStreams(trace);
-  const PolicyView view{trace, facts.in_edges(), order, frontiers, streams, slice};
-  const std::unique_ptr<ReusePolicy> policy =
-      info.make(view, scan ? PolicySearch::kScan : PolicySearch::kIndex);
-  const auto malloc_and_free = [&](size_t i) {
-    frontiers.AdvanceTo(trace.blocks[i].allocated);
-    policy->BeforeMalloc(BlockId(i));
-    frontiers.AdvanceTo(trace.blocks[i].free_requested);
-    policy->Free(BlockId(i));
-  };
-  const size_t first = trace.blocks.size() - kMeasured;
-  for (size_t i = 0; i + 1 < first; ++i) {
-    frontiers.AdvanceTo(trace.blocks[i].free_requested);
-    policy->Free(BlockId(i));
-  }
-  malloc_and_free(first - 1);  // with an index it notes what the deferred ones wait for
+  state.SetLabel(std::string(Policies()[static_cast<size_t>(kind)].name) +
+                 (scan ? ", scan" : ", index"));
+  ReplayTrace(facts, PolicyKind::kDefer);  // the facts are made
   for (auto _ : state) {
-    for (size_t i = first; i < trace.blocks.size(); ++i) malloc_and_free(i);
+    benchmark::DoNotOptimize(
+        ReplayTrace(facts, kind, {.missed = false, .bound = false, .scan = scan}));
   }
-  state.counters["per_malloc"] =
-      benchmark::Counter(kMeasured, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(BM_MallocWithDeferred)
     ->ArgsProduct({{static_cast<int64_t>(PolicyKind::kPyTorch),
                     static_cast<int64_t>(PolicyKind::kReuse)},
-                   {1, 0},
+                   {1},
+                   {100, 1'000, 10'000}})
+    ->ArgsProduct({{static_cast<int64_t>(PolicyKind::kPyTorch),
+                    static_cast<int64_t>(PolicyKind::kReuse)},
+                   {0},
                    {100, 1'000, 10'000, 100'000, 1'000'000}})
     ->Iterations(1);
 
