@@ -26,8 +26,8 @@ from normalise import normalise
 CUPTI_12, CUPTI_13 = 28, 130001
 
 
-def compare_with_golden(got, golden, update, lacks=()):
-    """Lines that say where the normalised trace differs from the golden one without what it `lacks`."""
+def compare_with_golden(got, golden, update):
+    """Lines that say where the normalised trace differs from the golden one."""
     if update:
         golden.parent.mkdir(parents=True, exist_ok=True)
         golden.write_text(got, encoding="utf-8")
@@ -35,8 +35,6 @@ def compare_with_golden(got, golden, update, lacks=()):
     if not golden.exists():
         return [f"there is no golden trace {golden}: make it with --update"]
     wanted = golden.read_text(encoding="utf-8")
-    for text in lacks:
-        wanted = wanted.replace(text, "")
     if got == wanted:
         return []
     diff = difflib.unified_diff(wanted.splitlines(), got.splitlines(), str(golden), "traced", n=1, lineterm="")
@@ -67,10 +65,9 @@ def check_trace(story, graphkit, options):
         lines.append(f"the program printed {stdout!r}, expected {story.STDOUT!r}")
     if has_golden(story):
         normalised = normalise(trace.read_text(encoding="utf-8"))
-        lacks = getattr(story, "CUDA_12_LACKS", []) if options.cuda == 12 else []
         if options.cuda == 12:
             normalised = without_cuda12(normalised)
-        lines += compare_with_golden(normalised, golden_trace(options), options.update, lacks)
+        lines += compare_with_golden(normalised, golden_trace(options), options.update)
     return lines + differences(getattr(story, "DRAWN", {}), graphkit.draw(trace), "drawn")
 
 

@@ -15,5 +15,3 @@ TOTALS = {"launches": 10}
 FINDINGS = [{"check": "missing-order", "severity": "error", "graph": graph} for graph in (0, 2, 4, 9)]
 FINDINGS += [{"check": "update-without-effect", "severity": severity} for severity in ("warning", "note")]
 NO_OTHER = "*"
-# CUPTI doesn't say which nodes an update changed, so that what they have then isn't known.
-CUDA_12_LACKS = [',"same":true']

@@ -14,5 +14,3 @@ FINDINGS = [
     {"check": "update-without-effect", "severity": "note", "graph": 7},
 ]
 NO_OTHER = "*"
-# CUPTI doesn't say which nodes an update changed, so that what they have then isn't known.
-CUDA_12_LACKS = [',"same":true']
