@@ -38,13 +38,21 @@ void Contents::Forget(uint64_t begin, uint64_t bytes) {
   marks_.erase(marks_.lower_bound(begin), marks_.lower_bound(begin + bytes));
 }
 
+// Does an object that the program wrote as one hold the range, and the address within or at its
+// begin? An address where an allocator's block may begin may also be that of a newer object.
+bool Contents::IsInput(uint64_t address, uint64_t begin, uint64_t end) const {
+  constexpr uint64_t kBlock = 512;  // PyTorch's; CUDA's own allocations are as aligned
+  const uint64_t first = std::min(address, begin);  // a mark in the middle is of a view
+  const auto after = written_.upper_bound(first);
+  if (after == written_.begin()) return false;
+  const auto& [start, object] = *std::prev(after);
+  if (!object.known || object.end < std::max(end, address)) return false;
+  return (start == first && object.object == first) || address % kBlock != 0;
+}
+
 // Since when the bytes behind a mark are unknown, for a read of the range; 0: they aren't.
 uint64_t Contents::When(uint64_t address, const Mark& mark, uint64_t begin, uint64_t end) const {
-  const uint64_t first = std::min(address, begin);  // a mark in the middle is of a view
-  const auto input = written_.find(first);
-  const bool is_input = input != written_.end() && input->second.known &&
-                        input->second.object == first && input->second.end >= end;
-  return is_input ? mark.sure : std::max(mark.sure, mark.maybe);
+  return IsInput(address, begin, end) ? mark.sure : std::max(mark.sure, mark.maybe);
 }
 
 // The same of the object that the range begins in.

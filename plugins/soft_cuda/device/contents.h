@@ -6,8 +6,8 @@
 //   kernel's kernel to be written      arguments don't say where they end: the read that asks ends
 //   them, the
 //                             allocation, or the next object that was written as one
-//   an address whose use      the same, unless what is read lies in one object that begins there:
-//   isn't known               an input
+//   an address whose use      the same, unless what is read lies in one object that begins there,
+//   isn't known               or that holds the address where no block may begin: an input
 //   memory that a library's   its bytes are unknown, exactly
 //   call writes
 #pragma once
@@ -57,6 +57,7 @@ class Contents {
   void Put(uint64_t begin, uint64_t end, bool known);
   void Cut(uint64_t begin, uint64_t end);
   uint64_t PassedBefore(uint64_t begin, uint64_t end) const;
+  bool IsInput(uint64_t address, uint64_t begin, uint64_t end) const;
   uint64_t When(uint64_t address, const Mark& mark, uint64_t begin, uint64_t end) const;
   void AddUnknown(uint64_t begin, uint64_t end, uint64_t since, std::vector<Part>& parts) const;
 

@@ -48,17 +48,11 @@ void AddOperand(const std::byte* at, std::vector<Passed>& memory) {
 }
 
 void AddWords(const WriteSlot& slot, const std::byte* at, std::vector<Passed>& memory) {
-  bool first = true;
-  for (uint32_t i = 0; i < slot.words; ++i) {
-    uint64_t address = 0;
-    std::memcpy(&address, at + 8 * size_t{i}, sizeof address);
-    const uint64_t end = EndOfMemory(address);
-    if (end == 0) continue;
-    const bool is_first = std::exchange(first, false);
-    if (is_first && slot.use == WriteSlot::Use::kAfterFirst) continue;
-    memory.push_back({address, end, slot.use != WriteSlot::Use::kUnknown});
-    if (slot.use == WriteSlot::Use::kFirst) return;
-  }
+  std::vector<uint64_t> words(slot.words);
+  std::memcpy(words.data(), at, 8 * words.size());
+  const auto is_memory = [](uint64_t word) { return EndOfMemory(word) != 0; };
+  for (const WrittenWord& word : WrittenWords(slot.use, words, is_memory))
+    memory.push_back({word.address, EndOfMemory(word.address), word.sure});
 }
 
 // `params`: one pointer a parameter; null: the values are in `buffer`.

@@ -54,11 +54,12 @@ struct ModuleInfo {
 // A parameter of a kernel that may hold addresses of memory that it writes (kernel_writes.h).
 struct WriteSlot {
   enum class Use : uint8_t {
-    kWritten,     // memory at the address is written
-    kUnknown,     // or not
-    kFirst,       // of the addresses in it the first one's memory is written, the others' is read
-    kAfterFirst,  // the first one's is read, the others' is written
-    kOperand,     // graphkit_soft_operand
+    kWritten,    // memory at the address is written
+    kUnknown,    // or not
+    kFirst,      // an array of addresses: the first one's memory is written, the others' is read
+    kLambda,     // a lambda of PyTorch's own kernels
+    kReduction,  // PyTorch's ReduceOp
+    kOperand,    // graphkit_soft_operand
   };
   uint32_t parameter;
   uint32_t offset;  // in the argument buffer

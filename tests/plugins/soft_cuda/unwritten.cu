@@ -9,6 +9,48 @@
 
 #include "conformance.h"
 
+// As PyTorch's kernels: their structs keep stale bytes in padding and in unused elements.
+namespace at::native {
+
+template <typename T>
+struct ReduceOp {
+  uint64_t stale[4];
+  const void* source;
+  void* results[2];  // the second one is set where there are two
+  void* accumulated;
+  void* buffer;
+  int* semaphores;
+  int64_t first;
+  bool flags[2];
+  int count;
+};
+template <typename Op>
+__global__ void reduce_kernel(Op op) {
+  *static_cast<int*>(op.results[0]) = *static_cast<const int*>(op.source);
+}
+
+template <int kOperands>
+struct Offsets {
+  uint32_t dimensions;
+  uint32_t divisors[25][3];
+  uint32_t strides[25][kOperands];
+};
+template <typename Function>
+__global__ void elementwise_kernel(int count, Function function) {
+  function(count);
+}
+
+template <int kOperands>
+void Index(const Offsets<kOperands>& offsets, int* out, const int* in) {
+  const auto move = [=] __device__(int i) {
+    const uint32_t at = offsets.strides[0][0];
+    out[at] = in[i];
+  };
+  elementwise_kernel<<<1, 1>>>(1, move);
+}
+
+}  // namespace at::native
+
 using namespace conformance;
 
 namespace {
@@ -110,6 +152,47 @@ CASE(WhereTheUseIsNotKnownAnUploadIsAnInput) {
   EXPECT(Read(out, 1)[0] == -1);  // all that was written there
   untyped<<<1, 1>>>(in, out);
   EXPECT(Read(in) == Numbers());
+}
+
+CASE(StaleAddressesInAReductionAreNotItsSource) {
+  int* in = Uploaded();
+  int* out = Uploaded();
+  int* other = Uploaded();
+  at::native::ReduceOp<int> op{};
+  for (uint64_t& word : op.stale) word = reinterpret_cast<uint64_t>(other) + 1;
+  op.source = in;
+  op.results[0] = out;
+  op.results[1] = other;
+  op.count = 1;
+  at::native::reduce_kernel<<<1, 1>>>(op);
+  EXPECT(Read(in) == Numbers());
+  EXPECT(Read(other) == Numbers());
+  EXPECT(IsUnknown(Read(out)));
+  op.count = 2;
+  at::native::reduce_kernel<<<1, 1>>>(op);
+  EXPECT(IsUnknown(Read(other)));
+}
+
+CASE(StaleAddressesInALambdaAreNotItsOutput) {
+  int* in = Uploaded();
+  int* out = Uploaded();
+  at::native::Offsets<2> offsets{.dimensions = 1};
+  const auto address = reinterpret_cast<uint64_t>(in);
+  for (int at = 1; at < 25; at += 2) std::memcpy(&offsets.strides[at], &address, sizeof address);
+  at::native::Index(offsets, out, in);
+  EXPECT(Read(in) == Numbers());
+  EXPECT(IsUnknown(Read(out)));
+}
+
+CASE(WhereTheUseIsNotKnownAPartOfAnUploadIsAnInput) {
+  int* in = Uploaded();
+  int* out = Allocate();
+  TakePair<<<1, 1>>>(Pair{1, {out, in + 1000}});
+  EXPECT(Read(in) == Numbers());
+  EXPECT(Read(in + 1000, 4)[0] == 1001);
+  EXPECT(Read(in + 990, 20)[10] == 1001);
+  TakePair<<<1, 1>>>(Pair{1, {out, in + 128}});  // where an allocator's block may begin
+  EXPECT(Read(in + 128, 1)[0] == (stale ? 129 : 0));
 }
 
 CASE(GraphsPassMemoryWhenTheyRun) {
