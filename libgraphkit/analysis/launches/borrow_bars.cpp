@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "libgraphkit/analysis/launches/borrow.h"
+#include "libgraphkit/model/segment_memory.h"
 
 namespace graphkit {
 namespace {
@@ -54,12 +55,10 @@ class BarFinder {
         pool_of_(facts.trace.blocks.size()) {}
 
   BorrowBars Find() {
+    const std::vector<SegmentId> segments = SegmentsOfBlocks(trace_);
     for (size_t i = 0; i < trace_.blocks.size(); ++i) {
       if (facts_.lives().blocks[i].root.valid()) BarBlock(BlockId(i));
-      pool_of_[i] = trace_.blocks[i].pool;
-    }
-    for (const Segment& segment : trace_.segments) {
-      if (segment.block.valid()) pool_of_[segment.block.index()] = segment.pool;
+      pool_of_[i] = segments[i] ? trace_[segments[i]].pool : trace_.blocks[i].pool;
     }
     FindStrays();
     FindOutside();

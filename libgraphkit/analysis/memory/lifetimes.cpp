@@ -10,6 +10,7 @@
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/group_by.h"
 #include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/model/segment_memory.h"
 
 namespace graphkit {
 namespace {
@@ -389,10 +390,8 @@ std::vector<uint32_t> BlocksBySeq(const Trace& trace, Seq Block::*seq) {
 }
 
 std::vector<bool> BacksSegment(const Trace& trace) {
-  std::vector<bool> backs(trace.blocks.size());
-  for (const Segment& segment : trace.segments) {
-    if (segment.block.index() < backs.size()) backs[segment.block.index()] = true;
-  }
+  std::vector<bool> backs;
+  for (const SegmentId segment : SegmentsOfBlocks(trace)) backs.push_back(segment.valid());
   return backs;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "libgraphkit/model/segment_memory.h"
+
 namespace graphkit {
 namespace {
 
@@ -189,7 +191,7 @@ class MemoryTimeline::Sweep {
 
 MemoryTimeline::MemoryTimeline(const Trace& trace, const Lifetimes& lives)
     : trace_(trace),
-      backs_segment_(BacksSegment(trace)),
+      segments_(SegmentsOfBlocks(trace)),
       device_of_(DevicesOfBlocks(trace)),
       devices_(device_of_) {
   std::ranges::sort(devices_);
@@ -205,9 +207,12 @@ bool MemoryTimeline::OnDevice(size_t block, DeviceIndex device) const {
 MemoryAt MemoryTimeline::ShareOf(size_t id) const {
   const Block& block = trace_.blocks[id];
   const Bytes size = AllocatedSize(block);
-  MemoryAt share{.reserved = FromDriver(trace_, block) ? size : 0, .segments = backs_segment_[id]};
+  MemoryAt share{.reserved = FromDriver(trace_, block) ? size : 0};
   if (PoolKindOf(trace_, block) == PoolKind::kGraph) share.of_graphs = share.reserved;
-  if (backs_segment_[id]) return share;
+  if (const SegmentId segment = segments_[id]) {
+    share.segments = trace_[segment].block == BlockId(id);  // not its further pieces
+    return share;
+  }
   share.in_use = share.allocated = size;
   share.requested = block.size;
   share.blocks = 1;
@@ -236,7 +241,7 @@ std::vector<BlockId> MemoryTimeline::InUse(DeviceIndex device, Seq seq) const {
   for (size_t i = 0; i < trace_.blocks.size(); ++i) {
     const Block& block = trace_.blocks[i];
     const bool alive = block.allocated <= seq && seq < block.free_completed;
-    if (alive && !backs_segment_[i] && OnDevice(i, device)) blocks.emplace_back(i);
+    if (alive && !segments_[i] && OnDevice(i, device)) blocks.emplace_back(i);
   }
   return blocks;
 }
@@ -291,9 +296,10 @@ bool FromDriver(const Trace& trace, const Block& block) {
 std::vector<DeviceIndex> DevicesOfBlocks(const Trace& trace) {
   std::vector<DeviceIndex> devices;
   devices.reserve(trace.blocks.size());
-  for (const Block& block : trace.blocks) devices.push_back(DeviceOf(trace, block.stream));
-  for (const Segment& segment : trace.segments) {
-    if (segment.block) devices[segment.block.index()] = DeviceOf(trace, segment.stream);
+  const std::vector<SegmentId> segments = SegmentsOfBlocks(trace);
+  for (size_t i = 0; i < trace.blocks.size(); ++i) {
+    const StreamId own = trace.blocks[i].stream;
+    devices.push_back(DeviceOf(trace, segments[i] ? trace[segments[i]].stream : own));
   }
   return devices;
 }

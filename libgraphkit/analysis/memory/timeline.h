@@ -48,7 +48,7 @@ class MemoryTimeline {
   MemoryAt ShareOf(size_t block) const;
 
   const Trace& trace_;
-  std::vector<bool> backs_segment_;     // by block
+  std::vector<SegmentId> segments_;     // by block: that it is the memory of
   std::vector<DeviceIndex> device_of_;  // by block
   std::vector<DeviceIndex> devices_;
   std::vector<MemoryMoments> by_device_;  // as far as the last device

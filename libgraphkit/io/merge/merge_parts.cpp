@@ -8,41 +8,13 @@
 #include "libgraphkit/demangle.h"
 #include "libgraphkit/io/import/range_map.h"
 #include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/model/segment_memory.h"
 #include "libgraphkit/model/tool_ids.h"
 
 namespace graphkit {
 namespace {
 
 std::string Named(const char* what, uint32_t id) { return what + std::to_string(id); }
-
-// The blocks of a trace that were asked of the driver, by address.
-std::multimap<Address, BlockId> DriverBlocks(const Trace& trace) {
-  std::multimap<Address, BlockId> blocks;
-  for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    const Block& block = trace.blocks[i];
-    const bool driver = !block.segment && block.pool && trace[block.pool].kind == PoolKind::kDevice;
-    if (driver) blocks.emplace(block.address, BlockId(i));
-  }
-  return blocks;
-}
-
-// True if the block, or a run of adjacent ones that begins with it, is that long: an expandable
-// segment grows by several pieces at once, each a driver block of its own, in the order of their
-// addresses.
-bool HasRun(const Trace& base, const std::multimap<Address, BlockId>& blocks, BlockId first,
-            Bytes size) {
-  Bytes found = base[first].size;
-  for (BlockId last = first; found < size;) {
-    const auto [begin, end] = blocks.equal_range(base[first].address + found);
-    const auto next = std::find_if(begin, end, [&](const auto& entry) {
-      return base[entry.second].allocated > base[last].allocated;
-    });
-    if (next == end) return false;
-    last = next->second;
-    found += base[last].size;
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -59,8 +31,8 @@ void NotJoinedList::Add(const std::string& what, const std::string& example) {
 std::map<BlockId, BlockId> SameDriverBlocks(const Trace& snapshot, const Trace& base,
                                             NotJoinedList* not_joined) {
   std::map<BlockId, BlockId> same;
-  const std::multimap<Address, BlockId> mine = DriverBlocks(snapshot);
-  const std::multimap<Address, BlockId> theirs = DriverBlocks(base);
+  const BlocksByAddress mine = DriverBlocks(snapshot);
+  const BlocksByAddress theirs = DriverBlocks(base);
   for (auto at = mine.begin(); at != mine.end();) {
     const auto end = mine.upper_bound(at->first);
     const auto [first, last] = theirs.equal_range(at->first);
@@ -71,8 +43,8 @@ std::map<BlockId, BlockId> SameDriverBlocks(const Trace& snapshot, const Trace& 
     while (!here.empty()) {
       const BlockId block = here.back();
       here.pop_back();
-      const bool fits = !there.empty() && HasRun(base, theirs, there.back(), snapshot[block].size);
-      if (fits) {
+      const Bytes size = snapshot[block].size;
+      if (!there.empty() && !RunOfBlocks(base, theirs, there.back(), size).empty()) {
         same[block] = there.back();
         there.pop_back();
       } else if (!base.blocks.empty()) {
