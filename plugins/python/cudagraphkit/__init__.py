@@ -9,12 +9,17 @@
     cudagraphkit.analyze(trace).findings                  # findings with advice
     cudagraphkit.plan(trace)["peak_bytes"]                # the peak of a planned placement
     cudagraphkit.estimate(trace, [1, 2, 4, 8])["total"]   # memory of graphs of these sizes
+    cudagraphkit.explain("snapshot.pickle").holders       # who holds the memory, of any file
+    cudagraphkit.show("snapshot.pickle")                  # in a notebook: the report; %load_ext cudagraphkit: %%graphkit
 """
 
+from ._answers import Diff, Explanation, Page, Verdict, check, diff, explain, report, show
+from ._magic import load_ipython_extension
 from ._native import Error
 from ._report import Report, analyze, estimate, plan
 from ._trace import Trace, load, merge
 from ._tracing import Recording, trace
 
 __version__ = "0.1.0"
-__all__ = ["Error", "Recording", "Report", "Trace", "analyze", "estimate", "load", "merge", "plan", "trace"]
+__all__ = ["Diff", "Error", "Explanation", "Page", "Recording", "Report", "Trace", "Verdict", "analyze", "check", "diff",
+           "estimate", "explain", "load", "load_ipython_extension", "merge", "plan", "report", "show", "trace"]

@@ -14,17 +14,22 @@ FINDING = [("check", object), ("severity", object), ("bytes", "i8"), ("graph", "
            ("advice", object)]
 
 
+def findings_of(findings: Iterable[Dict[str, Any]]) -> np.ndarray:
+    """Findings of a document of graphkit's as an array."""
+    rows = []
+    for finding in findings:
+        graph = finding.get("graph")
+        rows.append((finding["check"], finding["severity"], finding.get("bytes") or 0, -1 if graph is None else graph,
+                     finding["message"], finding.get("advice", "")))
+    return np.array(rows, dtype=FINDING)
+
+
 class Report(Dict[str, Any]):
     """The document that `graphkit analyze --format json` writes, and its findings as an array."""
 
     @property
     def findings(self) -> np.ndarray:
-        rows = []
-        for finding in self["findings"]:
-            graph = finding.get("graph")
-            rows.append((finding["check"], finding["severity"], finding.get("bytes") or 0, -1 if graph is None else graph,
-                         finding["message"], finding.get("advice", "")))
-        return np.array(rows, dtype=FINDING)
+        return findings_of(self["findings"])
 
 
 def _trace_of(trace: Union[Trace, Path]) -> Trace:

@@ -72,11 +72,15 @@ class Recording:
         with tempfile.TemporaryDirectory() as folder:
             snapshot = os.path.join(folder, "snapshot.pickle")
             self._torch.cuda.memory._dump_snapshot(snapshot)
+            self._keep(snapshot, end)
             self.trace = load(snapshot, "torch-snapshot")
         if self.path is not None:
             self.trace.save(self.path)
             self.trace.path = self.path
         self._measure(self.trace, end)
+
+    def _keep(self, snapshot: str, end: int) -> None:
+        """What of the snapshot becomes the trace: all of it."""
 
     def _measure(self, trace: Trace, end: int) -> None:
         blocks = trace.blocks

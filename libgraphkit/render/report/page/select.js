@@ -53,7 +53,7 @@ function remember() {
   if (chosen) parts.push(chosen);
   if (groups.chosen >= 0 && !("block" in selection)) parts.push(["line", groups.keys[groups.chosen]]);
   const hash = parts.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&");
-  history.replaceState(null, "", hash ? `#${hash}` : location.href.split("#")[0]);
+  history.replaceState(null, "", location.href.split("#")[0] + (hash ? `#${hash}` : ""));
 }
 
 async function followAddress() {
