@@ -42,6 +42,7 @@ READERS = {
     "training_step.json": "testdata/traces/soft/training_step.json",
     "lifetimes.csv": "testdata/minimalloc/input.12.csv",
     "layers.json": "tests/docs/programs/layers.json",
+    "sanitizer.log": "testdata/transcripts/sanitizer.log",
     **dict.fromkeys(["train.py", "train_gpt.py", "serve.py", "server.py"], "tests/docs/programs/train.py"),
     "half_captured.py": "tests/clients/torch/half_captured.py",
     "capture_two_sizes.py": "tests/docs/programs/capture_two_sizes.py",
@@ -52,6 +53,7 @@ OF_PAGE = {
     "docs/diff.md": {"before.pickle": "testdata/torch-snapshots/transformer_step.pickle",
                      "after.pickle": "testdata/torch-snapshots/transformer_forward.pickle"},
     "docs/coverage.md": {"trace.json": "testdata/torch-traces/half_captured.json.zst"},
+    "docs/errors/illegal-address.md": {"trace.json": "testdata/torch-traces/planted_rebound_input.json.zst"},
     "docs/replay.md": {"snapshot.pickle": "testdata/torch-snapshots/transformer_forward.pickle"},
     "docs/vllm.md": {"engine.json": "testdata/traces/soft/inference_server.json"},
 }

@@ -15,7 +15,7 @@ NAME = "a\x1b]0;title\x07\x1b[31m\n\u202eb"
 COMMANDS = [[], ["explain"], ["analyze"], ["check"], ["replay"], ["plan"], ["dot"], ["export"],
             ["estimate"], ["import"], ["report", "-o", "report.html"], ["check", "--format", "junit"],
             ["check", "--format", "markdown"], ["check", "--config"], ["check", "--baseline"], ["coverage"],
-            ["trace", "--device", "soft"], ["help"], ["replay", "--allocator"], ["execute"], ["predict"], ["borrow"], ["trade"], ["launch-order"], ["merge"], ["export", "--format", "csv"]]
+            ["trace", "--device", "soft"], ["help"], ["replay", "--allocator"], ["execute"], ["predict"], ["borrow"], ["trade"], ["launch-order"], ["merge"], ["where", "0x10", "--from"], ["export", "--format", "csv"]]
 
 
 def inputs(testdata):

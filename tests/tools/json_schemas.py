@@ -47,6 +47,9 @@ def commands() -> list[list[str]]:
     views += [["coverage", file] for file in [*traces, "torch-traces/half_captured.json.zst"]]
     views += [["check", file, "--limit", "min-coverage=90%"] for file in ("torch-traces/half_captured.json.zst", traces[0])]
     views += [["doctor"]]
+    views += [["where", "traces/soft/inference_server.json", "0x102400000", *at] for at in ([], ["--at", "launch:3"])]
+    views += [["where", "torch-traces/planted_rebound_input.json.zst", "--from", "transcripts/sanitizer.log"]]
+    views += [["where", file, "0x7e8000101400", "--at", "peak"] for file in [traces[0], snapshots[0]]]
     if (pathlib.Path(GRAPHKIT).resolve().parents[1] / "lib/graphkit/soft_cuda").is_dir():
         views += [["doctor", "--soft"], ["doctor", "--soft", "--list", "all"]]
     return [[*view, "--format", "json"] for view in views] + [

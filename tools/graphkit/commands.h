@@ -13,6 +13,7 @@ namespace graphkit {
 #define GRAPHKIT_COMMANDS(ROW)            \
   ROW(Explain, "Inspect a file")          \
   ROW(Analyze, "Inspect a file")          \
+  ROW(Where, "Inspect a file")            \
   ROW(Coverage, "Inspect a file")         \
   ROW(Dot, "Inspect a file")              \
   ROW(Report, "Inspect a file")           \

@@ -65,6 +65,7 @@ int Parse(CLI::App& app, int argc, char** argv, const int& exit_code) {
   try {
     std::vector<std::string> words = args;
     HideSeparator(words);
+    JoinLaunch(words);
     std::ranges::reverse(words);  // as CLI11 takes them
     app.parse(std::move(words));
   } catch (const CLI::Success& shown) {  // --help, --version

@@ -31,12 +31,6 @@ std::optional<DeviceIndex> BusiestDevice(const MemoryTimeline& timeline) {
   return busiest;
 }
 
-std::string PlaceText(const std::vector<Seq>& events, Seq seq) {
-  if (events.empty()) return "record " + FormatCount(seq);
-  const auto event = std::ranges::lower_bound(events, seq) - events.begin();
-  return "event " + FormatCount(static_cast<uint64_t>(event));
-}
-
 Result<Seq> SeqOf(uint64_t number, const std::vector<Seq>& events, const Trace& trace) {
   const uint64_t count = events.empty() ? trace.records : events.size();
   if (number < count) return events.empty() ? static_cast<Seq>(number) : events[number];
@@ -47,6 +41,12 @@ Result<Seq> SeqOf(uint64_t number, const std::vector<Seq>& events, const Trace& 
 }
 
 }  // namespace
+
+std::string RecordText(const std::vector<Seq>& events, Seq seq) {
+  if (events.empty()) return "record " + FormatCount(seq);
+  const auto event = std::ranges::lower_bound(events, seq) - events.begin();
+  return "event " + FormatCount(static_cast<uint64_t>(event));
+}
 
 std::string CheckMoment(const std::string& text) {
   if (text == "peak" || text == "end" || NumberIn(text)) return "";
@@ -70,7 +70,7 @@ Result<HeldAt> FindHeldAt(const std::string& text, const Trace& trace) {
   } else {
     moment = (device ? timeline.Of(*device) : timeline.all()).peak_in_use;
     at.text = "at the peak in use, " + FormatBytes(moment.in_use) + " (" +
-              PlaceText(events, moment.seq) + "),";
+              RecordText(events, moment.seq) + "),";
   }
   at.seq = moment.seq;
   return at;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "libgraphkit/analysis/memory/memory_bill.h"
 #include "libgraphkit/model/trace.h"
@@ -16,5 +17,8 @@ std::string CheckMoment(const std::string& text);
 // "": the end; a number: an event of that device in a history, else a record. Fails when there is
 // no such event.
 Result<HeldAt> FindHeldAt(const std::string& text, const Trace& trace);
+
+// "record 33"; "event 3,697" of a history. `events`: the places of its events (PlacesOfEvents).
+std::string RecordText(const std::vector<Seq>& events, Seq seq);
 
 }  // namespace graphkit

@@ -15,8 +15,10 @@
 #pragma once
 
 #include <ostream>
+#include <vector>
 
 #include "libgraphkit/analysis/explain/explanation.h"
+#include "libgraphkit/analysis/explain/where.h"
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
@@ -32,5 +34,12 @@ void RenderExplanation(const Explanation& explanation, const Trace& trace,
 
 // Schema "graphkit-explain", version 1 (docs/cli.md).
 void RenderExplanationJson(const Explanation& explanation, std::ostream& out);
+
+// `graphkit where`: text, and schema "graphkit-where", version 1. `others`: further faulting
+// addresses of the report that the address is from.
+void RenderWhere(const Whereabouts& where, const std::vector<Address>& others, const Trace& trace,
+                 const TextStyle& style, std::ostream& out);
+void RenderWhereJson(const Whereabouts& where, const std::vector<Address>& others,
+                     const Trace& trace, std::ostream& out);
 
 }  // namespace graphkit

@@ -17,6 +17,14 @@ inline void HideSeparator(std::vector<std::string>& args) {
   if (separator != args.end()) *separator = kHiddenSeparator;
 }
 
+// Before parsing: `where … --at launch 17` names one moment.
+inline void JoinLaunch(std::vector<std::string>& args) {
+  const auto at = std::ranges::find(args, "--at");
+  if (args.empty() || args.front() != "where" || args.end() - at < 3 || at[1] != "launch") return;
+  at[1] += ":" + at[2];
+  args.erase(at + 2);
+}
+
 // After parsing: whether the program was separated from the options. Leaves the program's words as
 // they were given.
 inline bool TakeSeparator(std::vector<std::string>& words) {
