@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,7 +42,26 @@ struct EstimatedSize {
   ByteRange own_pools;    // reserved, with a pool for each graph
   ByteRange pool_growth;  // by which one pool of all sizes grows for it, the largest size first
   ByteRange execs;
+  // Host time of the captures of `like`; 0: not recorded, or simulated.
+  Nanoseconds capture_ns = 0;
   bool operator==(const EstimatedSize&) const = default;
+};
+
+// Requests of one size.
+struct SizeCount {
+  uint64_t size = 0;
+  uint64_t count = 0;
+  bool operator==(const SizeCount&) const = default;
+};
+
+// The sizes of the estimate were chosen to have the least padding within a budget.
+struct ChosenSizes {
+  Bytes budget = 0;
+  uint64_t candidates = 0;
+  std::vector<SizeCount> launches = {};  // by size, as EstimatedSize
+  std::vector<uint64_t> padding = {};    // the same: beyond their requests, in units of the size
+  uint64_t requested = 0;                // in units of the size, of all requests
+  bool operator==(const ChosenSizes&) const = default;
 };
 
 struct MemoryEstimate {
@@ -54,6 +74,7 @@ struct MemoryEstimate {
   ByteRange own_pools;                    // reserved: a pool for each graph
   ByteRange execs;
   ExecSource exec_source = ExecSource::kEstimated;
+  std::optional<ChosenSizes> chosen = {};
   std::vector<std::string> notes = {};  // for people, what the figures don't hold or rest on
   bool operator==(const MemoryEstimate&) const = default;
 };

@@ -30,6 +30,7 @@ def commands() -> list[list[str]]:
     views += [["analyze", "estimate/measured.json.zst"]]
     views += [["estimate", file, "--sizes", "1,2,4,32", "--captured", "1,2,4,8"]
               for file in ("traces/soft/inference_server.json", "torch-traces/resnet.json.zst")]
+    views += [["estimate", "traces/soft/inference_server.json", "--budget", "40MiB", "--histogram", "transcripts/requests.csv"]]
     views += [["explain", file] for file in [*traces, *snapshots, *drawings, *files("minimalloc/input.12.csv", "import/profile.json")]]
     views += [["check", file, "--limit", "max-deferred=0,max-leaks=0,max-peak=1MiB"] for file in traces]
     views += [["diff", before, after] for before in traces[:5] for after in traces[:5]]
@@ -46,10 +47,10 @@ def commands() -> list[list[str]]:
     views += [["export", file] for file in traces] + [["export", *traces[:2]]]
     views += [["coverage", file] for file in [*traces, "torch-traces/half_captured.json.zst"]]
     views += [["check", file, "--limit", "min-coverage=90%"] for file in ("torch-traces/half_captured.json.zst", traces[0])]
-    views += [["doctor"]]
     views += [["where", "traces/soft/inference_server.json", "0x102400000", *at] for at in ([], ["--at", "launch:3"])]
     views += [["where", "torch-traces/planted_rebound_input.json.zst", "--from", "transcripts/sanitizer.log"]]
     views += [["where", file, "0x7e8000101400", "--at", "peak"] for file in [traces[0], snapshots[0]]]
+    views += [["doctor"]]
     if (pathlib.Path(GRAPHKIT).resolve().parents[1] / "lib/graphkit/soft_cuda").is_dir():
         views += [["doctor", "--soft"], ["doctor", "--soft", "--list", "all"]]
     return [[*view, "--format", "json"] for view in views] + [

@@ -7,9 +7,11 @@
 #include <utility>
 
 #include "libgraphkit/alloc/estimate/captured_sizes.h"
+#include "libgraphkit/alloc/estimate/least_padding.h"
 #include "libgraphkit/alloc/estimate/size_choices.h"
 #include "libgraphkit/alloc/models/alloc_conf.h"
 #include "libgraphkit/alloc/models/caching_allocator.h"
+#include "libgraphkit/analysis/launches/host_time.h"
 #include "libgraphkit/analysis/memory/exec_memory.h"
 #include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/analysis/order/topology.h"
@@ -19,6 +21,7 @@ namespace graphkit {
 namespace {
 
 constexpr size_t kMostSizes = 100'000;
+constexpr size_t kMostCandidates = 1024;  // to choose from
 constexpr uint64_t kLargestSize = 1'000'000'000'000;
 
 // The captures of one size, as they are expected: whose calls, and the bytes of each block.
@@ -274,6 +277,49 @@ bool AddPart(std::string_view part, std::set<uint64_t>* sizes) {
   return true;
 }
 
+// Of candidates up to the smallest that holds the largest request, which is captured first.
+Result<std::vector<SizeOption>> CostsOf(const Trace& trace, EstimateOptions options,
+                                        const std::vector<SizeCount>& requests) {
+  std::set<uint64_t> candidates(options.sizes.begin(), options.sizes.end());
+  if (candidates.empty()) {
+    for (const SizeCount& request : requests) candidates.insert(request.size);
+  }
+  const auto largest = candidates.lower_bound(requests.back().size);
+  if (largest == candidates.end() || candidates.size() > kMostCandidates) {
+    return Error{.message = std::to_string(candidates.size()) +
+                            " candidates, and a request of size " +
+                            std::to_string(requests.back().size),
+                 .hint = "--sizes needs at most " + std::to_string(kMostCandidates) +
+                         " sizes, one of them as large as the largest request"};
+  }
+  candidates.erase(std::next(largest), candidates.end());
+  std::vector<SizeOption> costs;
+  for (const uint64_t size : candidates) {
+    options.sizes = {size, *candidates.rbegin()};
+    if (size == *candidates.rbegin()) options.sizes.pop_back();
+    const Result<MemoryEstimate> pair = EstimateMemory(trace, options);
+    if (!pair) return pair.error();
+    const EstimatedSize& last = pair->sizes.back();
+    costs.push_back({size, last.pool_growth.bytes + last.execs.bytes});
+  }
+  return costs;
+}
+
+// Each request to the smallest size that holds it. The sizes descend.
+ChosenSizes Assign(const MemoryEstimate& estimate, const std::vector<SizeCount>& requests) {
+  ChosenSizes chosen;
+  for (const EstimatedSize& size : estimate.sizes) chosen.launches.push_back({size.size, 0});
+  chosen.padding.resize(chosen.launches.size());
+  for (const SizeCount& request : requests) {
+    size_t at = chosen.launches.size() - 1;
+    while (chosen.launches[at].size < request.size) --at;
+    chosen.launches[at].count += request.count;
+    chosen.padding[at] += (chosen.launches[at].size - request.size) * request.count;
+    chosen.requested += request.size * request.count;
+  }
+  return chosen;
+}
+
 }  // namespace
 
 Result<std::vector<uint64_t>> ParseSizes(std::string_view text) {
@@ -318,11 +364,15 @@ Result<MemoryEstimate> EstimateMemory(const Trace& trace, const EstimateOptions&
   const std::vector<ExecPartCounts> parts = CountGraphParts(trace, roots);
   const PoolModel pools = {trace, *captured, ConfigFor(&estimate), ChooseSizes(*captured)};
   const std::vector<ByteRange> pool = GrowthOfOnePool(pools, rounds);
+  const std::vector<HostTime> times = FindHostTimes(trace);
   for (size_t i = 0; i < rounds.size(); ++i) {
     const ByteRange before = i == 0 ? ByteRange() : pool[i - 1];
     EstimatedSize size = SizeOf(pools, rounds[i], pool[i], before);
-    for (const uint32_t graph : rounds[i].like->graphs)
-      size.execs += model.Of(parts[captured->graphs[graph].graph.index()]);
+    for (const uint32_t graph : rounds[i].like->graphs) {
+      const size_t like = captured->graphs[graph].graph.index();
+      size.execs += model.Of(parts[like]);
+      if (estimate.device != DeviceKind::kSoft) size.capture_ns += times[like].total;
+    }
     estimate.own_pools += size.own_pools;
     estimate.execs += size.execs;
     estimate.sizes.push_back(size);
@@ -331,6 +381,31 @@ Result<MemoryEstimate> EstimateMemory(const Trace& trace, const EstimateOptions&
   estimate.exec_source =
       model.measured_execs > 0 ? ExecSource::kCalibrated : ExecSource::kEstimated;
   AddNotes(trace, *captured, &estimate);
+  return estimate;
+}
+
+Result<MemoryEstimate> EstimateWithin(const Trace& trace, EstimateOptions options,
+                                      const std::vector<SizeCount>& requests, Bytes budget) {
+  const Result<std::vector<SizeOption>> costs = CostsOf(trace, options, requests);
+  if (!costs) return costs.error();
+  const auto chosen = FindLeastPadding(requests, *costs, budget);
+  if (!chosen) {
+    return Error{.message = "size " + std::to_string(costs->back().size) + " alone needs " +
+                            FormatBytes(costs->back().bytes) + "; the budget is " +
+                            FormatBytes(budget),
+                 .hint = "raise --budget"};
+  }
+  options.sizes = chosen->sizes;
+  Result<MemoryEstimate> estimate = EstimateMemory(trace, options);
+  if (!estimate) return estimate;
+  estimate->chosen = Assign(*estimate, requests);
+  estimate->chosen->budget = budget;
+  estimate->chosen->candidates = costs->size();
+  if (const Bytes high = estimate->shared_pool.high + estimate->execs.high; high > budget) {
+    estimate->notes.push_back("the upper end, " + FormatBytes(high) +
+                              ", is beyond the budget; --exec-costs, and captures of more "
+                              "sizes, narrow it");
+  }
   return estimate;
 }
 

@@ -25,6 +25,12 @@ struct EstimateOptions {
 
 Result<MemoryEstimate> EstimateMemory(const Trace& trace, const EstimateOptions& options);
 
+// The same of those of the options' sizes (none: the sizes of the requests) that have the least
+// padding within the budget, with one pool for all. Each size is charged with the growth of a pool
+// that only the largest was captured into before, and with its execs.
+Result<MemoryEstimate> EstimateWithin(const Trace& trace, EstimateOptions options,
+                                      const std::vector<SizeCount>& requests, Bytes budget);
+
 // "1,2,4,8-64:8": numbers, and ranges with a step; ascending, each once.
 Result<std::vector<uint64_t>> ParseSizes(std::string_view text);
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "libgraphkit/model/estimate.h"
 #include "libgraphkit/model/pipeline_layers.h"
 #include "libgraphkit/model/plan_problem.h"
 #include "libgraphkit/model/planned_memory.h"
@@ -49,5 +50,9 @@ Result<LifetimeTable> ReadLifetimeCsv(const std::string& path);
 Result<PipelineLayers> ReadLayersFile(const std::string& path);
 // The same of the file's text; errors name `file`.
 Result<PipelineLayers> ParseLayers(const std::string& text, const std::string& file);
+
+// The requests of a server by their size (docs/estimate.md): a table with the columns `size` and
+// `count`. Ascending, each size once; sizes, and all counts together, are at most 10^9.
+Result<std::vector<SizeCount>> ParseHistogram(const std::string& text, const std::string& file);
 
 }  // namespace graphkit

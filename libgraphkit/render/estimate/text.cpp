@@ -1,6 +1,10 @@
+#include <algorithm>
+#include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "libgraphkit/analysis/launches/host_time.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/render/estimate/estimate.h"
 #include "libgraphkit/render/printable.h"
@@ -26,6 +30,31 @@ std::string KindText(const EstimatedKind& kind) {
          ", captured at size " + sizes;
 }
 
+// "capture 3 of 8 sizes, 1,4,8: padding 4.1% (1,234 beyond 30,000 requested), in 11.9 MiB of 12
+// MiB".
+std::string ChosenText(const MemoryEstimate& estimate) {
+  const ChosenSizes& chosen = *estimate.chosen;
+  const uint64_t padding = std::reduce(chosen.padding.begin(), chosen.padding.end());
+  const double all = static_cast<double>(padding + chosen.requested);
+  std::string sizes;
+  for (const SizeCount& size : chosen.launches)
+    sizes = std::to_string(size.size) + (sizes.empty() ? "" : ",") + sizes;
+  return "capture " + FormatCount(chosen.padding.size()) + " of " +
+         Counted(chosen.candidates, "size") + ", " + sizes + ": padding " +
+         FormatPercent(static_cast<double>(padding) / all) + " (" + FormatCount(padding) +
+         " beyond " + FormatCount(chosen.requested) + " requested), in " +
+         FormatBytes(estimate.shared_pool.bytes + estimate.execs.bytes) + " of " +
+         FormatBytes(chosen.budget);
+}
+
+// Beside a size that was chosen: what runs in it.
+TextRow ChosenRow(const MemoryEstimate& estimate, const EstimatedSize& size) {
+  const auto at = static_cast<size_t>(&size - estimate.sizes.data());
+  return {FormatCount(estimate.chosen->launches[at].count),
+          FormatCount(estimate.chosen->padding[at]),
+          size.capture_ns == 0 ? "-" : FormatNanoseconds(size.capture_ns)};
+}
+
 }  // namespace
 
 void RenderEstimate(const MemoryEstimate& estimate, const TextStyle& style, std::ostream& out) {
@@ -34,18 +63,25 @@ void RenderEstimate(const MemoryEstimate& estimate, const TextStyle& style, std:
   if (soft) out << "recorded on the software device (simulated)\n";
   if (!estimate.alloc_conf.empty())
     out << Wrapped("", "PyTorch's allocator with " + Printable(estimate.alloc_conf), style);
-  const auto row = [](const EstimatedSize& size) {
-    return TextRow{std::to_string(size.size),
-                   FormatCount(size.graphs),
-                   size.captured ? "captured" : std::to_string(size.like),
-                   RangeText(size.own_pools),
-                   RangeText(size.pool_growth),
-                   RangeText(size.execs)};
+  TextRow head = {"size",       "graphs", "like", "pools of their own", "one pool grows by",
+                  "executables"};
+  if (estimate.chosen) {
+    out << Wrapped("", ChosenText(estimate), style);
+    head.insert(head.end(), {"launches", "padding", "capture"});
+  }
+  const auto row = [&](const EstimatedSize& size) {
+    TextRow cells{std::to_string(size.size),
+                  FormatCount(size.graphs),
+                  size.captured ? "captured" : std::to_string(size.like),
+                  RangeText(size.own_pools),
+                  RangeText(size.pool_growth),
+                  RangeText(size.execs)};
+    if (estimate.chosen) std::ranges::move(ChosenRow(estimate, size), std::back_inserter(cells));
+    return cells;
   };
   out << "\n"
-      << TopTable(
-             {"size", "graphs", "like", "pools of their own", "one pool grows by", "executables"},
-             "rrrlll", "", style, estimate.sizes, row)
+      << TopTable(std::move(head), estimate.chosen ? "rrrlllrrr" : "rrrlll", "", style,
+                  estimate.sizes, row)
       << "\n";
   const TextRows sums = {
       {"one pool, the largest first", RangeText(estimate.shared_pool)},

@@ -7,6 +7,8 @@
 #include "libgraphkit/alloc/estimate/estimate.h"
 #include "libgraphkit/analysis/memory/exec_memory.h"
 #include "libgraphkit/analysis/order/topology.h"
+#include "libgraphkit/io/files/json_file.h"
+#include "libgraphkit/io/files/plan_files.h"
 #include "libgraphkit/render/estimate/estimate.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/talk.h"
@@ -23,6 +25,8 @@ struct EstimateArguments {
   std::string sizes;
   std::string captured;
   std::string exec_costs;
+  std::string histogram;
+  Bytes budget = 0;
   View view = {.top = 0};
 };
 
@@ -43,7 +47,8 @@ Result<ExecModel> MeasuredModel(const std::string& path) {
 }
 
 Result<EstimateOptions> OptionsOf(const EstimateArguments& arguments) {
-  EstimateOptions options{.sizes = *ParseSizes(arguments.sizes)};
+  EstimateOptions options;
+  if (!arguments.sizes.empty()) options.sizes = *ParseSizes(arguments.sizes);
   if (!arguments.captured.empty()) options.captured = *ParseSizes(arguments.captured);
   if (arguments.exec_costs.empty()) return options;
   const Result<ExecModel> model = MeasuredModel(arguments.exec_costs);
@@ -52,15 +57,27 @@ Result<EstimateOptions> OptionsOf(const EstimateArguments& arguments) {
   return options;
 }
 
+Result<MemoryEstimate> Estimated(const Trace& trace, const EstimateArguments& arguments,
+                                 const EstimateOptions& options) {
+  if (arguments.histogram.empty()) return EstimateMemory(trace, options);
+  const auto requests = ReadWith(ParseHistogram, arguments.histogram);
+  if (!requests) return requests.error();
+  return EstimateWithin(trace, options, *requests, arguments.budget);
+}
+
 int RunEstimate(const EstimateArguments& arguments) {
+  if (arguments.sizes.empty() && arguments.histogram.empty()) {
+    return PrintError(Error{.message = "estimate needs --sizes, or --budget and --histogram",
+                            .hint = "for example: graphkit estimate trace.json --sizes 1-64"});
+  }
   const Result<Trace> trace = ReadInput(arguments.trace);
   if (!trace) return PrintError(trace.error());
   const Result<EstimateOptions> options = OptionsOf(arguments);
   if (!options) return PrintError(options.error());
-  const Result<MemoryEstimate> estimate = EstimateMemory(*trace, *options);
+  const Result<MemoryEstimate> estimate = Estimated(*trace, arguments, *options);
   if (!estimate) {
     Error error = estimate.error();
-    error.file = arguments.trace;
+    if (error.file.empty()) error.file = arguments.trace;
     return PrintError(error);
   }
   const Result<void> written = WriteView(
@@ -78,15 +95,17 @@ void AddEstimateCommand(CLI::App& app, int& exit_code) {
       "Estimate the memory of graphs of other sizes, from captures of a few",
       {"graphkit estimate trace.json --sizes 1,2,4,8-256:8",
        "graphkit estimate trace.json --sizes 1-64 --captured 8,64 --format json",
-       "graphkit estimate trace.json --sizes 1-64 --exec-costs measured.json"});
+       "graphkit estimate trace.json --sizes 1-64 --exec-costs measured.json",
+       "graphkit estimate trace.json --budget 2GiB --histogram requests.csv"});
   AddTrace(*sub, arguments->trace);
   AddView(*sub, arguments->view);
   AddTop(*sub, arguments->view.top);
-  sub->add_option("--sizes", arguments->sizes,
-                  "Sizes (of batches, tokens, …) to estimate: numbers and ranges with a step")
+  sub->add_option(
+         "--sizes", arguments->sizes,
+         "Sizes (of batches, tokens, …) to estimate, or to choose from: numbers and ranges "
+         "with a step")
       ->option_text("LIST")
-      ->check(CheckSizeList)
-      ->required();
+      ->check(CheckSizeList);
   sub->add_option(
          "--captured", arguments->captured,
          "Sizes that the trace's graphs were captured for (default: from the names of graphs "
@@ -97,6 +116,16 @@ void AddEstimateCommand(CLI::App& app, int& exit_code) {
                   "Trace recorded with --measure-execs: memory of executables, instead of the "
                   "published figures")
       ->option_text("TRACE");
+  CLI::Option* const budget =
+      AddSize(*sub, "--budget", arguments->budget,
+              "Choose the sizes with the least padding whose graphs take at most this memory, with "
+              "one pool");
+  CLI::Option* const histogram =
+      sub->add_option("--histogram", arguments->histogram,
+                      "Requests by their size: a CSV table with the columns size and count")
+          ->option_text("FILE");
+  budget->needs(histogram);
+  histogram->needs(budget);
 }
 
 }  // namespace graphkit
