@@ -19,6 +19,8 @@ from scikit_build_core.build import (  # noqa: F401
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
 REPOSITORY = HERE.parent.parent
+# Files of the repository that the package has as well.
+BESIDE = {"LICENSE": REPOSITORY / "LICENSE", "cudagraphkit/SKILL.md": REPOSITORY / "docs/SKILL.md"}
 # The software device says what the programs of its tests check, so these are among its sources.
 NEEDED = ["CMakeLists.txt", "LICENSE", "README.md", "libgraphkit", "plugins", "tools", "docs/checks", "tests/plugins/soft_cuda"]
 
@@ -46,7 +48,7 @@ def _beside(names_to_sources):
 
 def build_sdist(sdist_directory, config_settings=None):
     needed = {} if (HERE / "source").exists() else {f"source/{name}": REPOSITORY / name for name in NEEDED}
-    with _beside({"LICENSE": REPOSITORY / "LICENSE", **needed}):
+    with _beside({**BESIDE, **needed}):
         try:
             return _build.build_sdist(sdist_directory, config_settings)
         finally:
@@ -55,10 +57,10 @@ def build_sdist(sdist_directory, config_settings=None):
 
 
 def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
-    with _beside({"LICENSE": REPOSITORY / "LICENSE"}):
+    with _beside(BESIDE):
         return _build.prepare_metadata_for_build_wheel(metadata_directory, config_settings)
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    with _beside({"LICENSE": REPOSITORY / "LICENSE"}):
+    with _beside(BESIDE):
         return _build.build_wheel(wheel_directory, config_settings, metadata_directory)
