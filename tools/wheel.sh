@@ -35,7 +35,8 @@ case "$arch" in
     export GRAPHKIT_AARCH64_ROOT GRAPHKIT_CUDA_ROOT="$GRAPHKIT_AARCH64_ROOT/cuda" _PYTHON_HOST_PLATFORM=linux-aarch64
     tree=build-aarch64
     settings=("-DCMAKE_TOOLCHAIN_FILE=$PWD/tools/cmake/aarch64.cmake" -DGRAPHKIT_SOFT_DEVICE=OFF ${nvcc:+"-DGRAPHKIT_PTX_NVCC=$nvcc/bin/nvcc"})
-    search=(--ldpaths "$GRAPHKIT_AARCH64_ROOT/sysroot/usr/lib/aarch64-linux-gnu:$GRAPHKIT_AARCH64_ROOT/sysroot/lib/aarch64-linux-gnu")
+    libraries="$GRAPHKIT_AARCH64_ROOT/sysroot/usr/lib/aarch64-linux-gnu"
+    search=(--ldpaths "$libraries:$libraries/graphviz:$GRAPHKIT_AARCH64_ROOT/sysroot/lib/aarch64-linux-gnu")
     ;;
   *) die "unknown machine '$arch'" "usage: tools/wheel.sh [--arch aarch64] [FOLDER]" ;;
 esac
