@@ -175,6 +175,39 @@ TEST_CASE("the inference server's graphs share one pool in the order of their la
   CHECK(PlanTrace(facts, MarkerRule::kLastUse).peak == 60 * kMiB);
 }
 
+// Two captures into one private pool, and how they are launched.
+Trace OfSharers(const std::vector<int>& launches, bool one_stream, PoolKind kind) {
+  TraceBuilder t;
+  const StreamId s = t.Stream();
+  const StreamId other = t.Stream();
+  t.SetPool(t.Pool(kind));
+  std::vector<ExecId> execs;
+  for (int i = 0; i < 2; ++i) {
+    const GraphId graph = t.BeginCapture(s);
+    const BlockId block = t.Alloc(s, kMiB);
+    t.Kernel(s, "work", {Writes(block)});
+    t.Free(block);
+    t.EndCapture(s);
+    execs.push_back(t.Instantiate(graph));
+  }
+  for (const int exec : launches) {
+    t.Launch(execs[size_t(exec)], one_stream || exec == 0 ? s : other);
+  }
+  return t.Build();
+}
+
+std::vector<GraphId> SharersOf(const Trace& trace) { return SequenceOfSharers(Facts(trace)); }
+
+TEST_CASE("graphs captured into one private pool run in the order of their launches or captures") {
+  const GraphId a(0u), b(1u);
+  const auto kind = PoolKind::kPrivate;
+  CHECK(SharersOf(OfSharers({}, true, kind)) == std::vector{a, b});
+  CHECK(SharersOf(OfSharers({1, 0, 1, 0}, true, kind)) == std::vector{b, a});
+  CHECK(SharersOf(OfSharers({1}, true, kind)) == std::vector{b, a});
+  CHECK(SharersOf(OfSharers({0, 1}, false, kind)).empty());  // not ordered
+  CHECK(SharersOf(OfSharers({0, 1}, true, PoolKind::kAllocator)).empty());
+}
+
 // Random rounds of graphs of one pool, with work outside of them that reads what launches left.
 // Executed byte by byte: what each read finds as planned has to be what it finds where each block
 // has memory of its own.

@@ -241,6 +241,32 @@ Result<std::vector<GraphId>> RecordedSequence(const Facts& facts) {
   return steps;
 }
 
+std::vector<GraphId> SequenceOfSharers(const Facts& facts) {
+  const Trace& trace = facts.trace;
+  std::map<PoolId, std::set<GraphId>> sharers;
+  for (size_t graph = 0; graph < facts.blocks().size(); ++graph) {
+    for (const BlockId block : facts.blocks()[graph]) {
+      const PoolId pool = trace[block].pool;
+      if (pool && trace[pool].kind == PoolKind::kPrivate) sharers[pool].emplace(graph);
+    }
+  }
+  const bool shared =
+      std::ranges::any_of(sharers, [](const auto& of) { return of.second.size() > 1; });
+  if (!shared) return {};
+  std::vector<GraphId> steps;
+  if (!trace.launches.empty()) {
+    Result<std::vector<GraphId>> recorded = RecordedSequence(facts);
+    if (!recorded) return {};
+    steps = std::move(*recorded);
+  }
+  const std::set<GraphId> launched(steps.begin(), steps.end());
+  for (size_t graph = 0; graph < facts.blocks().size(); ++graph) {
+    const bool root = facts.roots()[graph] == GraphId(graph) && !facts.blocks()[graph].empty();
+    if (root && !launched.contains(GraphId(graph))) steps.emplace_back(graph);
+  }
+  return steps;
+}
+
 SequenceNeeds::SequenceNeeds(const Facts& facts, std::span<const GraphId> steps)
     : facts_(facts), row_(facts.trace.blocks.size(), kNoRow) {
   std::vector<std::vector<GraphId>> takers(facts.trace.blocks.size());

@@ -1,5 +1,6 @@
 // `graphkit plan`: where blocks should lie.
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <optional>
 #include <sstream>
@@ -36,11 +37,12 @@ struct PlanArguments {
   bool to_the_least = false;  // not only until the capacity holds it
   CapturePlannerOptions options;
   MarkerRule rule = MarkerRule::kLastUse;
-  std::string sequence;     // launch order; empty: each graph has its own memory
+  std::string sequence;     // launch order; empty: that of graphs which share a pool
   int exit_code = kExitOk;  // that goes with the input
 };
 
 constexpr const char* kRecorded = "recorded";
+constexpr const char* kNone = "none";  // each graph has its own memory
 
 PlannedMemory Describe(LifetimeTable table, const Plan& plan) {
   PlannedMemory planned;
@@ -106,9 +108,16 @@ Result<std::vector<GraphId>> SequenceOf(const Facts& facts, const PlanArguments&
   return steps;
 }
 
-Result<PlannedMemory> PlanShared(const Facts& facts, const PlanArguments& arguments) {
-  const Result<std::vector<GraphId>> steps = SequenceOf(facts, arguments);
+Result<PlannedMemory> PlanGraphs(const Facts& facts, const PlanArguments& arguments,
+                                 std::atomic<size_t>* done) {
+  Result<std::vector<GraphId>> steps = std::vector<GraphId>();
+  if (arguments.sequence.empty()) {
+    steps = SequenceOfSharers(facts);
+  } else if (arguments.sequence != kNone) {
+    steps = SequenceOf(facts, arguments);
+  }
   if (!steps) return steps.error();
+  if (steps->empty()) return PlanTrace(facts, arguments.rule, arguments.options, done);
   PlannedMemory plan = PlanSequence(facts, *steps, arguments.rule, arguments.options);
   if (const auto wrong = ValidateSequence(facts, plan); !wrong.empty()) {
     return Error{.message = "the plan is wrong: block " + std::to_string(wrong[0].by.value) +
@@ -123,8 +132,8 @@ std::string CheckSequence(const std::string& text) {
   const bool ids = !text.empty() && text.find_first_not_of("0123456789,") == std::string::npos &&
                    text.size() < 1'000'000 && text.front() != ',' &&
                    text.find(",,") == std::string::npos;
-  if (ids || text == kRecorded) return "";
-  return "'" + text + "' is no launch order; write recorded, or graphs: 0,1,2";
+  if (ids || text == kRecorded || text == kNone) return "";
+  return "'" + text + "' is no launch order; write recorded, none, or graphs: 0,1,2";
 }
 
 // Placing asks the order alone, which has taken the edges in. What reading and ordering freed, and
@@ -144,10 +153,7 @@ Result<PlannedMemory> PlanCaptures(PlanArguments& arguments) {
   facts.lives();  // of the edges, which go next
   GiveBackMemory(&*trace);
   progress.Next("planning " + arguments.file, trace->graphs.size());
-  Result<PlannedMemory> made = arguments.sequence.empty()
-                                   ? Result<PlannedMemory>(PlanTrace(
-                                         facts, arguments.rule, arguments.options, progress.done()))
-                                   : PlanShared(facts, arguments);
+  Result<PlannedMemory> made = PlanGraphs(facts, arguments, progress.done());
   if (!made) return made.error();
   PlannedMemory plan = std::move(*made);
   const std::vector<UnsafePair> wrong = VerifyPlan(facts, plan, arguments.rule);
@@ -213,8 +219,8 @@ void AddLimits(CLI::App& sub, PlanArguments& arguments) {
       ->check(CheckNotNegative);
   sub.add_option("--sequence", arguments.sequence,
                  "Plan for graphs that share their pools and are launched in this order, again and "
-                 "again")
-      ->option_text("recorded|0,1,2,…")
+                 "again (default: recorded where graphs were captured into one pool, else none)")
+      ->option_text("recorded|none|0,1,2,…")
       ->check(CheckSequence);
   AddAssume(sub, arguments.rule);
 }

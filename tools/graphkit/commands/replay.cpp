@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/alloc/plan/plan_sequence.h"
 #include "libgraphkit/render/replay/replay.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "tools/graphkit/cli/options.h"
@@ -39,7 +40,15 @@ Result<std::vector<PolicyReplay>> Replay(const Trace& trace, const ReplayArgumen
                               .done = progress.done()};
   const size_t policies = PoliciesIn(arguments.allocators).size();
   progress.Next("replaying " + arguments.file, trace.graphs.size() * policies);
-  return ReplayAllocators(facts, arguments.allocators, options);
+  Result<std::vector<PolicyReplay>> replays =
+      ReplayAllocators(facts, arguments.allocators, options);
+  if (const size_t sharers = SequenceOfSharers(facts).size();
+      replays && policies > 0 && sharers > 0) {
+    PrintNote("graphs are replayed one by one, and figures are sums; " + FormatCount(sharers) +
+              " of them run one after the other and share pools: graphkit "
+              "plan shows what they need together");
+  }
+  return replays;
 }
 
 Result<void> Write(const std::vector<PolicyReplay>& replays, const Trace& trace,
