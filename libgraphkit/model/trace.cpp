@@ -47,13 +47,11 @@ std::span<const NodeLabel> LabelsAt(const Trace& trace, Seq seq) {
 std::vector<std::string> IncompleteBecause(const Trace& trace) {
   const Completeness& completeness = trace.completeness;
   std::vector<std::string> because;
-  if (completeness.truncated) {
+  if (completeness.truncated && !completeness.stopped)
     because.emplace_back("it ends early (the program was killed, or the file was cut)");
-  }
-  if (completeness.dropped_records > 0) {
+  if (completeness.dropped_records > 0)
     because.push_back("the tracer dropped " + FormatCount(completeness.dropped_records) +
                       " records");
-  }
   because.insert(because.end(), completeness.notes.begin(), completeness.notes.end());
   because.insert(because.end(), completeness.unapplied.begin(), completeness.unapplied.end());
   if (completeness.truncated) return because;  // what was cut off may have ended it

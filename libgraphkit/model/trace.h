@@ -23,13 +23,10 @@ struct Completeness {
   bool truncated = false;          // no end record: the program was killed, or the file was cut
   uint64_t dropped_records = 0;    // the tracer's own count
   std::vector<std::string> notes;  // one sentence each, for people
+  bool stopped = false;            // the recording, before the process; a note has the cause
   // Recorded changes to nodes that may or may not count for launches.
   std::vector<std::string> unapplied;
   bool operator==(const Completeness&) const = default;
-
-  bool complete() const {
-    return !truncated && dropped_records == 0 && notes.empty() && unapplied.empty();
-  }
 };
 
 struct Trace {

@@ -1,4 +1,5 @@
-// graphkit_annotate_v1: what allocators say through graphkit_annotate.h.
+// graphkit_annotate_v1: what allocators say through graphkit_annotate.h. And
+// graphkit_let_go_of_cupti, for a tool that needs the subscription.
 #include "plugins/cupti_tracer/graphkit_annotate.h"
 
 #include "plugins/cupti_tracer/driver_calls.h"
@@ -42,4 +43,13 @@ extern "C" __attribute__((visibility("default"))) int graphkit_annotate_v1(
     Annotate(recorder, thread, kind, call, name);
   });
   return 0;
+}
+
+// 1: the tracer had CUPTI, and lets go of it; recording has ended. `holder`: who wants it.
+extern "C" __attribute__((visibility("default"))) int graphkit_let_go_of_cupti(const char* holder) {
+  try {
+    return graphkit::Tracer::Get().LetGo(holder != nullptr ? holder : "another tool") ? 1 : 0;
+  } catch (...) {
+    return 0;
+  }
 }

@@ -76,6 +76,9 @@ class Recorder {
   const EagerWatch& watch() const { return watch_; }
   const RecordCounts& counts() const { return records_.counts(); }
 
+  // The last record: recording stops, though the process goes on.
+  void WriteStop(std::string_view why) { records_.WriteNote(why, true); }
+
   // Work outside of captures that isn't recorded piece by piece. Counted without the lock; what
   // that leaves to do is done here.
   EagerCounts& eager_counts() { return eager_counts_; }

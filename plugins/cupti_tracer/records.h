@@ -51,9 +51,10 @@ class Records {
     r.time = time;
     Write(r);
   }
-  void WriteNote(std::string_view text) {
+  void WriteNote(std::string_view text, bool stopped = false) {
     NoteRecord r;
     r.text = text;
+    r.stopped = stopped;
     Write(r);
   }
   std::string_view Read(uint64_t place) const { return sink_.Read(place); }

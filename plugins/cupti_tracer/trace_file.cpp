@@ -132,6 +132,11 @@ void TraceFile::Forked() {
   file_.Abandon();
 }
 
+void TraceFile::Stop() {
+  Forked();
+  ended_ = true;
+}
+
 bool TraceFile::Open() {
   const std::string temporary = TemporaryName(target_.path);
   file_.SetBuffer(target_.buffer);

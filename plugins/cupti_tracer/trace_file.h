@@ -53,6 +53,8 @@ class TraceFile : public RecordSink {
   void SetFacts(ProcessFacts facts) { facts_ = std::move(facts); }
   // Ends the trace. What is appended later is dropped.
   bool Finish(const RecordCounts& counts);
+  // Leaves the trace without an end: what comes later is not known, and dropped.
+  void Stop();
   bool is_open() const { return file_.is_open(); }
   bool begun() const { return file_.is_open() || ended_; }
 

@@ -172,8 +172,26 @@ void Tracer::Finish() {
   SayErrors();
 }
 
+bool Tracer::LetGo(std::string_view holder) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!on_.exchange(false)) return false;
+    if (file_->begun()) {
+      if (ThreadState* thread = CurrentThread()) recorder_->memory().Settle(*thread);
+      if (!eager_) recorder_->WriteCounts(Now(), true);
+      recorder_->WriteStop("recording ended early, so that " + std::string(holder) +
+                           " could subscribe to CUPTI: what came later isn't known");
+      file_->Stop();
+    }
+  }
+  // Without the lock: CUPTI may wait for callbacks, and these for the lock.
+  if (cupti_.unsubscribe != nullptr) cupti_.unsubscribe(std::exchange(subscriber_, nullptr));
+  Say(std::string(holder) + " needs CUPTI: recording ends here");
+  return true;
+}
+
 void Tracer::AfterForkInChild() {
-  if (file_ != nullptr) {
+  if (file_ != nullptr && subscriber_ != nullptr) {
     file_->Forked();
     recorder_ = std::make_unique<Recorder>(*file_, eager_);
     process_known_ = launched_ = false;

@@ -48,6 +48,10 @@ class Tracer {
   // Ends the trace. Whatever comes later is not recorded.
   void Finish();
 
+  // Ends CUPTI's subscription, for another tool that is about to subscribe. The trace has the
+  // reason, and no end: what is alive then isn't judged. False: nothing was being recorded.
+  bool LetGo(std::string_view holder);
+
   void OnCallback(uint32_t domain, uint32_t id, const void* data) noexcept;
 
   // Runs `function(recorder, thread, time)` under the lock, unless the tracer is off or at work on

@@ -179,7 +179,8 @@ class Recorder:
         self.record = original
 
     def _watch_profiles(self, profiler):
-        """The tracer holds CUPTI. A profile of the GPU has no GPU events then, and PyTorch reports no error."""
+        """The tracer holds CUPTI. A profile of the GPU has no GPU events then, nor has a later one, and PyTorch reports no
+        error: the tracer lets go before, unless it is to stay."""
         profile = getattr(profiler, "profile", None)
         prepare = getattr(profile, "_prepare_trace", None)
         if prepare is None:
@@ -190,10 +191,18 @@ class Recorder:
             activities = getattr(profiling, "kineto_activities", None) or ()
             if not self.profiled and any(getattr(one, "name", "") == "CUDA" for one in activities):
                 self.profiled = True
-                say("warning: torch.profiler gets no GPU events in a run that graphkit traces; profile in a run of its own")
+                self._make_room_for_profiles()
             return prepare(profiling, *args, **kwargs)
 
         profile._prepare_trace = prepare_trace
+
+    def _make_room_for_profiles(self):
+        if stays_in_profiles():
+            say("warning: torch.profiler gets no GPU events in a run that graphkit traces; profile in a run of its own")
+        elif let_go_of_cupti("torch.profiler"):
+            say("set GRAPHKIT_TRACE_PROFILER=keep to record on, without GPU events in profiles")
+            self.dump(patience=60)  # as of then
+            self.ended = True
 
     def _watch_captures(self, graph):
         begin, end = graph.capture_begin, graph.capture_end
@@ -332,6 +341,25 @@ def soft_device():
         if os.path.basename(folder.rstrip("/")) == "soft_cuda":
             return folder
     return None
+
+
+def stays_in_profiles():
+    """The tracer keeps CUPTI when a profile begins: on the software device profiles have no GPU events anyway."""
+    choice = os.environ.get("GRAPHKIT_TRACE_PROFILER", "")
+    if choice not in ("", "keep", "release"):
+        say(f"GRAPHKIT_TRACE_PROFILER is neither keep nor release: {choice}")
+    return choice == "keep" or (choice != "release" and soft_device() is not None)
+
+
+def let_go_of_cupti(holder):
+    """False: the tracer isn't in this process, or doesn't record."""
+    import ctypes
+
+    try:
+        tracer = ctypes.CDLL(os.environ.get("CUDA_INJECTION64_PATH", ""), mode=os.RTLD_NOW | os.RTLD_NOLOAD)
+        return tracer.graphkit_let_go_of_cupti(holder.encode()) == 1
+    except (OSError, AttributeError):
+        return False
 
 
 def cuda_of(torch_folder):

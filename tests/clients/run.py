@@ -7,7 +7,7 @@ Each program checks itself. It passes when it ends with 0 under the tracer, its 
 the replays of its graphs are verified. Lines at its begin say more: `# environment: NAME=VALUE …` sets variables, `# options: …`
 are those of `graphkit trace`, `# errors: CHECK …` names the errors that its analysis must have (none, where there is no such
 line), `# graphkit: …` its findings, `# coverage: …` and `# eager: …` which of its kernel launches run in graphs, `# kept: …` what
-its graphs keep (verdicts.py), `# traces: N` that N processes leave a trace each, `# collectives: N` how many operations over NCCL's
+its graphs keep (verdicts.py), `# incomplete: …` how the reason begins why its trace is incomplete, `# traces: N` that N processes leave a trace each, `# collectives: N` how many operations over NCCL's
 communicators each of them has, `# ranks: …` what is found of the traces together, a finding as in verdicts.py. A program that knows
 the argument `fixed` is run again with it. `# not: NAME …` names where a program can't run, which is told. A line `tests: …` that it prints is told. Ends with the numbers. Where PYTHON isn't
 there, all of it is skipped.
@@ -41,20 +41,29 @@ LIMIT_S = 900
 KEPT_BYTES = 2_000_000
 
 
-def run(folder, words, **variables):
+def run(folder, words, code=0, **variables):
     done = subprocess.run(list(map(str, words)), cwd=folder, capture_output=True, text=True, timeout=LIMIT_S,
                           env={**os.environ, **variables})
-    if done.returncode != 0:
+    if done.returncode != code:
         said = (done.stderr or done.stdout).strip().splitlines()
         told = [line for line in said if not line.startswith("graphkit: ")] or said or [""]
         raise Failed(f"{words[1]} ended with {done.returncode}: {told[-1][:300]}")
     return done.stdout
 
 
+def exit_code(program):
+    """Of commands that judge the program's trace."""
+    return 3 if heading(program, "incomplete") else 0
+
+
 def analyzed(trace, folder, program, fixed):
-    report = json.loads(run(folder, [GRAPHKIT, "analyze", "--format", "json", trace]))
-    if not report["complete"]:
-        raise Failed(f"the trace is incomplete: {report['incomplete_because']}")
+    wanted = " ".join(heading(program, "incomplete") or [])
+    report = json.loads(run(folder, [GRAPHKIT, "analyze", "--format", "json", trace], code=exit_code(program)))
+    because = report["incomplete_because"]
+    if wanted and not (len(because) == 1 and because[0].startswith(wanted)):
+        raise Failed(f"the trace should be incomplete because {wanted}: {because}")
+    if not wanted and not report["complete"]:
+        raise Failed(f"the trace is incomplete: {because}")
     if expected_findings(program) is not None:
         compare_findings(program, report, fixed)
         compare_kept(program, report, fixed)
@@ -69,7 +78,7 @@ def analyzed(trace, folder, program, fixed):
 def verified(trace, folder, program, fixed):
     report = analyzed(trace, folder, program, fixed)
     if any(graph["blocks"] for graph in report["graphs"]):
-        run(folder, [GRAPHKIT, "replay", "--verify", trace])
+        run(folder, [GRAPHKIT, "replay", "--verify", trace], code=exit_code(program))
     return f"{report['totals']['graphs']} graphs, {report['totals']['nodes']} nodes"
 
 
@@ -98,7 +107,8 @@ def check(program, folder, fixed=False):
         raise Failed(f"{len(traces)} traces; expected: {wanted[0]}")
     counted = "; ".join(verified(trace, folder, program, fixed) for trace in traces)
     count_collectives(traces, program)
-    compare_ranks(json.loads(run(folder, [GRAPHKIT, "analyze", "--format", "json", *traces])), program, fixed)
+    together = run(folder, [GRAPHKIT, "analyze", "--format", "json", *traces], code=exit_code(program))
+    compare_ranks(json.loads(together), program, fixed)
     if heading(program, "coverage"):
         coverage = run(folder, [GRAPHKIT, "coverage", "--format", "json", trace])
         compare_coverage(program, json.loads(coverage), fixed)

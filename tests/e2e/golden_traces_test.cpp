@@ -55,7 +55,7 @@ TEST_CASE("every golden trace is read without loss, and what is read is written 
     const std::string golden = Text(path);
     const Result<Trace> trace = ParseTrace(golden, path.filename().string());
     REQUIRE_MESSAGE(trace.has_value(), (trace.has_value() ? "" : trace.error().message));
-    CHECK(trace->completeness.complete());
+    CHECK(IsComplete(*trace));
     const Result<std::string> written = FormatTrace(*trace);
     REQUIRE_MESSAGE(written.has_value(), (written.has_value() ? "" : written.error().message));
 

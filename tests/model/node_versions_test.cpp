@@ -53,7 +53,7 @@ TEST_CASE("an exec runs what the graph's nodes do when it is made") {
   REQUIRE(trace.changed_nodes.size() == 1);
   CHECK(trace.changed_nodes[0].node == f.fill);
   CHECK_FALSE(trace.changed_nodes[0].varies);
-  CHECK(trace.completeness.complete());
+  CHECK(IsComplete(trace));
 }
 
 TEST_CASE("versions count that a launch runs, and the last one of an exec that is there") {
@@ -125,7 +125,7 @@ TEST_CASE("an update takes over the other graph's parameters, and later changes 
   const Trace trace = f.t.Build();
   CHECK(TouchedBy(trace, there) == Blocks{f.p1, f.p2});
   CHECK(TouchedBy(trace, f.fill) == Blocks{f.as_made});
-  CHECK(trace.completeness.complete());
+  CHECK(IsComplete(trace));
 }
 
 TEST_CASE("a change that finds no node in the graph of an update makes the trace incomplete") {
@@ -136,7 +136,7 @@ TEST_CASE("a change that finds no node in the graph of an update makes the trace
   f.t.Update(exec, other);
   f.t.Change(f.fill, exec, kSet, {Writes(f.p1)});
   const Trace trace = f.t.Build();
-  CHECK_FALSE(trace.completeness.complete());
+  CHECK_FALSE(IsComplete(trace));
   CHECK(
       IncompleteBecause(trace) ==
       std::vector<std::string>{"graph 1: which node has the parameters set of node 0 isn't known, "
@@ -151,7 +151,7 @@ TEST_CASE("a kernel that others may update is known only as long as nobody makes
     t.Change(kernel, {}, NodeChangeKind::kUpdatable);
     if (runs) t.Instantiate(graph);
     const Trace trace = t.Build();
-    CHECK(trace.completeness.complete() == !runs);
+    CHECK(IsComplete(trace) == !runs);
     if (!runs) continue;
     CHECK(trace.completeness.unapplied ==
           std::vector<std::string>{"graph 0: kernels may change what node 0 does"});

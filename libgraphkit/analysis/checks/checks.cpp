@@ -1,6 +1,7 @@
 #include "libgraphkit/analysis/checks/checks.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/edit_distance.h"
@@ -158,12 +159,8 @@ struct Table {
 // clang-format on
 constexpr std::span<const Check> kChecks = Table::kChecks;
 
-// Ids of checks that another one took over.
-struct OldCheck {
-  std::string_view id;
-  std::string_view now;
-};
-constexpr OldCheck kOldChecks[] = {
+// Ids of checks that another one took over, and its id.
+constexpr std::pair<std::string_view, std::string_view> kOldChecks[] = {
     {"missed-by-pool", "reuse-opportunity"},
     {"missed-by-stream", "reuse-opportunity"},
     {"reusable-never-reclaimed", "reuse-opportunity"},
@@ -179,8 +176,9 @@ const Check* FindCheck(std::string_view id) {
 }
 
 const Check* NearestCheck(std::string_view id) {
-  const auto* old = std::ranges::find(kOldChecks, id, &OldCheck::id);
-  if (old != std::end(kOldChecks)) return FindCheck(old->now);
+  for (const auto& [old, now] : kOldChecks) {
+    if (old == id) return FindCheck(now);
+  }
   constexpr size_t kStarts = 0, kHolds = 1;
   const auto distance = [id](const Check& check) {
     const size_t place = id.empty() ? std::string_view::npos : check.id.find(id);
@@ -192,6 +190,8 @@ const Check* NearestCheck(std::string_view id) {
 }
 
 std::vector<Finding> RunCheck(const Check& check, const Facts& facts) {
+  // Frees that came after a recording was stopped aren't known.
+  if (check.harm == Harm::kLeak && facts.trace.completeness.stopped) return {};
   std::vector<Finding> findings = check.find(facts);
   for (Finding& finding : findings) {
     finding.check = check.id;

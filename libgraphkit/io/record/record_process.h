@@ -119,7 +119,11 @@ struct DroppedRecord : NamedRecord<"dropped"> {
 
 struct NoteRecord : NamedRecord<"note"> {
   std::string text;
-  void Fields(auto& v) { v.Required("text", text); }
+  bool stopped = false;
+  void Fields(auto& v) {
+    v.Required("text", text);
+    v.Optional("stopped", stopped);
+  }
 };
 
 // Holds a place, and says nothing.

@@ -18,6 +18,7 @@ bool TraceAssembler::Settle(const DroppedRecord& r) {
 
 bool TraceAssembler::Settle(const NoteRecord& r) {
   trace_.completeness.notes.push_back(r.text);
+  trace_.completeness.stopped |= r.stopped;
   return true;
 }
 

@@ -85,6 +85,7 @@ void Complete(const PlacePrinter& from, ProcessRecord& r, uint32_t) {
 
 void Complete(const PlacePrinter& from, NoteRecord& r, uint32_t index) {
   r.text = from.trace().completeness.notes[index];
+  r.stopped = from.trace().completeness.stopped;
 }
 
 void Complete(const PlacePrinter& from, DroppedRecord& r, uint32_t) {
@@ -143,9 +144,7 @@ void PutProcess(const Process& process, Places& places) {
 
 std::vector<PlacedRecord> Unplaced(const Completeness& completeness) {
   std::vector<PlacedRecord> records;
-  for (size_t i = 0; i < completeness.notes.size(); ++i) {
-    records.push_back({kNoteRow, static_cast<uint32_t>(i)});
-  }
+  for (uint32_t i = 0; i < completeness.notes.size(); ++i) records.push_back({kNoteRow, i});
   if (completeness.dropped_records != 0) records.push_back({kDroppedRow, 0});
   return records;
 }

@@ -98,7 +98,7 @@ TEST_CASE("graph data of PyTorch 2.15 has the data of edges and the names of hos
   CHECK(trace.shapes[trace.nodes[0].shape].shared_bytes == 1024);
   REQUIRE(LabelsAt(trace, trace.nodes[1].seq).size() == 1);
   CHECK(trace[LabelsAt(trace, trace.nodes[1].seq)[0].text] == "on_step(void*)");
-  CHECK(trace.completeness.complete());
+  CHECK(IsComplete(trace));
 }
 
 TEST_CASE("launch stacks and annotations of PyTorch are read, by node") {
@@ -374,7 +374,7 @@ TEST_CASE("graph data whose edges carry data that isn't known is incomplete") {
       "dependencies]\x8c\x09"
       "edge_data]K\x01"
       "auas.";
-  CHECK_FALSE(Read("torch-graph", pickle).trace.completeness.complete());
+  CHECK_FALSE(IsComplete(Read("torch-graph", pickle).trace));
 }
 
 TEST_CASE("graph data with a dependency on nothing is an error") {
@@ -399,7 +399,7 @@ TEST_CASE("a profile says how long nodes ran, from Kineto and from Nsight System
     CHECK(imported.times == times);
     CHECK(imported.trace.nodes[0].duration_ns == 5'500);
     CHECK(imported.trace.graphs[0].tool_id == 5);
-    CHECK_FALSE(imported.trace.completeness.complete());
+    CHECK_FALSE(IsComplete(imported.trace));
   }
 }
 
@@ -478,7 +478,7 @@ TEST_CASE("the rows of RMM's log are allocations, frees and failures") {
   CHECK(trace[trace.blocks[1].stream].handle == 2);
   CHECK_FALSE(trace.blocks[1].freed());
   REQUIRE(trace.failures.size() == 1);
-  CHECK(trace.completeness.complete());
+  CHECK(IsComplete(trace));
   // Past midnight.
   CHECK(trace.times[trace.blocks[1].allocated] - trace.times[trace.blocks[0].allocated] ==
         2'000'000);

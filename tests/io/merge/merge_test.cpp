@@ -56,7 +56,7 @@ TEST_CASE("a trace, a snapshot and a profile of one process become one trace") {
   const Merged merged = MergeSamples({"profile.json", "snapshot.pickle", "trace.json"});
   const Trace& trace = merged.trace;
   CHECK(trace.process.device == DeviceKind::kSoft);
-  CHECK(trace.completeness.complete());
+  CHECK(IsComplete(trace));
   REQUIRE(trace.blocks.size() == 3);  // the segment's memory once
   CHECK(trace.segments[0].block == BlockId(0u));
   const Block& a = trace.blocks[1];

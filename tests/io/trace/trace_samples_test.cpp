@@ -68,7 +68,7 @@ TEST_CASE("each bad sample gives the one line beside it") {
 // The figures are worked out in hand_fork_join.md.
 TEST_CASE("the hand-made fork and join means what its page says") {
   const Trace trace = Sample("hand_fork_join.json");
-  CHECK(trace.completeness.complete());
+  CHECK(IsComplete(trace));
   CHECK(trace.records == 37);
   CHECK(trace.process.program == "build/workloads/hand_fork_join");
   CHECK(trace.times.size() == 35);

@@ -1,5 +1,6 @@
 """How programs begin and end, fork and are interrupted, and who else is in them."""
 
+import json
 import os
 import re
 import shutil
@@ -128,12 +129,26 @@ def test_who_holds_cupti_is_said_with_the_way_out(folder):
         assert os.listdir(folder) == ["libToolsInjection64.so"], os.listdir(folder)
 
 
+def test_a_tool_that_asks_for_cupti_gets_it_and_the_trace_says_so(folder):
+    code, _, err = trace(folder, *processes("letgo"))
+    assert code == 0 and "graphkit: a profiler needs CUPTI: recording ends here\n" in err, (code, err)
+    records = load_cut_off(folder / "trace.json")
+    assert count(records, "capture_end") == 1 and count(records, "exec") == 1, records
+    notes = ["recording ended early, so that a profiler could subscribe to CUPTI: what came later isn't known"]
+    assert [r["text"] for r in records if r["type"] == "note"] == notes, records
+    analyze = [BUILD / "bin/graphkit", "analyze", "--format", "json", folder / "trace.json"]
+    done = subprocess.run(analyze, capture_output=True, text=True, timeout=60)
+    report = json.loads(done.stdout)
+    assert done.returncode == 3 and report["incomplete_because"] == notes, done
+    assert not [f for f in report["findings"] if "leak" in f["check"]], report["findings"]
+
+
 def test_only_the_entry_points_are_exported(folder):
     library = BUILD / "lib/graphkit/libgraphkit_tracer.so"
     symbols = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True)
     names = sorted(line.split()[-1] for line in symbols.stdout.splitlines())
     assert names == ["InitializeInjection", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension",
-                     "graphkit_annotate_v1", "ncclProfiler_v4"], names
+                     "graphkit_annotate_v1", "graphkit_let_go_of_cupti", "ncclProfiler_v4"], names
     dynamic = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
     needed = set(re.findall(r"NEEDED.*\[(.*)\]", dynamic))
     assert not [n for n in needed if "cuda" in n or "cupti" in n or "stdc++" in n], needed

@@ -16,6 +16,8 @@
 //     processes held [F]  subscribes to CUPTI before the first CUDA call, and captures; F: a
 //     library
 //                         that it has loaded, or the name that it subscribes by
+//     processes letgo     captures and instantiates, asks the tracer for CUPTI, subscribes,
+//                         destroys the exec, and captures; ends by a child that does too
 //     processes waits     captures, prints a line, and ends when its input does
 //     processes handled   captures, and ends by exit() out of the handler of a signal
 //     processes modules   loads a kernel of one name with 1 and 3 parameters in turn, puts it in a
@@ -108,6 +110,31 @@ void HoldCupti(const char* as) {
   auto* subscribe = reinterpret_cast<int (*)(void**, Callback, void*, void*)>(symbol);
   if (subscribe(&subscriber, nothing, nullptr, params.name != nullptr ? &params : nullptr) != 0)
     std::exit(4);
+}
+
+// False: the tracer isn't there, or has let go already.
+bool TakeCupti() {
+  void* tracer = dlopen(std::getenv("CUDA_INJECTION64_PATH"), RTLD_NOW | RTLD_NOLOAD);
+  void* symbol = tracer != nullptr ? dlsym(tracer, "graphkit_let_go_of_cupti") : nullptr;
+  return symbol != nullptr && reinterpret_cast<int (*)(const char*)>(symbol)("a profiler") == 1;
+}
+
+int LetGo() {
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  Check(cudaGraphCreate(&graph, 0));
+  Check(cudaGraphInstantiate(&exec, graph, 0));
+  Capture(1);
+  if (!TakeCupti() || TakeCupti()) return 4;
+  HoldCupti(nullptr);
+  Check(cudaGraphExecDestroy(exec));
+  Check(cudaGraphDestroy(graph));
+  Capture(2);
+  const pid_t child = fork();
+  if (child == 0) std::exit((Capture(1), 0));
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status == 0 ? 0 : 5;
 }
 
 int Closed(const char* path) {
@@ -275,6 +302,7 @@ int main(int, char** argv) {
     Check(cudaGetDeviceCount(&devices));
     return 0;
   }
+  if (is("letgo")) return LetGo();
   if (is("closed")) return Closed(argv[2]);
   if (is("tensors")) return Tensors();
   if (is("modules")) return Modules();

@@ -206,6 +206,28 @@ def a_profile_without_gpu_events_is_warned_of_once():
     assert "torch.profiler" not in run.err, run.err
 
 
+def a_profile_gets_cupti_and_recording_ends():
+    profiled = ("import ctypes, enum, os\nclass Activity(enum.Enum):\n  CUDA = 1\n"
+                "torch.autograd.profiler.profile(Activity.CUDA)._prepare_trace()\n"
+                "callback = ctypes.CFUNCTYPE(None)(lambda: None)\nsubscriber = ctypes.c_void_p()\n"
+                "print(ctypes.CDLL('libcupti.so.13').cuptiSubscribe(ctypes.byref(subscriber), callback, None))\n"
+                "step()\ntorch.autograd.profiler.profile(Activity.CUDA)._prepare_trace()\n")
+    for choice, result, graphs in (("release", 0, 1), ("keep", 39, 2)):
+        run = Run(TRAIN + profiled, env={"GRAPHKIT_TRACE_PROFILER": choice})
+        assert run.code == 0 and run.out == f"['CUDA']\n{result}\n['CUDA']\n", (choice, run.out, run.err)
+        assert run.err.count("graphkit: torch.profiler needs CUPTI: recording ends here") == (choice == "release"), run.err
+        assert run.err.count("gets no GPU events") == (choice == "keep"), run.err
+        done = subprocess.run([GRAPHKIT, "analyze", "--format", "json", "trace.json"], cwd=run.path, capture_output=True,
+                              text=True, timeout=120)
+        report = json.loads(done.stdout)
+        assert done.returncode == (3 if choice == "release" else 0), done
+        assert len(report["graphs"]) == graphs and len(run.snapshots()) == 1, report["graphs"]
+        said = " ".join(report["incomplete_because"])
+        assert said.startswith("recording ended early, so that torch.profiler" if choice == "release" else ""), said
+        if choice == "release":
+            assert not [f for f in report["findings"] if f["check"].endswith("leak")], report["findings"]
+
+
 def a_skipped_snapshot_is_made_up_before_the_process_ends():
     slow = ("import os, signal, time, torch\n"
             "fast = torch.cuda.memory._snapshot\n"

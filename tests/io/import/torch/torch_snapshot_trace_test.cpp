@@ -124,7 +124,7 @@ TEST_CASE("a block is allocated, freed and allocated again") {
   CHECK_FALSE(trace.blocks[2].freed());
   CHECK(trace.blocks[2].segment == SegmentId(0u));
   CHECK(trace.times[trace.blocks[2].allocated] - trace.times[trace.blocks[1].allocated] == 20'000);
-  CHECK(trace.completeness.complete());
+  CHECK(IsComplete(trace));
 }
 
 TEST_CASE("a free that completes later is deferred") {
@@ -202,7 +202,7 @@ TEST_CASE("a block with a stack and without an allocation doesn't make the histo
   s.stacks = {{0, 1}};
   s.events[0].stack = StackId(0u);
   s.blocks[1].stack = StackId(0u);
-  CHECK(TraceOfSnapshot(s).trace.completeness.complete());
+  CHECK(IsComplete(TraceOfSnapshot(s).trace));
 }
 
 // Large blocks: a rest of at most 1 MiB isn't split off.
@@ -260,7 +260,7 @@ TEST_CASE("an allocation that the rest of the file contradicts is counted") {
   const SnapshotTrace made = TraceOfSnapshot(
       Snapshot({Event(TorchAction::kAlloc, kBase, kMiB), Event(TorchAction::kAlloc, kBase, kMiB)}));
   CHECK(made.totals.unmatched == 2);  // one overwritten, one neither freed nor there at the end
-  CHECK_FALSE(WrittenAndRead(made.trace).completeness.complete());
+  CHECK_FALSE(IsComplete(WrittenAndRead(made.trace)));
 }
 
 TEST_CASE("frees of which one event was left out are frees, and the trace is incomplete") {
@@ -274,7 +274,7 @@ TEST_CASE("frees of which one event was left out are frees, and the trace is inc
     CHECK(made.totals.requests_skipped == (left == TorchAction::kFreeCompleted));
     CHECK(made.totals.completions_skipped == (left == TorchAction::kFreeRequested));
     CHECK(made.totals.unmatched == 0);
-    CHECK_FALSE(trace.completeness.complete());
+    CHECK_FALSE(IsComplete(trace));
     REQUIRE(trace.blocks.size() == 4);
     CHECK(trace.blocks[1].free_completed < trace.blocks[2].allocated);
     CHECK_FALSE(trace.blocks[3].freed());
@@ -289,7 +289,7 @@ TEST_CASE("a free that is still held back at the end is no event left out") {
   const SnapshotTrace made = TraceOfSnapshot(s);
   CHECK_FALSE(made.totals.completions_skipped);
   CHECK(made.trace.blocks[1].free_completed == kNever);
-  CHECK(WrittenAndRead(made.trace).completeness.complete());
+  CHECK(IsComplete(WrittenAndRead(made.trace)));
 }
 
 TEST_CASE("some frees that never complete, though the memory was handed out again, are counted") {
