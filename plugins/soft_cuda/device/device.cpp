@@ -154,31 +154,37 @@ uint64_t Device::AllocateOn(Gpu* gpu, AllocationKind kind, size_t bytes, Context
   return address;
 }
 
-void Device::FreeAfter(uint64_t address, WorkMark mark) {
+void Device::FreeAfter(uint64_t address, Stream* stream, WorkMark mark) {
   const Allocation& block = allocations.at(address);
-  block.gpu->freed.push_back({address, block.size, block.pool, std::move(mark)});
+  const uint64_t number = ++stream->frees[stream->id];
+  if (worker.IsDone(mark) && block.pool->reuse_opportunistic != 0) {
+    Release(address);
+    return;
+  }
+  block.gpu->freed.push_back(
+      {address, block.size, block.pool, stream->id, number, std::move(mark)});
   allocations.erase(address);
 }
 
-// `block` in: whose line may take it, or none: any; out: what was taken. 0: there is none such.
 uint64_t Device::TakeFreed(Gpu* gpu, size_t bytes, Context* context, Pool* pool,
-                           FreedBlock* block) {
-  const auto fits = [&](const FreedBlock& freed) {
-    const bool is_own = block->mark.line == nullptr || freed.mark.line == block->mark.line;
-    return freed.pool == pool && freed.bytes >= bytes && is_own;
-  };
-  const auto found = std::find_if(gpu->freed.begin(), gpu->freed.end(), fits);
+                           const std::function<bool(const FreedBlock&)>& may_take) {
+  const auto found =
+      std::find_if(gpu->freed.begin(), gpu->freed.end(), [&](const FreedBlock& freed) {
+        return freed.pool == pool && freed.bytes >= bytes && may_take(freed);
+      });
   if (found == gpu->freed.end()) return 0;
-  *block = *found;
+  const uint64_t address = found->address;
   gpu->freed.erase(found);
-  allocations[block->address] = {AllocationKind::kPool, bytes, context, ++allocation_count_, pool};
-  allocations[block->address].gpu = gpu;
-  return block->address;
+  allocations[address] = {AllocationKind::kPool, bytes, context, ++allocation_count_, pool};
+  allocations[address].gpu = gpu;
+  return address;
 }
 
 void Device::GiveBackFreed(Gpu* gpu) {
   std::erase_if(gpu->freed, [&](const FreedBlock& block) {
-    return worker.IsDone(block.mark) && gpu->memory.Free(block.address);
+    const bool any = block.pool == nullptr || block.pool->reuse_opportunistic != 0 ||
+                     ComesAfter(host_frees, block.stream, block.number);
+    return any && worker.IsDone(block.mark) && gpu->memory.Free(block.address);
   });
 }
 
@@ -303,6 +309,7 @@ void Device::DestroyStream(Stream* stream) {
   }
   captures.Leave(stream);
   stream->context->left_ns = std::max(stream->context->left_ns, stream->time_ns);
+  Follow(stream->context->left_frees, stream->frees);
   std::erase(stream->context->streams, stream);
   streams.Unmake(stream);
 }

@@ -7,6 +7,7 @@
 #include <cuda.h>
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -53,6 +54,7 @@ struct Context {
   std::vector<Context*> peers;  // whose memory it may use: cuCtxEnablePeerAccess
   WorkMark gate;                // that streams made later wait for: cuCtxWaitEvent
   uint64_t left_ns = 0;         // modelled: when the work of streams that were destroyed is done
+  FreeClock left_frees;         // of these
 
   CUcontext handle() { return reinterpret_cast<CUcontext>(this); }
 };
@@ -136,6 +138,7 @@ class Device {
   std::set<Pool*> own_pools;                 // those that exist, the default ones included
   std::map<uint64_t, Pool*> exported_pools;  // by the inode of their file
   uint64_t host_time_ns = 0;                 // modelled
+  FreeClock host_frees;                      // before what the host has waited for
   std::set<std::pair<std::string, std::string>> not_modelled;  // {function, library} that was told
   std::set<uint64_t> log_callbacks;  // that are registered; nothing is ever logged
   std::set<std::string> explained;   // texts that were said
@@ -146,12 +149,14 @@ class Device {
   // On a GPU that isn't the context's own.
   uint64_t AllocateOn(Gpu* gpu, AllocationKind kind, size_t bytes, Context* context,
                       Pool* pool = nullptr);
-  // Memory that a stream frees goes back when that is done with it; before, it can be taken again
-  // for work that follows.
-  void FreeAfter(uint64_t address, WorkMark mark);
+  // Memory that a stream frees goes back when that is done with it, and, where the pool isn't
+  // opportunistic, the host has waited for it; before, it can be taken again for work that follows.
+  void FreeAfter(uint64_t address, Stream* stream, WorkMark mark);
   // Pools give back what they hold beyond their release thresholds: the host has waited for work.
   void ReleaseIdlePools();
-  uint64_t TakeFreed(Gpu* gpu, size_t bytes, Context* context, Pool* pool, FreedBlock* block);
+  // The first freed block that fits and that `may_take` allows; 0: there is none.
+  uint64_t TakeFreed(Gpu* gpu, size_t bytes, Context* context, Pool* pool,
+                     const std::function<bool(const FreedBlock&)>& may_take);
   void AddRegistered(uint64_t address, size_t bytes, Context* context, unsigned flags);
   void AddMapped(uint64_t address, size_t bytes, Gpu* gpu);
   void AddExternal(uint64_t address, size_t bytes, ExternalMemory* external);

@@ -31,12 +31,15 @@ struct GpuFigures {
   bool operator==(const GpuFigures&) const = default;
 };
 
-// Memory of a pool that a stream has freed and may still use.
+// Memory of a pool that a stream has freed, and may still use, or that the pool may not yet give to
+// other streams.
 struct FreedBlock {
   uint64_t address = 0;
   uint64_t bytes = 0;
   const Pool* pool = nullptr;
-  WorkMark mark;  // the end of the stream's work with it
+  uint64_t stream = 0;  // its id
+  uint64_t number = 0;  // among the stream's frees
+  WorkMark mark;        // the end of the stream's work with it
 };
 
 // One GPU, with what belongs to no context of it.

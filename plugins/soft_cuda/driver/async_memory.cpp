@@ -29,21 +29,28 @@ bool HasRoom(const Pool& pool, uint64_t bytes) {
   return most == 0 || (bytes <= most && pool.used <= most - bytes);
 }
 
-// Memory that the stream itself has freed, else memory that is not used, else memory that another
-// stream has freed and the stream then waits for.
+// Memory that the stream itself has freed, or another one before an event that the stream has
+// waited for; else memory that is not used; else memory that another stream has freed and the
+// stream then waits for.
 uint64_t TakeMemory(Pool* pool, size_t bytes, Stream* stream) {
   Device& device = Device::Get();
   Gpu* gpu = device.FindGpu(pool->properties.location.id);
-  Context* context = CurrentContext();
-  FreedBlock block{.mark = {stream->line, 0}};
-  if (const uint64_t own = device.TakeFreed(gpu, bytes, context, pool, &block); own != 0)
+  const auto take = [&](auto&& may) {
+    return device.TakeFreed(gpu, bytes, CurrentContext(), pool, may);
+  };
+  if (const uint64_t own = take([&](const auto& b) { return b.stream == stream->id; }); own != 0)
     return own;
-  const uint64_t address = device.AllocateOn(gpu, AllocationKind::kPool, bytes, context, pool);
+  if (pool->reuse_follow_event != 0) {
+    const uint64_t earlier =
+        take([&](const auto& b) { return ComesAfter(stream->frees, b.stream, b.number); });
+    if (earlier != 0) return earlier;
+  }
+  const uint64_t address =
+      device.AllocateOn(gpu, AllocationKind::kPool, bytes, CurrentContext(), pool);
   if (address != 0 || pool->reuse_internal == 0) return address;
-  block = {};
-  const uint64_t others = device.TakeFreed(gpu, bytes, context, pool, &block);
-  if (others != 0)
-    Push(stream, {.what = "memory that another stream freed", .after = {block.mark}});
+  WorkMark end;
+  const uint64_t others = take([&](const auto& b) { return (end = b.mark, true); });
+  if (others != 0) Push(stream, {.what = "memory that another stream freed", .after = {end}});
   return others;
 }
 
@@ -72,16 +79,6 @@ CUresult CaptureFree(Stream* stream, CUdeviceptr address) {
   return result;
 }
 
-void FreeAfterWork(uint64_t address, Stream* stream) {
-  Device& device = Device::Get();
-  WorkMark mark = End(stream);
-  if (device.worker.IsDone(mark)) {
-    device.Release(address);
-  } else {
-    device.FreeAfter(address, std::move(mark));
-  }
-}
-
 }  // namespace
 
 CUresult FreeBlock(uint64_t address, Stream* stream) {
@@ -104,7 +101,7 @@ CUresult FreeBlock(uint64_t address, Stream* stream) {
   if (external != nullptr) {
     device.allocations.erase(block);
   } else if (block->second.pool != nullptr && stream != nullptr) {
-    FreeAfterWork(address, stream);
+    device.FreeAfter(address, stream, End(stream));
   } else {
     device.Release(address);
   }

@@ -231,8 +231,12 @@ CUresult CtxSynchronize_v2(CUcontext handle) {
   Lock lock = LockDevice();
   const CUresult error = Device::Get().captures.CheckWaitForAll(context);
   if (error != CUDA_SUCCESS) return error;
-  for (const Stream* stream : context->streams) HostWaits(stream->time_ns);
+  for (const Stream* stream : context->streams) {
+    HostWaits(stream->time_ns);
+    Follow(Device::Get().host_frees, stream->frees);
+  }
   HostWaits(context->left_ns);
+  Follow(Device::Get().host_frees, context->left_frees);
   return Synchronized(WaitForAll(lock));
 }
 

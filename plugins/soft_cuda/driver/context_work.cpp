@@ -38,8 +38,10 @@ CUresult CtxRecordEvent(CUcontext context_handle, CUevent event_handle) {
   if (event->context != context) return CUDA_ERROR_INVALID_HANDLE;
   Work all{.what = "the work of a context"};
   event->time_ns = 0;
+  event->frees.clear();
   for (Stream* stream : context->streams) {
     Advance(stream, 0);
+    Follow(event->frees, stream->frees);
     event->time_ns = std::max(event->time_ns, stream->time_ns);
     if (WorkMark end = End(stream); end.line != nullptr) all.after.push_back(std::move(end));
   }
@@ -57,7 +59,9 @@ CUresult CtxWaitEvent(CUcontext context_handle, CUevent event_handle) {
   if (CUresult error = Find(context_handle, event_handle, &context, &event); error != CUDA_SUCCESS)
     return error;
   if (event->capture != 0) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-  if (!event->recorded || Device::Get().worker.IsDone(event->mark)) return CUDA_SUCCESS;
+  if (!event->recorded) return CUDA_SUCCESS;
+  for (Stream* stream : context->streams) Follow(stream->frees, event->frees);
+  if (Device::Get().worker.IsDone(event->mark)) return CUDA_SUCCESS;
   for (Stream* stream : context->streams) {
     stream->time_ns = std::max(stream->time_ns, event->time_ns);
     Push(stream, {.what = "an event", .after = {event->mark}});

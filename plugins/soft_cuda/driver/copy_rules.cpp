@@ -18,22 +18,36 @@ bool BytesFromBase(const CopyOperand& at, const CUDA_MEMCPY3D& c, size_t* bytes)
          !__builtin_add_overflow(*bytes, at.x + c.WidthInBytes, bytes);
 }
 
-bool IsHost(const Allocation& a) {
-  return a.kind == AllocationKind::kHost || a.kind == AllocationKind::kRegistered;
-}
-
 // Does the allocation hold so many bytes from the address on? What the host registered isn't known
 // that well.
 bool HasBytes(const std::pair<const uint64_t, Allocation>& block, CUdeviceptr from, size_t bytes) {
-  if (IsHost(block.second)) return true;
+  if (block.second.kind == AllocationKind::kRegistered) return true;
   const size_t size = block.second.size;  // as asked for
   const size_t before = from - block.first;
   return before <= size && bytes <= size - before;
 }
 
+CUresult CheckInside(const std::pair<const uint64_t, Allocation>& block, CUdeviceptr address,
+                     const CopyOperand& at, const CUDA_MEMCPY3D& c) {
+  if (c.WidthInBytes == 0 || c.Height == 0 || c.Depth == 0) return CUDA_SUCCESS;
+  size_t bytes = 0;
+  const bool inside = BytesFromBase(at, c, &bytes) && HasBytes(block, address, bytes);
+  return inside ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+// Of the host's memory only the page-locked has ends that are known.
+CUresult CheckHostMemory(const CopyOperand& at, const CUDA_MEMCPY3D& c) {
+  if (at.host == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const auto address = reinterpret_cast<CUdeviceptr>(at.host);
+  Device& device = Device::Get();
+  const auto block = device.FindAllocation(address);
+  const bool known =
+      block != device.allocations.end() && block->second.kind == AllocationKind::kHost;
+  return known ? CheckInside(*block, address, at, c) : CUDA_SUCCESS;
+}
+
 CUresult CheckMemory(const CopyOperand& at, const CUDA_MEMCPY3D& c) {
-  if (at.type == CU_MEMORYTYPE_HOST)
-    return at.host != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  if (at.type == CU_MEMORYTYPE_HOST) return CheckHostMemory(at, c);
   if (at.type != CU_MEMORYTYPE_DEVICE && at.type != CU_MEMORYTYPE_UNIFIED)
     return CUDA_ERROR_INVALID_VALUE;
   Device& device = Device::Get();
@@ -48,10 +62,7 @@ CUresult CheckMemory(const CopyOperand& at, const CUDA_MEMCPY3D& c) {
     const bool pageable = at.type == CU_MEMORYTYPE_UNIFIED && at.device != 0;
     return pageable ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   }
-  if (c.WidthInBytes == 0 || c.Height == 0 || c.Depth == 0) return CUDA_SUCCESS;
-  size_t bytes = 0;
-  const bool inside = BytesFromBase(at, c, &bytes) && HasBytes(*block, at.device, bytes);
-  return inside ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  return CheckInside(*block, at.device, at, c);
 }
 
 CUresult CheckOperand(const CopyOperand& at, const CUDA_MEMCPY3D& c) {

@@ -28,6 +28,7 @@ void RecordOutside(Stream* stream, Event* event) {
   event->points.clear();
   event->time_ns = stream->time_ns;
   event->mark = End(stream);
+  event->frees = stream->frees;
 }
 
 // A stream that doesn't capture waits for a captured event: it joins.
@@ -113,6 +114,7 @@ CUresult StreamWaitEvent(CUstream stream_handle, CUevent handle, unsigned int fl
     if (flags != CU_EVENT_WAIT_DEFAULT) return CUDA_ERROR_ILLEGAL_STATE;
     if (!event->recorded) return CUDA_SUCCESS;
     stream->time_ns = std::max(stream->time_ns, event->time_ns);
+    Follow(stream->frees, event->frees);
     if (!Device::Get().worker.IsDone(event->mark)) {
       Push(stream, {.what = "an event", .after = {event->mark}});
     }
@@ -140,6 +142,7 @@ CUresult EventSynchronize(CUevent handle) {
   if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   if (CUresult error = CheckProgress(event); error != CUDA_SUCCESS) return error;
   HostWaits(event->time_ns);
+  Follow(Device::Get().host_frees, event->frees);
   return Synchronized(WaitFor(lock, WorkMark(event->mark)));
 }
 

@@ -125,6 +125,14 @@ CUgraphExecUpdateResultInfo Wrong(CUgraphExecUpdateResult result, Node* node,
           from != nullptr ? from->handle() : nullptr};
 }
 
+// A node without dependents, where the graph has more of them than the exec; null: it hasn't.
+Node* NewExit(const Graph& into, const std::vector<Node*>& nodes) {
+  const auto is_exit = [](const Node* node) { return node->out.empty(); };
+  const auto exits = std::count_if(into.nodes.begin(), into.nodes.end(), is_exit);
+  if (std::count_if(nodes.begin(), nodes.end(), is_exit) <= exits) return nullptr;
+  return *std::find_if(nodes.rbegin(), nodes.rend(), is_exit);
+}
+
 // One node of the exec (its position is its place) and the one that it is to be like.
 CUgraphExecUpdateResultInfo CheckPair(const Graph& exec, const Node& into, Node* from) {
   if (into.in.size() != from->in.size())
@@ -165,6 +173,8 @@ CUgraphExecUpdateResultInfo CheckUpdate(const Graph& exec, const Graph& into, co
   CUgraphExecUpdateResultInfo info{kSame, nullptr, nullptr};
   if (nodes.size() != into.nodes.size() || into.handles.size() != from.handles.size())
     info = Wrong(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, nullptr);
+  else if (Node* exit = NewExit(into, nodes); exit != nullptr)
+    info = Wrong(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, exit);
   for (size_t i = 0; i < nodes.size() && info.result == kSame; ++i)
     info = CheckPair(exec, *into.nodes[i], nodes[i]);
   Unnumber(nodes);

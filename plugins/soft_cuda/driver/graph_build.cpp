@@ -64,6 +64,16 @@ CUresult AddFrom(const Place& place, const Params* p, Context... context) {
   return AddRead(place, AnyParams(*p, context...));
 }
 
+// Of peers, at most one for each device.
+bool AreAccesses(const CUmemAccessDesc* accesses, size_t count) {
+  if (count == 0) return true;
+  if (accesses == nullptr || count > Device::Get().gpus.size()) return false;
+  return std::all_of(accesses, accesses + count, [](const CUmemAccessDesc& access) {
+    return access.location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
+           Device::Get().IsGpu(access.location.id);
+  });
+}
+
 CUresult AddMemAlloc(const Place& place, CUDA_MEM_ALLOC_NODE_PARAMS* params) {
   Prepared prepared;
   const CUgraphNodeType type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
@@ -71,7 +81,7 @@ CUresult AddMemAlloc(const Place& place, CUDA_MEM_ALLOC_NODE_PARAMS* params) {
   const bool device = params->poolProps.location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
                       Device::Get().IsGpu(params->poolProps.location.id);
   if (params->bytesize == 0 || params->poolProps.allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
-      !device || (params->accessDescs == nullptr && params->accessDescCount > 0)) {
+      !device || !AreAccesses(params->accessDescs, params->accessDescCount)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   if (CUresult error = PlaceGraphAllocation(prepared.graph, prepared.edges, *params);

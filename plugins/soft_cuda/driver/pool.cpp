@@ -117,6 +117,9 @@ CUresult MemPoolDestroy(CUmemoryPool handle) {
     if (block.pool == pool) block.pool = nullptr;
   }
   std::erase_if(device.exported_pools, [pool](const auto& entry) { return entry.second == pool; });
+  for (Gpu& gpu : device.gpus) {
+    for (FreedBlock& block : gpu.freed) block.pool = block.pool == pool ? nullptr : block.pool;
+  }
   device.own_pools.erase(pool);
   device.pools.Unmake(pool);
   return CUDA_SUCCESS;
@@ -185,12 +188,12 @@ CUresult MemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc* map, size_
   if (pool == nullptr || (map == nullptr && count > 0)) return CUDA_ERROR_INVALID_VALUE;
   for (size_t i = 0; i < count; ++i) {
     const CUmemLocation& location = map[i].location;
-    if (location.type != CU_MEM_LOCATION_TYPE_DEVICE || !Device::Get().IsGpu(location.id))
-      return CUDA_ERROR_INVALID_DEVICE;
-    const bool own = location.id == pool->properties.location.id;
+    if (location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_NOT_SUPPORTED;
+    if (!Device::Get().IsGpu(location.id)) return CUDA_ERROR_INVALID_DEVICE;
     const bool takes = map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE;  // never from its own device
     const bool gives = map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-    if (!gives && (own || !takes)) return CUDA_ERROR_INVALID_VALUE;
+    if (takes && location.id == pool->properties.location.id) return CUDA_ERROR_INVALID_DEVICE;
+    if (!gives && !takes) return CUDA_ERROR_INVALID_VALUE;
   }
   for (size_t i = 0; i < count; ++i) pool->access[map[i].location.id] = map[i].flags;
   return CUDA_SUCCESS;
@@ -200,8 +203,12 @@ CUresult MemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool handle, CUmemLo
   const Lock lock = LockDevice();
   const auto* pool = Resolve<Pool>(handle);
   if (flags == nullptr || location == nullptr || pool == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const bool device = location->type == CU_MEM_LOCATION_TYPE_DEVICE;
+  if (location->type == CU_MEM_LOCATION_TYPE_INVALID ||
+      (device && !Device::Get().IsGpu(location->id)))
+    return CUDA_ERROR_INVALID_VALUE;
   *flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
-  if (location->type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_SUCCESS;
+  if (!device) return CUDA_SUCCESS;
   if (location->id == pool->properties.location.id) *flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
   const auto set = pool->access.find(location->id);
   if (set != pool->access.end()) *flags = set->second;

@@ -105,6 +105,7 @@ CUresult StreamSynchronize(CUstream handle) {
   if (CUresult error = CheckProgress(stream); error != CUDA_SUCCESS) return error;
   Advance(stream, 0);
   HostWaits(stream->time_ns);
+  Follow(Device::Get().host_frees, stream->frees);
   return Synchronized(WaitFor(lock, End(stream)));
 }
 

@@ -71,16 +71,18 @@ class Slab {
   size_t live_ = 0;
 };
 
-// The object behind a handle, or null. A handle that is none (a host function's address) may point
-// anywhere that can be read.
+// The object behind a handle, or null. A handle that is none may be a small number, an address that
+// no program has, or point anywhere that can be read (a host function's address).
 template <typename T, typename Handle>
 T* Resolve(Handle handle) {
-  if (reinterpret_cast<uintptr_t>(handle) % alignof(T) != 0) return nullptr;
+  constexpr uintptr_t kFirst = 1 << 16, kEnd = uintptr_t{1} << 47;
+  const auto address = reinterpret_cast<uintptr_t>(handle);
+  if (address < kFirst || address >= kEnd || address % alignof(T) != 0) return nullptr;
   auto* object = reinterpret_cast<T*>(handle);
   if constexpr (requires { T::BehindAlias(handle); }) {
     if (T* behind = T::BehindAlias(handle); behind != nullptr) return behind;
   }
-  return object != nullptr && object->tag == T::kTag ? object : nullptr;
+  return object->tag == T::kTag ? object : nullptr;
 }
 
 }  // namespace graphkit::soft

@@ -11,6 +11,17 @@
 
 namespace graphkit::soft {
 
+// How much of what streams have freed comes before a place: by the stream's id, the number of its
+// frees. A stream has one, an event takes over the one of its record, a wait for it adds that.
+using FreeClock = std::map<uint64_t, uint64_t>;
+inline void Follow(FreeClock& clock, const FreeClock& earlier) {
+  for (const auto& [stream, frees] : earlier) clock[stream] = std::max(clock[stream], frees);
+}
+inline bool ComesAfter(const FreeClock& clock, uint64_t stream, uint64_t frees) {
+  const auto found = clock.find(stream);
+  return found != clock.end() && found->second >= frees;
+}
+
 struct Pool {
   static constexpr Tag kTag = Tag::kPool;
   Tag tag = kTag;

@@ -9,6 +9,7 @@
 
 #include "plugins/soft_cuda/model/graph.h"
 #include "plugins/soft_cuda/model/handle.h"
+#include "plugins/soft_cuda/model/pool.h"
 #include "plugins/soft_cuda/model/worker.h"
 
 namespace graphkit::soft {
@@ -28,6 +29,7 @@ struct Stream {
   Context* context = nullptr;
   uint64_t time_ns = 0;  // modelled: when all work so far is done
   std::shared_ptr<WorkLine> line = std::make_shared<WorkLine>();
+  FreeClock frees;  // its own and those before events that it has waited for
   CUaccessPolicyWindow window{};
   CUsynchronizationPolicy sync_policy = CU_SYNC_POLICY_AUTO;
   CUlaunchMemSyncDomainMap domain_map{0, 1};
@@ -51,6 +53,7 @@ struct Event {
   bool recorded = false;
   uint64_t time_ns = 0;
   WorkMark mark;             // the end of what it was recorded after
+  FreeClock frees;           // before the record
   uint64_t capture = 0;      // id of the capture that it was last recorded in; 0: recorded outside
   std::vector<Edge> points;  // the dependency set at that record
 

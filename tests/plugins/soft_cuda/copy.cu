@@ -43,6 +43,28 @@ CASE(AtOnce) {
   (void)cudaGetLastError();
 }
 
+// effect: cudaMemcpy
+CASE(PageLockedMemoryHasAnEnd) {
+  constexpr size_t kBytes = 1 << 16;
+  char* host = nullptr;
+  char* device = nullptr;
+  EXPECT_OK(cudaMallocHost(&host, kBytes));
+  EXPECT_OK(cudaMalloc(&device, 2 * kBytes));
+  for (cudaMemcpyKind kind : {cudaMemcpyHostToDevice, cudaMemcpyDefault}) {
+    EXPECT_OK(cudaMemcpy(device, host, kBytes, kind));
+    EXPECT_OK(cudaMemcpy(device, host + 16, kBytes - 16, kind));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpy(device, host, kBytes + 1, kind));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpyAsync(device, host + 16, kBytes, kind));
+  }
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpy(host + 1, device, kBytes, cudaMemcpyDeviceToHost));
+  EXPECT_ERROR(cudaErrorInvalidValue,
+               cudaMemcpy2D(device, kBytes, host, kBytes / 2, 16, 3, cudaMemcpyHostToDevice));
+  EXPECT_OK(cudaMemcpy2D(device, kBytes, host, kBytes / 2, kBytes / 2, 2, cudaMemcpyHostToDevice));
+  EXPECT_OK(cudaFreeHost(host));
+  EXPECT_OK(cudaFree(device));
+  (void)cudaGetLastError();
+}
+
 // effect: cudaMemcpyAsync cudaMemsetAsync
 CASE(InAGraph) {
   cudaStream_t stream = nullptr;

@@ -42,12 +42,18 @@ CASE(OtherShapes) {
   cudaGraphExecUpdateResultInfo info = Refuse(exec, more);
   EXPECT(info.result == cudaGraphExecUpdateErrorTopologyChanged && info.errorNode == nullptr);
 
+  cudaGraph_t fewer = NewGraph();
+  AddEmpty(fewer, {AddEmpty(fewer)});
+  info = Refuse(exec, fewer);
+  EXPECT(info.result == cudaGraphExecUpdateErrorTopologyChanged && info.errorNode == nullptr);
+
   cudaGraph_t fewer_edges = NewGraph();
   a = AddEmpty(fewer_edges);
   b = AddEmpty(fewer_edges, {a});
-  AddEmpty(fewer_edges);
+  cudaGraphNode_t c = AddEmpty(fewer_edges);
   info = Refuse(exec, fewer_edges);
   EXPECT(info.result == cudaGraphExecUpdateErrorTopologyChanged);
+  EXPECT(info.errorNode == b || info.errorNode == c);  // a node without dependents
 
   cudaGraph_t other_type = NewGraph();
   a = AddEmpty(other_type);
@@ -59,7 +65,8 @@ CASE(OtherShapes) {
   LaunchAndWait(exec, stream);
   EXPECT(counter == 0);
   EXPECT_OK(cudaGraphExecDestroy(exec));
-  for (cudaGraph_t g : {graph, more, fewer_edges, other_type}) EXPECT_OK(cudaGraphDestroy(g));
+  for (cudaGraph_t g : {graph, more, fewer, fewer_edges, other_type})
+    EXPECT_OK(cudaGraphDestroy(g));
 }
 
 CASE(OtherParameters) {

@@ -313,6 +313,45 @@ CASE(NullHandles) {
   EXPECT_OK(cudaGraphDestroy(graph));
 }
 
+// Of none, of an object that is gone, of another kind of object, and numbers that are no address.
+CASE(NodesThatAreNone) {
+  cudaGraph_t graph = NewGraph();
+  cudaGraph_t other = NewGraph();
+  cudaGraphNode_t node = AddEmpty(graph);
+  cudaGraphNode_t gone = AddEmpty(graph);
+  cudaGraphExec_t exec = Instantiate(graph);
+  EXPECT_OK(cudaGraphDestroyNode(gone));
+  const cudaGraphNode_t none[] = {nullptr, gone, reinterpret_cast<cudaGraphNode_t>(other),
+                                  reinterpret_cast<cudaGraphNode_t>(64),
+                                  reinterpret_cast<cudaGraphNode_t>(~uintptr_t{7})};
+  for (cudaGraphNode_t wrong : none) {
+    cudaGraphNode_t made = nullptr;
+    cudaGraphNodeType type{};
+    size_t count = 0;
+    unsigned enabled = 0;
+    cudaKernelNodeParams kernel{};
+    cudaMemsetParams set{};
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphNodeGetType(wrong, &type));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphDestroyNode(wrong));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphAddEmptyNode(&made, graph, &wrong, 1));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphNodeFindInClone(&made, wrong, graph));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphKernelNodeGetParams(wrong, &kernel));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphMemsetNodeGetParams(wrong, &set));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphMemsetNodeSetParams(wrong, &set));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphExecMemsetNodeSetParams(exec, wrong, &set));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphKernelNodeCopyAttributes(wrong, node));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphNodeGetEnabled(exec, wrong, &enabled));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphNodeSetEnabled(exec, wrong, 0));
+    EXPECT_ERROR(cudaErrorInvalidValue,
+                 cudaGraphNodeGetDependencies(wrong, nullptr, nullptr, &count));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphAddDependencies(graph, &wrong, &node, nullptr, 1));
+  }
+  EXPECT_OK(cudaGraphExecDestroy(exec));
+  EXPECT_OK(cudaGraphDestroy(graph));
+  EXPECT_OK(cudaGraphDestroy(other));
+  static_cast<void>(cudaGetLastError());
+}
+
 // [5] The value isn't looked at.
 CASE(AttributesThatCannotBeSet) {
   void* nowhere = reinterpret_cast<void*>(8);

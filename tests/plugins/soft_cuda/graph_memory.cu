@@ -43,6 +43,18 @@ CASE(Nodes) {
   cudaMemAllocNodeParams wrong = AllocationOf(kBytes);
   wrong.poolProps.allocType = cudaMemAllocationTypeInvalid;
   EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphAddMemAllocNode(&alloc, graph, nullptr, 0, &wrong));
+  int devices = 0;
+  EXPECT_OK(cudaGetDeviceCount(&devices));
+  std::vector<cudaMemAccessDesc> peers(static_cast<size_t>(devices) + 1);
+  for (cudaMemAccessDesc& peer : peers)
+    peer = {{cudaMemLocationTypeDevice, 0}, cudaMemAccessFlagsProtReadWrite};
+  wrong = AllocationOf(kBytes);
+  wrong.accessDescs = peers.data();
+  wrong.accessDescCount = peers.size();
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphAddMemAllocNode(&alloc, graph, nullptr, 0, &wrong));
+  peers[0].location.id = devices;
+  wrong.accessDescCount = 1;
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphAddMemAllocNode(&alloc, graph, nullptr, 0, &wrong));
   EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphAddMemFreeNode(&free, graph, &copy, 1, memory));
   int local = 0;
   EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphAddMemFreeNode(&free, graph, &copy, 1, &local));

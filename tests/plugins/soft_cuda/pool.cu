@@ -88,6 +88,121 @@ CASE(FreedAndInUse) {
   EXPECT_OK(cudaFreeHost(seen));
 }
 
+// A pool whose blocks other streams get only by the ways that are switched on, and a stream that a
+// word of the host holds up.
+struct TwoStreams {
+  cudaMemPool_t pool = nullptr;
+  cudaStream_t first = nullptr;
+  cudaStream_t second = nullptr;
+  unsigned* hold = nullptr;
+
+  TwoStreams(int events, int opportunistic, int internal) {
+    const cudaMemPoolProps properties = OnDevice(0);
+    EXPECT_OK(cudaMemPoolCreate(&pool, &properties));
+    EXPECT_OK(cudaMemPoolSetAttribute(pool, cudaMemPoolReuseFollowEventDependencies, &events));
+    EXPECT_OK(cudaMemPoolSetAttribute(pool, cudaMemPoolReuseAllowOpportunistic, &opportunistic));
+    EXPECT_OK(cudaMemPoolSetAttribute(pool, cudaMemPoolReuseAllowInternalDependencies, &internal));
+    EXPECT_OK(cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking));
+    EXPECT_OK(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking));
+    EXPECT_OK(cudaMallocHost(&hold, sizeof *hold));
+    *hold = 0;
+  }
+  ~TwoStreams() {
+    Go();
+    EXPECT_OK(cudaDeviceSynchronize());
+    EXPECT_OK(cudaMemPoolDestroy(pool));
+    EXPECT_OK(cudaStreamDestroy(first));
+    EXPECT_OK(cudaStreamDestroy(second));
+    EXPECT_OK(cudaFreeHost(hold));
+  }
+  void Hold(cudaStream_t in) const {
+    EXPECT_OK(
+        cuStreamWaitValue32(in, reinterpret_cast<CUdeviceptr>(hold), 1, CU_STREAM_WAIT_VALUE_GEQ));
+  }
+  void Go() { *static_cast<volatile unsigned*>(hold) = 1; }
+  void* Take(cudaStream_t in, size_t bytes = kBytes) const {
+    void* memory = nullptr;
+    EXPECT_OK(cudaMallocFromPoolAsync(&memory, bytes, pool, in));
+    return memory;
+  }
+  // What the first stream has freed.
+  void* Free(bool held, size_t bytes = kBytes) const {
+    void* memory = Take(first, bytes);
+    if (held) Hold(first);
+    EXPECT_OK(cudaFreeAsync(memory, first));
+    return memory;
+  }
+};
+
+void Wait(cudaStream_t waits, cudaStream_t recorded) {
+  cudaEvent_t event = nullptr;
+  EXPECT_OK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  EXPECT_OK(cudaEventRecord(event, recorded));
+  EXPECT_OK(cudaStreamWaitEvent(waits, event, 0));
+  EXPECT_OK(cudaEventDestroy(event));
+}
+
+// effect: cudaMemPoolSetAttribute
+CASE(ReuseFollowsEvents) {
+  for (int follows : {0, 1}) {
+    TwoStreams two(follows, 0, 0);
+    void* early = two.Free(true);
+    cudaStream_t between = nullptr;
+    EXPECT_OK(cudaStreamCreateWithFlags(&between, cudaStreamNonBlocking));
+    Wait(between, two.first);
+    void* late = two.Take(two.first, 2 * kBytes);
+    EXPECT_OK(cudaFreeAsync(late, two.first));  // after the event
+    Wait(two.second, between);
+    EXPECT(two.Take(two.second, 2 * kBytes) != late);
+    EXPECT((two.Take(two.second) == early) == (follows != 0));
+    EXPECT_OK(cudaStreamDestroy(between));
+  }
+}
+
+// effect: cudaMemPoolSetAttribute
+CASE(ReuseIsOpportunisticOrAfterTheHost) {
+  TwoStreams opportunistic(1, 1, 0);
+  void* freed = opportunistic.Free(false);
+  while (cudaStreamQuery(opportunistic.first) != cudaSuccess) {
+  }
+  EXPECT(opportunistic.Take(opportunistic.second) == freed);
+
+  TwoStreams strict(1, 0, 0);
+  freed = strict.Free(false);
+  while (cudaStreamQuery(strict.first) != cudaSuccess) {
+  }
+  void* another = strict.Take(strict.second);
+  EXPECT(another != freed);
+  EXPECT_OK(cudaStreamSynchronize(strict.second));
+  EXPECT(strict.Take(strict.second, kBytes) != freed);
+  EXPECT(strict.Take(strict.first) == freed);  // its own
+  EXPECT_OK(cudaFreeAsync(freed, strict.first));
+  EXPECT_OK(cudaStreamSynchronize(strict.first));
+  EXPECT(strict.Take(strict.second) == freed);
+}
+
+// Where nothing is left, a stream waits for what another one has freed.
+// effect: cudaMemPoolSetAttribute
+CASE(ReuseWaitsWhereNothingIsLeft) {
+  size_t left = 0;
+  size_t total = 0;
+  EXPECT_OK(cudaMemGetInfo(&left, &total));
+  const size_t most = left / 3 * 2;
+  for (int internal : {0, 1}) {
+    TwoStreams two(0, 0, internal);
+    void* freed = two.Free(true, most);
+    void* memory = nullptr;
+    const cudaError_t error = cudaMallocFromPoolAsync(&memory, most, two.pool, two.second);
+    EXPECT(error == (internal != 0 ? cudaSuccess : cudaErrorMemoryAllocation));
+    EXPECT(memory == (internal != 0 ? freed : nullptr));
+    if (internal != 0) {
+      EXPECT(cudaStreamQuery(two.second) == cudaErrorNotReady);
+      EXPECT_OK(cudaFreeAsync(memory, two.second));
+    }
+    static_cast<void>(cudaGetLastError());
+  }
+}
+
 // effect: cudaDeviceGetMemPool cudaDeviceSetMemPool cudaMemGetDefaultMemPool cudaMemGetMemPool
 // effect: cudaMemSetMemPool
 CASE(CurrentPool) {
@@ -134,7 +249,13 @@ CASE(Access) {
   EXPECT_OK(cudaMemPoolGetAccess(&flags, pool, &own.location));
   EXPECT(flags == cudaMemAccessFlagsProtReadWrite);
   own.location.id = 1000;
-  EXPECT_FAILS(cudaMemPoolSetAccess(pool, &own, 1));
+  EXPECT_ERROR(cudaErrorInvalidDevice, cudaMemPoolSetAccess(pool, &own, 1));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemPoolGetAccess(&flags, pool, &own.location));
+  own.location = {cudaMemLocationTypeInvalid, 0};
+  EXPECT_ERROR(cudaErrorNotSupported, cudaMemPoolSetAccess(pool, &own, 1));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemPoolGetAccess(&flags, pool, &own.location));
+  own = {{cudaMemLocationTypeDevice, 0}, cudaMemAccessFlagsProtNone};
+  EXPECT_ERROR(cudaErrorInvalidDevice, cudaMemPoolSetAccess(pool, &own, 1));
   EXPECT_ERROR(cudaErrorInvalidValue, cudaMemPoolGetAccess(&flags, nullptr, &own.location));
 }
 
