@@ -29,6 +29,7 @@ class AddressSpace {
   // The allocation that holds the address; size 0: none does.
   MemoryRange Find(uint64_t address) const;
   bool Contains(uint64_t address) const { return address >= begin_ && address < begin_ + size_; }
+  uint64_t begin() const { return begin_; }
   uint64_t used() const { return used_; }
 
  private:

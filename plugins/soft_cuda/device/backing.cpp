@@ -23,17 +23,13 @@ constexpr uint64_t kLeastRun = 16 * kPageBytes;         // shorter fills are wri
 constexpr uint64_t kPatternBytes = uint64_t{16} << 20;  // of one file at most; one mapping's length
 constexpr uint64_t kLook = 512 * kPageBytes;            // bytes that a copy looks at at once
 constexpr uint64_t kAllPatterns = uint64_t{256} << 20;
-constexpr uint64_t kCounted = 16384 * kPageBytes;  // of shared memory, looked at at once
-constexpr size_t kMostMapped = 20000;              // mappings; Linux gives a process 65 530
+constexpr size_t kMostMapped = 20000;  // mappings; Linux gives a process 65 530
 
-void* At(uint64_t address) { return reinterpret_cast<void*>(address); }
 const std::byte* Bytes(uint64_t address) { return reinterpret_cast<const std::byte*>(address); }
-uint64_t Up(uint64_t value) { return (value + kPageBytes - 1) / kPageBytes * kPageBytes; }
-uint64_t Down(uint64_t value) { return value / kPageBytes * kPageBytes; }
 
 // One word all over?
 bool IsUniform(uint64_t page, uint32_t* word) {
-  std::memcpy(word, At(page), sizeof *word);
+  std::memcpy(word, PlaceAt(page), sizeof *word);
   return std::memcmp(Bytes(page), Bytes(page) + sizeof *word, kPageBytes - sizeof *word) == 0;
 }
 
@@ -42,7 +38,7 @@ void SetBytes(uint64_t to, uint64_t bytes, uint32_t word) {
   std::array<std::byte, sizeof word> parts;
   std::memcpy(parts.data(), &word, sizeof word);
   if (std::all_of(parts.begin(), parts.end(), [&](std::byte b) { return b == parts[0]; })) {
-    std::memset(At(to), std::to_integer<int>(parts[0]), bytes);
+    std::memset(PlaceAt(to), std::to_integer<int>(parts[0]), bytes);
     return;
   }
   auto* out = reinterpret_cast<std::byte*>(to);
@@ -152,16 +148,6 @@ Data ReadData() {
 
 Backing::Backing() : limit_(ReadLimit()), data_(ReadData()) {}
 
-void Backing::Own(uint64_t begin, uint64_t size, bool is_private) {
-  const std::lock_guard lock(mutex_);
-  ranges_[begin] = {begin + size, is_private};
-}
-
-void Backing::Disown(uint64_t begin) {
-  const std::lock_guard lock(mutex_);
-  ranges_.erase(begin);
-}
-
 void Backing::Open(uint64_t begin, uint64_t size) {
   const std::lock_guard lock(mutex_);
   uint64_t end = begin + size;
@@ -247,9 +233,9 @@ bool Backing::Reserve(uint64_t to, uint64_t bytes) {
   if (range == nullptr) return true;
   // Small writes go to the same pages again and again: those that are known to be paid aren't
   // asked.
-  const bool one_page = Down(to) == Down(to + bytes - 1);
+  const bool one_page = PageDown(to) == PageDown(to + bytes - 1);
   uint64_t& paid = paid_[to / kPageBytes % paid_.size()];
-  if (one_page && paid == Down(to)) return true;
+  if (one_page && paid == PageDown(to)) return true;
   const uint64_t owned = range->is_private ? pages_.Owned(to, bytes) : 0;
   const uint64_t cost = pages_.Touched(to, bytes) - owned;
   if (cost > limit_ - std::min(limit_, written_ + shared_written_)) CountShared();
@@ -258,33 +244,8 @@ bool Backing::Reserve(uint64_t to, uint64_t bytes) {
     return false;
   }
   (range->is_private ? written_ : shared_written_) += cost;
-  if (range->is_private && one_page) paid = Down(to);
+  if (range->is_private && one_page) paid = PageDown(to);
   return true;
-}
-
-void Backing::AddShared(uint64_t begin, uint64_t size) {
-  const std::lock_guard lock(mutex_);
-  shared_[begin] = size;
-}
-
-void Backing::DropShared(uint64_t begin) {
-  const std::lock_guard lock(mutex_);
-  shared_.erase(begin);
-  if (shared_.empty()) shared_written_ = 0;
-}
-
-void Backing::CountShared() {
-  std::vector<unsigned char> resident(kCounted / kPageBytes);
-  shared_written_ = 0;
-  for (const auto& [begin, size] : shared_) {
-    for (uint64_t at = 0; at < size; at += kCounted) {
-      const uint64_t bytes = std::min(kCounted, size - at);
-      if (mincore(At(begin + at), bytes, resident.data()) != 0) continue;
-      for (size_t i = 0; i < bytes / kPageBytes; ++i) {
-        shared_written_ += (resident[i] & 1) != 0 ? kPageBytes : 0;
-      }
-    }
-  }
 }
 
 void Backing::GiveBack(uint64_t begin, uint64_t size) {
@@ -297,7 +258,7 @@ void Backing::Write(uint64_t to, uint64_t bytes, uint32_t word) {
 }
 
 void Backing::WriteBytes(uint64_t to, uint64_t from, uint64_t bytes) {
-  if (bytes > 0 && Reserve(to, bytes)) std::memmove(At(to), At(from), bytes);
+  if (bytes > 0 && Reserve(to, bytes)) std::memmove(PlaceAt(to), PlaceAt(from), bytes);
 }
 
 // The `plain` bytes that end there, which are written then.
@@ -325,8 +286,8 @@ void Backing::Forget(uint64_t begin, uint64_t size) {
 
 bool Backing::MapNothing(uint64_t begin, uint64_t size) {
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-  if (mmap(At(begin), size, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED) return false;
-  madvise(At(begin), size, MADV_DONTDUMP);
+  if (mmap(PlaceAt(begin), size, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED) return false;
+  madvise(PlaceAt(begin), size, MADV_DONTDUMP);
   return true;
 }
 
@@ -351,11 +312,11 @@ bool Backing::MapWord(uint64_t begin, uint64_t size, uint32_t word) {
   for (uint64_t at = begin; at < begin + size; at += kPatternBytes) {
     const uint64_t length = std::min(kPatternBytes, begin + size - at);
     const int flags = MREMAP_MAYMOVE | MREMAP_DONTUNMAP | MREMAP_FIXED;
-    if (mremap(pattern, length, length, flags, At(at)) == MAP_FAILED) {
+    if (mremap(pattern, length, length, flags, PlaceAt(at)) == MAP_FAILED) {
       MapNothing(at, begin + size - at);  // the place may be empty now
       return false;
     }
-    madvise(At(at), length, MADV_DONTDUMP);
+    madvise(PlaceAt(at), length, MADV_DONTDUMP);
     Forget(at, length);
     mapped_[at] = {at + length, word};
   }
@@ -382,9 +343,17 @@ void Backing::ForgetContents(uint64_t begin, uint64_t size) {
 
 void Backing::Clear(uint64_t begin, uint64_t size) {
   const std::lock_guard lock(mutex_);
-  const uint64_t first = Up(begin);
-  const uint64_t last = Down(begin + size);
-  if (first < last) FillPages(first, last - first, 0);
+  const uint64_t last = PageDown(begin + size);
+  for (uint64_t at = PageUp(begin); at < last;) {
+    const Range* range = RangeOf(at);
+    const uint64_t end = std::min(last, range != nullptr ? range->end : last);
+    if (range == nullptr || range->is_private) {
+      FillPages(at, end - at, 0);
+    } else {
+      std::memset(PlaceAt(at), 0, end - at);
+    }
+    at = end;
+  }
 }
 
 void Backing::Fill(uint64_t to, uint64_t bytes, uint32_t word) {
@@ -397,13 +366,13 @@ void Backing::Fill(uint64_t to, uint64_t bytes, uint32_t word) {
 void Backing::FillBytes(uint64_t to, uint64_t bytes, uint32_t word) {
   const Range* range = RangeOf(to);
   if (range != nullptr && !keeps_bytes()) return;
-  const uint64_t first = Up(to);
-  const uint64_t last = Down(to + bytes);
+  const uint64_t first = PageUp(to);
+  const uint64_t last = PageDown(to + bytes);
   if (range == nullptr || last < first + kLeastRun) return Write(to, bytes, word);
   Write(to, first - to, word);
   if (IsPrivate(to, bytes)) {
     FillPages(first, last - first, word);
-  } else if (word != 0 || madvise(At(first), last - first, MADV_REMOVE) != 0) {
+  } else if (word != 0 || madvise(PlaceAt(first), last - first, MADV_REMOVE) != 0) {
     Write(first, last - first, word);
   }
   Write(last, to + bytes - last, word);
@@ -517,8 +486,8 @@ void Backing::CopyBytes(uint64_t to, uint64_t from, uint64_t bytes) {
   if (!keeps_bytes() && source) return SetBytes(to, bytes, 0);
   const bool apart = to + bytes <= from || from + bytes <= to;
   if ((!target && !source) || bytes < kLeastRun || !apart) return WriteBytes(to, from, bytes);
-  const uint64_t first = Up(to);
-  const uint64_t last = Down(to + bytes);
+  const uint64_t first = PageUp(to);
+  const uint64_t last = PageDown(to + bytes);
   WriteBytes(to, from, first - to);
   CopyPages(first, from + (first - to), last - first);
   WriteBytes(last, from + (last - to), to + bytes - last);

@@ -47,6 +47,15 @@ class Backing {
   void AddShared(uint64_t begin, uint64_t size);
   void DropShared(uint64_t begin);
 
+  // Lays a file's bytes at whole pages of a private range, which is a shared one there from then
+  // on.
+  bool Lay(uint64_t begin, uint64_t size, int file, uint64_t offset);
+  // The pages are the range's own again, and read as 0.
+  void TakeUp(uint64_t begin, uint64_t size);
+  // Moves the pages of a block into a file, unless they lie in it already. The block's begin goes
+  // to the offset.
+  bool Share(uint64_t begin, uint64_t size, int file, uint64_t offset);
+
   // Sets bytes to a word again and again: each byte at address a is that of a % 4.
   void Fill(uint64_t to, uint64_t bytes, uint32_t word);
   void Copy(uint64_t to, uint64_t from, uint64_t bytes);
@@ -89,6 +98,8 @@ class Backing {
   };
 
   const Range* RangeOf(uint64_t address) const;
+  void SetPrivate(uint64_t begin, uint64_t end, bool is_private);
+  bool Move(uint64_t begin, uint64_t size, int file, uint64_t offset);
   bool IsPrivate(uint64_t address, uint64_t bytes) const;
   bool CanTouch(uint64_t address, uint64_t bytes);
   bool IsBlank(uint64_t page);

@@ -94,6 +94,7 @@ struct Allocation {
   // cuMemPoolImportPointer, further buffers of external memory; each is freed once, before the
   // allocation
   unsigned imports = 0;
+  bool shared = false;  // other processes may write it: what kernels do isn't followed
   ExternalMemory* external = nullptr;
 };
 

@@ -10,6 +10,9 @@
 namespace graphkit::soft {
 
 constexpr uint64_t kPageBytes = 4096;
+inline uint64_t PageDown(uint64_t value) { return value / kPageBytes * kPageBytes; }
+inline uint64_t PageUp(uint64_t value) { return PageDown(value + kPageBytes - 1); }
+inline void* PlaceAt(uint64_t address) { return reinterpret_cast<void*>(address); }
 
 class PageStates {
  public:

@@ -92,6 +92,7 @@ CUresult FreeBlock(uint64_t address, Stream* stream) {
     return CUDA_SUCCESS;
   }
   ExternalMemory* external = block->second.external;
+  if (external != nullptr && external->is_handle) return CUDA_ERROR_INVALID_VALUE;
   if (external != nullptr) Unmap(external);
   if (block->second.imports > 0) {
     --block->second.imports;
@@ -135,6 +136,9 @@ CUresult MemFreeAsync(CUdeviceptr address, CUstream handle) {
   if (block == Device::Get().allocations.end() || block->second.kind == AllocationKind::kHost ||
       block->second.kind == AllocationKind::kRegistered) {
     return CUDA_ERROR_INVALID_VALUE;
+  }
+  if (block->second.external != nullptr) {  // it goes at once
+    if (CUresult error = WaitFor(lock, End(stream)); error != CUDA_SUCCESS) return error;
   }
   return FreeBlock(address, stream);
 }

@@ -4,6 +4,7 @@
 
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
+#include "plugins/soft_cuda/driver/ipc.h"
 #include "plugins/soft_cuda/driver/submit.h"
 
 namespace graphkit::soft::driver {
@@ -27,6 +28,7 @@ void RecordOutside(Stream* stream, Event* event) {
   event->capture = 0;
   event->points.clear();
   event->time_ns = stream->time_ns;
+  if (event->shared != nullptr) RecordShared(stream, event);
   event->mark = End(stream);
   event->frees = stream->frees;
 }
@@ -69,6 +71,7 @@ CUresult EventDestroy_v2(CUevent handle) {
   const Lock lock = LockDevice();
   auto* event = Resolve<Event>(handle);
   if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  DropShared(*event);
   Device::Get().events.Unmake(event);
   return CUDA_SUCCESS;
 }
@@ -112,6 +115,7 @@ CUresult StreamWaitEvent(CUstream stream_handle, CUevent handle, unsigned int fl
   if (CUresult error = StreamForWork(stream_handle, &stream); error != CUDA_SUCCESS) return error;
   if (stream->capture == nullptr) {
     if (flags != CU_EVENT_WAIT_DEFAULT) return CUDA_ERROR_ILLEGAL_STATE;
+    if (event->shared != nullptr) Push(stream, WaitForShared(*event));
     if (!event->recorded) return CUDA_SUCCESS;
     stream->time_ns = std::max(stream->time_ns, event->time_ns);
     Follow(stream->frees, event->frees);
@@ -133,7 +137,9 @@ CUresult EventQuery(CUevent handle) {
   auto* event = Resolve<Event>(handle);
   if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   if (CUresult error = CheckProgress(event); error != CUDA_SUCCESS) return error;
-  return Device::Get().worker.IsDone(event->mark) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+  const bool done = event->shared != nullptr ? WaitForShared(*event).ready()
+                                             : Device::Get().worker.IsDone(event->mark);
+  return done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
 CUresult EventSynchronize(CUevent handle) {
@@ -143,7 +149,10 @@ CUresult EventSynchronize(CUevent handle) {
   if (CUresult error = CheckProgress(event); error != CUDA_SUCCESS) return error;
   HostWaits(event->time_ns);
   Follow(Device::Get().host_frees, event->frees);
-  return Synchronized(WaitFor(lock, WorkMark(event->mark)));
+  WorkMark end = event->mark;
+  if (event->shared != nullptr)
+    end = Device::Get().worker.Add(std::make_shared<WorkLine>(), WaitForShared(*event));
+  return Synchronized(WaitFor(lock, end));
 }
 
 CUresult EventElapsedTime_v2(float* ms, CUevent start_handle, CUevent end_handle) {

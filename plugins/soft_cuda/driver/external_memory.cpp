@@ -1,7 +1,6 @@
 #include "plugins/soft_cuda/driver/held_memory.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,11 +11,6 @@
 
 namespace graphkit::soft::driver {
 namespace {
-
-constexpr uint64_t kPage = 4096;
-
-uint64_t RoundUp(uint64_t value) { return (value + kPage - 1) / kPage * kPage; }
-void* Address(uint64_t value) { return reinterpret_cast<void*>(value); }
 
 // Lays the bytes of a file at the object's addresses. What isn't a file has no bytes that could be
 // seen here.
@@ -30,14 +24,12 @@ CUresult LayFile(int file, const ExternalMemory& external) {
     return CUDA_SUCCESS;
   }
   if (static_cast<uint64_t>(status.st_size) < external.size) return CUDA_ERROR_INVALID_VALUE;
-  const void* laid = mmap(Address(external.memory), RoundUp(external.size), PROT_READ | PROT_WRITE,
-                          MAP_SHARED | MAP_FIXED, file, 0);
-  return laid != MAP_FAILED ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
+  const bool laid = Device::Get().backing.Lay(external.memory, PageUp(external.size), file, 0);
+  return laid ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
 }
 
 void GiveBack(ExternalMemory* external) {
-  mmap(Address(external->memory), RoundUp(external->size), PROT_READ | PROT_WRITE,
-       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  Device::Get().backing.TakeUp(external->memory, PageUp(external->size));
   external->gpu->memory.Free(external->block);
   Device::Get().external_memories.Unmake(external);
 }
@@ -68,13 +60,13 @@ CUresult ImportExternalMemory(CUexternalMemory* out, const CUDA_EXTERNAL_MEMORY_
   const Lock lock = LockDevice();
   if (CurrentContext() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   Gpu* gpu = CurrentContext()->gpu;
-  const uint64_t bytes = RoundUp(desc->size) + kPage;
+  const uint64_t bytes = PageUp(desc->size) + kPageBytes;
   const uint64_t block = bytes <= gpu->free_bytes() ? gpu->memory.Allocate(bytes) : 0;
   if (block == 0) return CUDA_ERROR_OUT_OF_MEMORY;
   ExternalMemory* external = Device::Get().external_memories.Make();
   external->gpu = gpu;
   external->block = block;
-  external->memory = RoundUp(block);
+  external->memory = PageUp(block);
   external->size = desc->size;
   if (CUresult error = LayFile(desc->handle.fd, *external); error != CUDA_SUCCESS) {
     GiveBack(external);

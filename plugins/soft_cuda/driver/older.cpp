@@ -28,6 +28,9 @@ CUresult DevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags) {
   return DevicePrimaryCtxSetFlags_v2(dev, flags);
 }
 
+CUresult IpcOpenMemHandle(CUdeviceptr* out, CUipcMemHandle handle, unsigned int flags) {
+  return IpcOpenMemHandle_v2(out, handle, flags);
+}
 CUresult StreamDestroy(CUstream stream) { return StreamDestroy_v2(stream); }
 CUresult EventDestroy(CUevent event) { return EventDestroy_v2(event); }
 CUresult EventElapsedTime(float* ms, CUevent start, CUevent end) {

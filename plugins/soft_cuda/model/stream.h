@@ -16,6 +16,7 @@ namespace graphkit::soft {
 
 struct Capture;
 struct Context;
+struct IpcEvent;
 
 enum class StreamKind : uint8_t { kUser, kLegacy, kPerThread };
 
@@ -52,8 +53,10 @@ struct Event {
   Context* context = nullptr;
   bool recorded = false;
   uint64_t time_ns = 0;
-  WorkMark mark;             // the end of what it was recorded after
-  FreeClock frees;           // before the record
+  WorkMark mark;               // the end of what it was recorded after
+  FreeClock frees;             // before the record
+  IpcEvent* shared = nullptr;  // its state, where other processes have it too
+  int32_t process = 0;         // that made it; 0: this one
   uint64_t capture = 0;      // id of the capture that it was last recorded in; 0: recorded outside
   std::vector<Edge> points;  // the dependency set at that record
 

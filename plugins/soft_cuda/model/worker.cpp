@@ -88,11 +88,16 @@ std::optional<std::string> Worker::WaitUntil(IsOver is_over) {
   auto end = std::chrono::steady_clock::now() + patience_;
   while (!is_over()) {
     if (changed_.wait_until(lock, end) != std::cv_status::timeout) continue;
-    if (seen == done_ && !busy_ && !is_over()) return WhatWaits();
+    if (seen == done_ && !busy_ && !WaitsForAnother() && !is_over()) return WhatWaits();
     seen = done_;
     end = std::chrono::steady_clock::now() + patience_;
   }
   return std::nullopt;
+}
+
+bool Worker::WaitsForAnother() const {
+  return std::any_of(lines_.begin(), lines_.end(),
+                     [](const auto& line) { return line->waiting.front().is_of_another; });
 }
 
 // The first of the lines' heads that waits for something outside of all lines, else the first.

@@ -34,6 +34,7 @@ struct Work {
   std::function<bool()> ready = {};  // null: always; asked again and again
   std::function<void()> run = {};    // null: nothing to do
   bool on_worker = false;            // never during the call that adds it
+  bool is_of_another = false;        // waits for another process, for as long as that takes
   uint64_t order = 0;                // set when it is added
 };
 
@@ -72,6 +73,7 @@ class Worker {
   void DoWork();
   std::shared_ptr<WorkLine> Choose();
   std::string WhatWaits() const;
+  bool WaitsForAnother() const;
   template <typename IsOver>
   std::optional<std::string> WaitUntil(IsOver is_over);
   static void BeforeFork();

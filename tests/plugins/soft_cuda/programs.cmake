@@ -41,6 +41,7 @@ set(soft_programs
   graph_limits
   graph_memory
   graph_nodes
+  ipc
   launch
   library
   memory
