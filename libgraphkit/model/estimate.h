@@ -44,6 +44,10 @@ struct EstimatedSize {
   ByteRange execs;
   // Host time of the captures of `like`; 0: not recorded, or simulated.
   Nanoseconds capture_ns = 0;
+  // Of a size that was chosen: requests that run in it, and what it has beyond them, in units of
+  // the size.
+  uint64_t launches = 0;
+  uint64_t padding = 0;
   bool operator==(const EstimatedSize&) const = default;
 };
 
@@ -52,16 +56,6 @@ struct SizeCount {
   uint64_t size = 0;
   uint64_t count = 0;
   bool operator==(const SizeCount&) const = default;
-};
-
-// The sizes of the estimate were chosen to have the least padding within a budget.
-struct ChosenSizes {
-  Bytes budget = 0;
-  uint64_t candidates = 0;
-  std::vector<SizeCount> launches = {};  // by size, as EstimatedSize
-  std::vector<uint64_t> padding = {};    // the same: beyond their requests, in units of the size
-  uint64_t requested = 0;                // in units of the size, of all requests
-  bool operator==(const ChosenSizes&) const = default;
 };
 
 struct MemoryEstimate {
@@ -74,7 +68,10 @@ struct MemoryEstimate {
   ByteRange own_pools;                    // reserved: a pool for each graph
   ByteRange execs;
   ExecSource exec_source = ExecSource::kEstimated;
-  std::optional<ChosenSizes> chosen = {};
+  // The sizes were chosen to have the least padding within a budget.
+  std::optional<Bytes> budget = {};
+  uint64_t candidates = 0;
+  uint64_t requested = 0;               // in units of the size
   std::vector<std::string> notes = {};  // for people, what the figures don't hold or rest on
   bool operator==(const MemoryEstimate&) const = default;
 };

@@ -1,4 +1,4 @@
-#include "libgraphkit/alloc/estimate/least_padding.h"
+#include "libgraphkit/alloc/estimate/estimate.h"
 
 #include <algorithm>
 #include <map>
@@ -6,7 +6,6 @@
 
 #include <doctest/doctest.h>
 
-#include "libgraphkit/alloc/estimate/estimate.h"
 #include "libgraphkit/io/trace/trace_file.h"
 #include "tests/random.h"
 
@@ -97,15 +96,21 @@ TEST_CASE("requests run in the smallest size that was chosen and holds them") {
   };
   const Result<MemoryEstimate> all = within(Bytes{1} << 30);
   REQUIRE(all);
-  REQUIRE(all->chosen);
-  CHECK(all->chosen->launches == std::vector<SizeCount>{{8, 5}, {4, 10}, {1, 1000}});
-  CHECK(all->chosen->padding == std::vector<uint64_t>{5, 10, 0});
-  CHECK(all->chosen->requested == 1065);
-  CHECK(all->chosen->candidates == 4);
-  const Result<MemoryEstimate> one =
-      within(all->sizes.front().pool_growth.bytes + all->sizes.front().execs.bytes);
+  const auto column = [](const MemoryEstimate& estimate, uint64_t EstimatedSize::*of) {
+    std::vector<uint64_t> values;
+    for (const EstimatedSize& size : estimate.sizes) values.push_back(size.*of);
+    return values;
+  };
+  using Values = std::vector<uint64_t>;
+  CHECK(column(*all, &EstimatedSize::size) == Values{8, 4, 1});
+  CHECK(column(*all, &EstimatedSize::launches) == Values{5, 10, 1000});
+  CHECK(column(*all, &EstimatedSize::padding) == Values{5, 10, 0});
+  CHECK(all->requested == 1065);
+  CHECK(all->candidates == 4);
+  const EstimatedSize& largest = all->sizes.front();
+  const Result<MemoryEstimate> one = within(largest.pool_growth.bytes + largest.execs.bytes);
   REQUIRE(one);
-  CHECK(one->chosen->launches == std::vector<SizeCount>{{8, 1015}});
+  CHECK(column(*one, &EstimatedSize::launches) == Values{1015});
   CHECK(!within(4096));
   CHECK(!EstimateWithin(*trace, options, {{9, 1}}, Bytes{1} << 30));
 }

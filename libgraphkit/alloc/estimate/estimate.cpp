@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "libgraphkit/alloc/estimate/captured_sizes.h"
-#include "libgraphkit/alloc/estimate/least_padding.h"
 #include "libgraphkit/alloc/estimate/size_choices.h"
 #include "libgraphkit/alloc/models/alloc_conf.h"
 #include "libgraphkit/alloc/models/caching_allocator.h"
@@ -306,18 +305,14 @@ Result<std::vector<SizeOption>> CostsOf(const Trace& trace, EstimateOptions opti
 }
 
 // Each request to the smallest size that holds it. The sizes descend.
-ChosenSizes Assign(const MemoryEstimate& estimate, const std::vector<SizeCount>& requests) {
-  ChosenSizes chosen;
-  for (const EstimatedSize& size : estimate.sizes) chosen.launches.push_back({size.size, 0});
-  chosen.padding.resize(chosen.launches.size());
+void Assign(const std::vector<SizeCount>& requests, MemoryEstimate* estimate) {
   for (const SizeCount& request : requests) {
-    size_t at = chosen.launches.size() - 1;
-    while (chosen.launches[at].size < request.size) --at;
-    chosen.launches[at].count += request.count;
-    chosen.padding[at] += (chosen.launches[at].size - request.size) * request.count;
-    chosen.requested += request.size * request.count;
+    const auto holds = [&](const EstimatedSize& size) { return size.size >= request.size; };
+    EstimatedSize& size = *std::prev(std::ranges::partition_point(estimate->sizes, holds));
+    size.launches += request.count;
+    size.padding += (size.size - request.size) * request.count;
+    estimate->requested += request.size * request.count;
   }
-  return chosen;
 }
 
 }  // namespace
@@ -398,9 +393,9 @@ Result<MemoryEstimate> EstimateWithin(const Trace& trace, EstimateOptions option
   options.sizes = chosen->sizes;
   Result<MemoryEstimate> estimate = EstimateMemory(trace, options);
   if (!estimate) return estimate;
-  estimate->chosen = Assign(*estimate, requests);
-  estimate->chosen->budget = budget;
-  estimate->chosen->candidates = costs->size();
+  Assign(requests, &*estimate);
+  estimate->budget = budget;
+  estimate->candidates = costs->size();
   if (const Bytes high = estimate->shared_pool.high + estimate->execs.high; high > budget) {
     estimate->notes.push_back("the upper end, " + FormatBytes(high) +
                               ", is beyond the budget; --exec-costs, and captures of more "

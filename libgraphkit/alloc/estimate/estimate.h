@@ -8,6 +8,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -30,6 +31,26 @@ Result<MemoryEstimate> EstimateMemory(const Trace& trace, const EstimateOptions&
 // that only the largest was captured into before, and with its execs.
 Result<MemoryEstimate> EstimateWithin(const Trace& trace, EstimateOptions options,
                                       const std::vector<SizeCount>& requests, Bytes budget);
+
+// A size that may be captured, and the memory that it takes.
+struct SizeOption {
+  uint64_t size = 0;
+  Bytes bytes = 0;
+};
+
+struct LeastPadding {
+  std::vector<uint64_t> sizes = {};  // ascending
+  uint64_t padding = 0;              // of all requests together
+  Bytes bytes = 0;
+  bool operator==(const LeastPadding&) const = default;
+};
+
+// A request runs in the smallest captured size that holds it, and the rest of that size is padding.
+// The sizes with the least padding whose bytes together are within the budget, and of those the
+// fewest bytes. Exact. Both lists ascend by size. Nothing: no option holds the largest request
+// within the budget.
+std::optional<LeastPadding> FindLeastPadding(std::span<const SizeCount> requests,
+                                             std::span<const SizeOption> options, Bytes budget);
 
 // "1,2,4,8-64:8": numbers, and ranges with a step; ascending, each once.
 Result<std::vector<uint64_t>> ParseSizes(std::string_view text);

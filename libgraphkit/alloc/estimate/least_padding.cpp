@@ -1,7 +1,7 @@
-#include "libgraphkit/alloc/estimate/least_padding.h"
-
 #include <algorithm>
 #include <utility>
+
+#include "libgraphkit/alloc/estimate/estimate.h"
 
 namespace graphkit {
 namespace {

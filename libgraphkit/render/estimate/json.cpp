@@ -1,8 +1,6 @@
-#include <numeric>
-
+#include "libgraphkit/render/json.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/render/estimate/estimate.h"
-#include "libgraphkit/render/json.h"
 
 namespace graphkit {
 
@@ -23,21 +21,9 @@ Json KindJson(const EstimatedKind& kind) {
 Json SizeJson(const EstimatedSize& size) {
   Json json;
   GRAPHKIT_ADD_MEMBERS(json, size, size, graphs, captured, like, own_pools, pool_growth, execs);
+  GRAPHKIT_ADD_MEMBERS(json, size, launches, padding);
   json["capture_ns"] = size.capture_ns == 0 ? Json(nullptr) : Json(size.capture_ns);
   return json;
-}
-
-Json ChosenJson(const ChosenSizes& chosen) {
-  Json sizes = Json::array();
-  for (size_t i = 0; i < chosen.padding.size(); ++i) {
-    const auto& [size, count] = chosen.launches[i];
-    sizes.push_back(Json{{"size", size}, {"launches", count}, {"padding", chosen.padding[i]}});
-  }
-  return Json{{"budget", chosen.budget},
-              {"candidates", chosen.candidates},
-              {"requested", chosen.requested},
-              {"padding", std::reduce(chosen.padding.begin(), chosen.padding.end())},
-              {"sizes", sizes}};
 }
 
 }  // namespace
@@ -55,7 +41,9 @@ void RenderEstimateJson(const MemoryEstimate& estimate, std::ostream& out) {
                      {"exec_source", NameOf(estimate.exec_source)},
                      {"total", Json{{"shared_pool", Sum(estimate.shared_pool, estimate.execs)},
                                     {"own_pools", Sum(estimate.own_pools, estimate.execs)}}},
-                     {"chosen", estimate.chosen ? ChosenJson(*estimate.chosen) : Json(nullptr)},
+                     {"budget", estimate.budget},
+                     {"candidates", estimate.candidates},
+                     {"requested", estimate.requested},
                      {"notes", estimate.notes}},
                 out);
 }

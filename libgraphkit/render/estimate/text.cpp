@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,26 +31,19 @@ std::string KindText(const EstimatedKind& kind) {
 // "capture 3 of 8 sizes, 1,4,8: padding 4.1% (1,234 beyond 30,000 requested), in 11.9 MiB of 12
 // MiB".
 std::string ChosenText(const MemoryEstimate& estimate) {
-  const ChosenSizes& chosen = *estimate.chosen;
-  const uint64_t padding = std::reduce(chosen.padding.begin(), chosen.padding.end());
-  const double all = static_cast<double>(padding + chosen.requested);
+  uint64_t padding = 0;
   std::string sizes;
-  for (const SizeCount& size : chosen.launches)
+  for (const EstimatedSize& size : estimate.sizes) {
+    padding += size.padding;
     sizes = std::to_string(size.size) + (sizes.empty() ? "" : ",") + sizes;
-  return "capture " + FormatCount(chosen.padding.size()) + " of " +
-         Counted(chosen.candidates, "size") + ", " + sizes + ": padding " +
-         FormatPercent(static_cast<double>(padding) / all) + " (" + FormatCount(padding) +
-         " beyond " + FormatCount(chosen.requested) + " requested), in " +
-         FormatBytes(estimate.shared_pool.bytes + estimate.execs.bytes) + " of " +
-         FormatBytes(chosen.budget);
-}
-
-// Beside a size that was chosen: what runs in it.
-TextRow ChosenRow(const MemoryEstimate& estimate, const EstimatedSize& size) {
-  const auto at = static_cast<size_t>(&size - estimate.sizes.data());
-  return {FormatCount(estimate.chosen->launches[at].count),
-          FormatCount(estimate.chosen->padding[at]),
-          size.capture_ns == 0 ? "-" : FormatNanoseconds(size.capture_ns)};
+  }
+  const auto share =
+      static_cast<double>(padding) / static_cast<double>(padding + estimate.requested);
+  return "capture " + FormatCount(estimate.sizes.size()) + " of " +
+         Counted(estimate.candidates, "size") + ", " + sizes + ": padding " + FormatPercent(share) +
+         " (" + FormatCount(padding) + " beyond " + FormatCount(estimate.requested) +
+         " requested), in " + FormatBytes(estimate.shared_pool.bytes + estimate.execs.bytes) +
+         " of " + FormatBytes(*estimate.budget);
 }
 
 }  // namespace
@@ -65,7 +56,7 @@ void RenderEstimate(const MemoryEstimate& estimate, const TextStyle& style, std:
     out << Wrapped("", "PyTorch's allocator with " + Printable(estimate.alloc_conf), style);
   TextRow head = {"size",       "graphs", "like", "pools of their own", "one pool grows by",
                   "executables"};
-  if (estimate.chosen) {
+  if (estimate.budget) {
     out << Wrapped("", ChosenText(estimate), style);
     head.insert(head.end(), {"launches", "padding", "capture"});
   }
@@ -76,11 +67,14 @@ void RenderEstimate(const MemoryEstimate& estimate, const TextStyle& style, std:
                   RangeText(size.own_pools),
                   RangeText(size.pool_growth),
                   RangeText(size.execs)};
-    if (estimate.chosen) std::ranges::move(ChosenRow(estimate, size), std::back_inserter(cells));
+    if (!estimate.budget) return cells;
+    const bool timed = size.capture_ns != 0;
+    cells.insert(cells.end(), {FormatCount(size.launches), FormatCount(size.padding),
+                               timed ? FormatNanoseconds(size.capture_ns) : "-"});
     return cells;
   };
   out << "\n"
-      << TopTable(std::move(head), estimate.chosen ? "rrrlllrrr" : "rrrlll", "", style,
+      << TopTable(std::move(head), estimate.budget ? "rrrlllrrr" : "rrrlll", "", style,
                   estimate.sizes, row)
       << "\n";
   const TextRows sums = {
