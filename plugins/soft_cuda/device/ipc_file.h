@@ -17,13 +17,13 @@ namespace graphkit::soft {
 
 // What a handle says, in its 64 bytes.
 struct IpcPlace {
-  uint64_t mark = 0;
-  uint64_t file = 0;  // its random name
-  int32_t process = 0;
-  int32_t gpu = 0;  // place in the machine
-  uint64_t offset = 0;
-  uint64_t size = 0;
-  uint64_t unused[3] = {};
+  uint64_t mark;
+  uint64_t file;  // its random name
+  int32_t process;
+  int32_t gpu;  // place in the machine
+  uint64_t offset;
+  uint64_t size;
+  uint64_t unused[3];
 };
 static_assert(sizeof(IpcPlace) == 64);
 

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
@@ -19,7 +21,7 @@ constexpr uint64_t kDeviceBytes = uint64_t{1} << 42;  // of a device's addresses
 template <typename Handle>
 IpcPlace PlaceOf(const Handle& handle) {
   static_assert(sizeof handle == sizeof(IpcPlace));
-  IpcPlace place;
+  IpcPlace place{};
   std::memcpy(&place, &handle, sizeof place);
   return place;
 }
@@ -169,7 +171,7 @@ CUresult IpcGetMemHandle(CUipcMemHandle* out, CUdeviceptr address) {
       block->second.kind != AllocationKind::kDevice)
     return CUDA_ERROR_INVALID_VALUE;
   if (CUresult error = WaitForAll(lock); error != CUDA_SUCCESS) return error;
-  IpcPlace place;
+  IpcPlace place{};
   const CUresult result = ShareAllocation(block->first, &place);
   if (result == CUDA_SUCCESS) std::memcpy(out, &place, sizeof place);
   return result;
@@ -213,7 +215,7 @@ CUresult IpcGetEventHandle(CUipcEventHandle* out, CUevent handle) {
   if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   if (out == nullptr || (event->flags & CU_EVENT_INTERPROCESS) == 0 || event->process != 0)
     return CUDA_ERROR_INVALID_VALUE;
-  IpcPlace place;
+  IpcPlace place{};
   const CUresult result = ShareEvent(event, &place);
   if (result == CUDA_SUCCESS) std::memcpy(out, &place, sizeof place);
   return result;

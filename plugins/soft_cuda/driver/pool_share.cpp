@@ -105,7 +105,9 @@ CUresult MemPoolExportPointer(CUmemPoolPtrExportData* out, CUdeviceptr address) 
   if (block == allocations.end() || block->second.pool == nullptr ||
       !IsFile(block->second.pool->properties.handleTypes))
     return CUDA_ERROR_INVALID_VALUE;
-  Exported exported{.address = address, .id = block->second.id};
+  Exported exported{};
+  exported.address = address;
+  exported.id = block->second.id;
   for (const auto& [inode, pool] : Device::Get().exported_pools)
     if (pool == block->second.pool) exported.pool = inode;
   if (CUresult error = ShareAllocation(address, &exported.place); error != CUDA_SUCCESS)
