@@ -25,6 +25,10 @@ struct SummaryOptions {
 // is their root's.
 std::vector<GraphSummary> Summarize(const Facts& facts, const SummaryOptions& options = {});
 
+// Blocks that graphs allocate, by what the sources of a joined trace say of them: the stream and
+// the line from an allocator's history, the nodes from what was captured.
+BlockJoins CountJoins(const MemoryFacts& facts);
+
 struct AnalyzeOptions {
   std::vector<std::string> checks;  // ids of the checks to run; empty: all
   // kAllFull: bounds, reuse and what was missed as PyTorch takes edges, for full ones; hazards are

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "libgraphkit/analysis/explain/held.h"
+#include "libgraphkit/analysis/explain/memory_account.h"
 #include "libgraphkit/model/memory_diff.h"
 #include "libgraphkit/model/trace.h"
 

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "libgraphkit/analysis/order/selection.h"
+#include "libgraphkit/analysis/order/shape.h"
 #include "libgraphkit/generate/build_trace.h"
 
 namespace graphkit {

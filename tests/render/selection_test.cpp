@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/order/selection.h"
+#include "libgraphkit/analysis/order/shape.h"
 
 #include <doctest/doctest.h>
 

@@ -10,7 +10,7 @@
 #include "libgraphkit/alloc/estimate/size_choices.h"
 #include "libgraphkit/alloc/models/alloc_conf.h"
 #include "libgraphkit/alloc/models/caching_allocator.h"
-#include "libgraphkit/analysis/launches/host_time.h"
+#include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/exec_memory.h"
 #include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/analysis/order/topology.h"

@@ -9,7 +9,6 @@
 
 #include "libgraphkit/alloc/plan/plan_to_fit.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/analysis/launches/launch_order.h"
 #include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/bound/lower_bound.h"
 #include "libgraphkit/analysis/memory/usage.h"

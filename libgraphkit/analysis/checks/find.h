@@ -1,9 +1,9 @@
-// Shared by the checks: facts, findings by graph, evidence, sites of races. Files of checks rely on
-// its includes.
+// Shared by the checks: findings by graph, and their evidence. Files of checks rely on its includes.
 #pragma once
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,11 +11,12 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/analysis/memory/races.h"
+#include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/analysis/order/topology.h"
@@ -23,9 +24,6 @@
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
-
-// Those of which exec-leak says that others took their place.
-std::vector<ExecId> ReplacedExecs(const Facts& facts);
 
 // Of many alike, how many are shown as evidence.
 inline constexpr size_t kShownEvidence = 3;
@@ -35,19 +33,18 @@ inline constexpr size_t kShownEvidence = 3;
 std::vector<Finding> FindByGraph(const Facts& facts,
                                  const std::function<void(GraphId, Finding*)>& judge);
 
-// Adds a block that the finding is about, and its bytes.
+// Adds a block that the finding is about, and its bytes. Once: false if it is there already.
 void AddBlock(const Trace& trace, BlockId block, Finding* finding);
+bool AddBlockOnce(const Trace& trace, BlockId block, Finding* finding);
 
 // "blocks 4 and 5 (12 MiB)": all that the finding is about.
 std::string BlocksText(const Finding& finding);
 
-// Where a node comes from, as evidence.
+void AddEvidence(Finding* finding, std::string text, StackId stack = {},
+                 std::vector<NodeId> nodes = {}, std::vector<BlockId> blocks = {});
+
+// Where a node, or a block, comes from.
 Evidence CapturedThere(const Trace& trace, NodeId node);
-
-// A captured copy of memory of the host, as evidence.
-Evidence CopyEvidence(const Trace& trace, const HostCopy& copy);
-
-// Where a block comes from, as evidence.
 Evidence AllocatedThere(const Facts& facts, BlockId block);
 
 // False: it is in the list already.
@@ -58,6 +55,11 @@ bool AddOnce(const Item& item, std::vector<Item>* list) {
   return true;
 }
 
+template <typename Item>
+void Append(std::vector<Item> more, std::vector<Item>* list) {
+  std::ranges::move(more, std::back_inserter(*list));
+}
+
 // The values of a map, in the order of their keys.
 template <typename Key>
 std::vector<Finding> TakeValues(std::map<Key, Finding>* by_key) {
@@ -66,19 +68,5 @@ std::vector<Finding> TakeValues(std::map<Key, Finding>* by_key) {
   by_key->clear();
   return findings;
 }
-
-// The edges from one node to another, as evidence; says so when there is none that can be shown.
-Evidence ProofPath(const Facts& facts, NodeId from, NodeId to);
-
-// Shared by the checks of races: one finding for each pair of kernels that races, however often,
-// since what races once mostly races in every layer.
-using RaceSite = std::tuple<GraphId, Severity, KernelId, KernelId>;
-RaceSite SiteOf(const Facts& facts, const Race& race, Severity severity);
-
-// Adds a race's block and nodes to what is found at its site.
-void AddRace(const Facts& facts, const Race& race, Finding* finding);
-
-// The findings, with their severity and how often they came.
-std::vector<Finding> TakeFindings(std::map<RaceSite, Finding>* by_site);
 
 }  // namespace graphkit

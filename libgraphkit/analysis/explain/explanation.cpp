@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "libgraphkit/analysis/names/stack_name.h"
+#include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/printable.h"
 
 namespace graphkit {
+
 namespace {
 
 std::string StacksText(const Trace& trace) {
@@ -97,6 +98,22 @@ std::vector<NextCommand> NextOf(const std::vector<NextCommand>& all, const std::
 }
 
 }  // namespace
+
+std::vector<FindingGroup> GroupFindings(std::span<const Finding> findings) {
+  std::vector<FindingGroup> groups;
+  for (size_t i = 0; i < findings.size(); ++i) {
+    const Finding& finding = findings[i];
+    const auto group = std::ranges::find_if(groups, [&](const FindingGroup& known) {
+      return known.first.check == finding.check && known.first.severity == finding.severity;
+    });
+    if (group == groups.end()) {
+      groups.push_back({finding, {}});
+    } else {
+      group->others.push_back(i);
+    }
+  }
+  return groups;
+}
 
 Explanation Explain(const std::string& file, FileAbout about) {
   for (NextCommand& next : about.next) next = Named(std::move(next), file, file);

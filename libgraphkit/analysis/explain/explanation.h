@@ -1,16 +1,31 @@
 // The summary of one file: kind, holders of memory, findings, and next commands.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
-#include "libgraphkit/analysis/explain/finding_groups.h"
 #include "libgraphkit/analysis/explain/memory_account.h"
 #include "libgraphkit/model/file_about.h"
+#include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/report.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
+
+// Findings of one check together: of many alike the most severe is told.
+
+struct FindingGroup {
+  Finding first;               // the most bytes
+  std::vector<size_t> others;  // of its check and severity: their places in what was grouped
+  uint64_t count() const { return 1 + others.size(); }
+  bool operator==(const FindingGroup&) const = default;
+};
+
+// In the order of the first of each; findings come as a report has them.
+std::vector<FindingGroup> GroupFindings(std::span<const Finding> findings);
+
+// The summary of one file: kind, holders of memory, findings, and next commands.
 
 // Parts that the file doesn't have are empty.
 struct Explanation {

@@ -8,11 +8,47 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/analysis/explain/held.h"
 #include "libgraphkit/analysis/memory/memory_facts.h"
+#include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
+
+// Who holds memory: blocks grouped by the line that asked for them.
+
+// Blocks of one line; of what no line is known, those of one operator, or of nothing that is known.
+// Where none has a stack those of one pool.
+struct HeldGroup {
+  enum class Kind : uint8_t {
+    kLine,
+    kOperation,        // native frames only: a backward in a thread of its own
+    kNoStack,          // allocated while recording
+    kBeforeRecording,  // and no stack is known
+    kPool,
+  };
+  Kind kind = Kind::kLine;
+  std::string place = {};                    // "llama/modeling_llama.py:216"
+  std::string file = {};                     // in full; empty without a line
+  std::string function = {};                 // that the line is in
+  uint32_t line = 0;                         // 0: without a line
+  std::vector<std::string> operations = {};  // those of most bytes first
+  MemoryRole role = MemoryRole::kOther;      // of its largest block
+  PoolId pool = {};                          // kPool
+  Bytes bytes = 0;                           // as allocated
+  uint64_t blocks = 0;
+  StackId stack = {};  // of its largest block
+  bool operator==(const HeldGroup&) const = default;
+};
+
+// The names of all stacks of a trace, by their ids.
+std::vector<StackName> NamesOfStacks(const Trace& trace);
+
+// The most bytes first. `first_event`: blocks from before it are from before recording.
+std::vector<HeldGroup> GroupHeld(const Trace& trace, std::span<const StackName> names,
+                                 std::span<const BlockId> blocks, Seq first_event);
+
+// The memory of one device in a recorded run: how much was reserved and in use, its holders
+// when most was in use, and what of it is worth a look.
 
 // A possible change, with the memory that it concerns.
 struct MemoryRemark {
@@ -97,5 +133,12 @@ struct FamilyBlocks {
 enum class OperatorFamily : uint8_t { kLoss, kSoftmax };
 FamilyBlocks FindFamily(const Trace& trace, std::span<const StackName> names,
                         std::span<const BlockId> blocks, OperatorFamily family);
+
+// Remarks on a device's memory that are worth a look.
+
+// `account`: all but its remarks. Out of memory first, then the most bytes; nothing that is less
+// than a fiftieth of the peak in use.
+std::vector<MemoryRemark> FindRemarks(const MemoryFacts& facts, std::span<const StackName> names,
+                                      const MemoryAccount& account);
 
 }  // namespace graphkit

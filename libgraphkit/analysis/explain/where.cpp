@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "libgraphkit/analysis/explain/held_at.h"
+#include "libgraphkit/analysis/memory/memory_bill.h"
 #include "libgraphkit/model/access_overlap.h"
 #include "libgraphkit/model/node_changes.h"
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "libgraphkit/analysis/launches/collective_steps.h"
-#include "libgraphkit/analysis/launches/collective_waits.h"
 #include "libgraphkit/model/names.h"
 
 namespace graphkit {

@@ -1,19 +1,127 @@
-// Launches of graphs: the graph that each ran, their order, and inputs that were freed before.
+// Launches of graphs: their order, the graph that each ran, inputs that were freed before; and the
+// host time of captures.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/analysis/launches/launch_order.h"
 #include "libgraphkit/analysis/memory/memory_facts.h"
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
+
+// Launches, and work outside of graphs, that have ended before other launches start: order
+// between graphs, as streams, events and waits of the host make it. (Order inside a graph:
+// order.h.)
+//
+//     stream a:  launch 0 ── record e ───────────── launch 2
+//     stream b:                └── wait e ── launch 1          0 before 1; 1 and 2 unordered
+//
+// Work that a thread of the host has waited for is before its later submissions; for other
+// threads only if the program orders them (a lock, a join), which isn't recorded.
+
+class LaunchOrder {
+ public:
+  explicit LaunchOrder(const Trace& trace);
+
+  // True if launch `a` has ended when launch `b` starts; indices in Trace::launches. Launches whose
+  // stream isn't known are ordered with everything: nothing can be said against them.
+  bool Before(uint32_t a, uint32_t b) const { return a < b && Before(launches_[a], launches_[b]); }
+  // The same of work that was submitted before the launch; an index in Trace::works.
+  bool WorkBefore(uint32_t work, uint32_t launch) const {
+    return Before(works_[work], launches_[launch]);
+  }
+  // The same if each thread knew what the others had waited for.
+  bool BeforeByThreads(uint32_t a, uint32_t b) const { return Lenient().Before(a, b); }
+  bool WorkBeforeByThreads(uint32_t work, uint32_t launch) const {
+    return Lenient().WorkBefore(work, launch);
+  }
+
+ private:
+  using Clock = std::vector<uint32_t>;  // by stream: how many of its submissions have ended
+
+  struct Place {
+    uint32_t stream = 0xffffffffu;
+    uint32_t seq = 0;
+    uint32_t row = 0;  // in rows_
+  };
+
+  LaunchOrder(const Trace& trace, bool by_threads);
+  const LaunchOrder& Lenient() const { return by_threads_ ? *by_threads_ : *this; }
+  Clock& HostOf(ThreadId thread);
+  void Apply(const StreamOp& op);
+  Place PlaceOn(StreamId stream, ThreadId thread);
+  bool Before(const Place& a, const Place& b) const;
+  void Absorb(Clock* into, const Clock& from);
+  void Submit(uint32_t stream, ThreadId thread);
+
+  const Trace& trace_;
+  std::vector<Place> launches_;
+  std::vector<Place> works_;
+  std::vector<Clock> rows_;
+  std::vector<Clock> streams_;  // what has ended once all that was submitted to the stream has
+  std::vector<uint32_t> stream_row_;
+  std::vector<Clock> events_;
+  std::vector<Clock> hosts_;  // by thread: what it has waited for; the last: one that isn't known
+  std::unique_ptr<LaunchOrder> by_threads_;  // where there are several threads
+};
+
+// Host time of capturing a graph: the time between the records of the capture, which is the
+// program's own time and that of CUDA's calls.
+//
+//     begin ── node 0 ──── node 1 ─ free ── node 2 ───────────── node 3 ── end
+//       └──────────── total, over the calls ──── longest ┘ before node 3
+
+struct HostTime {
+  uint64_t calls = 0;          // that made a node
+  Nanoseconds total = 0;       // from the capture's begin to its end; 0: no times were recorded
+  Nanoseconds longest = 0;     // between a node and what was recorded before it in the capture
+  NodeId longest_before = {};  // the node
+  bool operator==(const HostTime&) const = default;
+
+  Nanoseconds per_call() const { return calls == 0 ? 0 : total / calls; }
+};
+
+// When the record was made; 0: unknown.
+Nanoseconds TimeAt(const Trace& trace, Seq seq);
+
+// By graph; of a graph that several captures added to, their sum.
+std::vector<HostTime> FindHostTimes(const Trace& trace);
+
+// "850 ns", "12.3 us", "4.56 ms", "1.20 s".
+std::string FormatNanoseconds(Nanoseconds ns);
+
+// The fate of freed blocks, as of a later place in the trace: whether their memory was
+// handed out again, and which block the program made in their place. Answered for many blocks at
+// once, by sweeps over the trace's blocks.
+
+// A freed block, and the place. Its free was requested before that.
+struct FreedBlock {
+  BlockId block;
+  Seq at = 0;
+};
+
+struct FreedFate {
+  // Memory of its segment that it lay in was allocated outside of graphs since.
+  bool handed_out = false;
+  // Allocated since the last launch before the free, as it was (the same size, pool, stream and
+  // code), alive at the place, and at another address. None, or not the only one: an invalid id.
+  BlockId replaced_by;
+  bool operator==(const FreedFate&) const = default;
+};
+
+// `looks`, if it isn't null, gets how many blocks and pieces of memory were looked at.
+std::vector<FreedFate> FindFates(const MemoryFacts& facts, std::span<const FreedBlock> freed,
+                                 uint64_t* looks = nullptr);
+
+// Launches of graphs: the graph that each ran, their order, and inputs that were freed before.
 
 class Facts;
 

@@ -1,10 +1,223 @@
 #include "libgraphkit/analysis/memory/block_order.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
+#include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/analysis/order/topology.h"
+#include "libgraphkit/group_by.h"
 
 namespace graphkit {
+
+namespace {
+
+constexpr size_t kSizesTried = 4;    // next larger sizes that are looked at
+constexpr size_t kBlocksTried = 16;  // idle blocks of one size that are looked at
+
+template <typename Item, typename Key = std::identity>
+void SortUnique(std::vector<Item>* items, Key key = {}) {
+  std::ranges::sort(*items, {}, key);
+  items->erase(std::unique(items->begin(), items->end()), items->end());
+}
+
+bool HandedOut(const Trace& trace, BlockId id) {
+  const Block& block = trace[id];
+  if (!block.pool.valid() || block.alloc_node.valid()) return false;
+  const PoolKind kind = trace[block.pool].kind;
+  return kind == PoolKind::kAllocator || kind == PoolKind::kPrivate;
+}
+
+class Matcher {
+ public:
+  Matcher(const BlockOrder& order, std::span<const BlockId> blocks)
+      : order_(order), trace_(order.trace()) {
+    for (const BlockId block : blocks) {
+      if (trace_[block].size == 0) continue;
+      if (HandedOut(trace_, block)) {
+        blocks_.push_back(block);
+      } else {
+        all_ = false;
+      }
+    }
+  }
+
+  // `overlaps`: of all blocks. Those that are handed out may have others.
+  ReuseFacts Match(std::span<const BlockOverlap> overlaps) {
+    if (all_) {
+      MarkTaken(overlaps);
+    } else {
+      MarkTaken(FindOverlaps(trace_, blocks_));
+    }
+    CollectSizes();
+    idle_.resize(sizes_.size());
+    for (size_t i = 0; i < blocks_.size(); ++i) {
+      const size_t size = SizeIndex(blocks_[i]);
+      if (fresh_[i]) Give(blocks_[i], size);
+      if (!taken_[i] && order_.Dies(blocks_[i])) idle_[size].push_back(blocks_[i]);
+    }
+    std::ranges::stable_sort(facts_.pairs, std::greater(), &ReusePair::bytes);
+    return std::move(facts_);
+  }
+
+ private:
+  // Mostly there are few: more than twice as many as are known are sorted in.
+  void CollectSizes() {
+    size_t known = 0;
+    for (const BlockId block : blocks_) {
+      sizes_.push_back(RoundedSize(trace_[block]));
+      if (sizes_.size() < 2 * known + kBlocksTried) continue;
+      SortUnique(&sizes_);
+      known = sizes_.size();
+    }
+    SortUnique(&sizes_);
+  }
+
+  size_t SizeIndex(BlockId block) const {
+    return static_cast<size_t>(std::ranges::lower_bound(sizes_, RoundedSize(trace_[block])) -
+                               sizes_.begin());
+  }
+
+  void MarkTaken(std::span<const BlockOverlap> overlaps) {
+    taken_.assign(blocks_.size(), false);
+    fresh_.assign(blocks_.size(), true);
+    const auto index = [&](BlockId block) {
+      return static_cast<size_t>(std::ranges::lower_bound(blocks_, block) - blocks_.begin());
+    };
+    for (const BlockOverlap& overlap : overlaps) {
+      taken_[index(overlap.earlier)] = true;
+      fresh_[index(overlap.later)] = false;
+    }
+  }
+
+  void Give(BlockId later, size_t first_size) {
+    const size_t last = std::min(sizes_.size(), first_size + kSizesTried);
+    for (size_t size = first_size; size < last; ++size) {
+      std::vector<BlockId>& idle = idle_[size];
+      for (size_t tried = 0; tried < std::min(kBlocksTried, idle.size()); ++tried) {
+        const size_t at = idle.size() - 1 - tried;
+        if (!order_.Before(idle[at], later)) continue;
+        const Bytes bytes = RoundedSize(trace_[later]);
+        facts_.pairs.push_back({idle[at], later, bytes, order_.Assumes(idle[at])});
+        facts_.bytes += bytes;
+        idle.erase(idle.begin() + static_cast<ptrdiff_t>(at));
+        return;
+      }
+    }
+  }
+
+  const BlockOrder& order_;
+  const Trace& trace_;
+  std::vector<BlockId> blocks_;
+  bool all_ = true;          // no block is left out
+  std::vector<bool> taken_;  // a later block lies where this one lay
+  std::vector<bool> fresh_;  // lies where no earlier block lay
+  std::vector<Bytes> sizes_;
+  std::vector<std::vector<BlockId>> idle_;  // by size, the latest last
+  ReuseFacts facts_;
+};
+
+struct PlacedBlock {
+  Address begin;
+  BlockId block;
+};
+
+// Looks at blocks in groups that lie apart from each other: most are alone.
+class OverlapFinder {
+ public:
+  explicit OverlapFinder(const Trace& trace) : trace_(trace) {}
+
+  std::vector<BlockOverlap> FindAll(std::span<const BlockId> blocks) {
+    const std::vector<BlockId> sorted = SortByAddress(blocks);
+    for (size_t first = 0; first < sorted.size();) {
+      const size_t end = EndOfGroup(sorted, first);
+      if (end - first > 1) AddGroup(std::span(sorted).subspan(first, end - first));
+      first = end;
+    }
+    SortUnique(&overlaps_, [](const BlockOverlap& o) { return std::pair(o.later, o.earlier); });
+    return std::move(overlaps_);
+  }
+
+ private:
+  Address EndOf(BlockId block) const { return trace_[block].address + RoundedSize(trace_[block]); }
+
+  // Those with bytes. First by pieces of the addresses, then each piece for itself, so that there
+  // isn't a second row of all.
+  std::vector<BlockId> SortByAddress(std::span<const BlockId> blocks) const {
+    constexpr size_t kBlocksInPiece = 64;  // about, were they spread evenly
+    Address low = ~Address{0}, high = 0;
+    for (const BlockId id : blocks) {
+      const Block& block = trace_[id];
+      if (block.size == 0) continue;
+      low = std::min(low, block.address);
+      high = std::max(high, block.address);
+    }
+    if (low > high) return {};
+    unsigned shift = 0;
+    while (shift < 63 && (high - low) >> shift > blocks.size() / kBlocksInPiece) ++shift;
+    const size_t pieces = ((high - low) >> shift) + 1;
+    Grouped by;
+    by.Assign(blocks.size(), pieces, [&](size_t i) -> size_t {
+      const Block& block = trace_[blocks[i]];
+      return block.size == 0 ? pieces : (block.address - low) >> shift;
+    });
+    std::vector<BlockId> sorted;
+    sorted.reserve(by.items.size());
+    std::vector<PlacedBlock> piece;
+    for (size_t i = 0; i < pieces; ++i) {
+      piece.clear();
+      for (const uint32_t at : by.Of(i)) piece.push_back({trace_[blocks[at]].address, blocks[at]});
+      if (piece.size() > 1) std::ranges::sort(piece, {}, &PlacedBlock::begin);
+      for (const PlacedBlock& placed : piece) sorted.push_back(placed.block);
+    }
+    return sorted;
+  }
+
+  size_t EndOfGroup(std::span<const BlockId> sorted, size_t first) const {
+    Address reached = EndOf(sorted[first]);
+    size_t end = first + 1;
+    for (; end < sorted.size() && trace_[sorted[end]].address < reached; ++end) {
+      reached = std::max(reached, EndOf(sorted[end]));
+    }
+    return end;
+  }
+
+  // The addresses are cut at every block's begin and end; each piece knows who had it last.
+  void AddGroup(std::span<const BlockId> group) {
+    cuts_.clear();
+    blocks_.assign(group.begin(), group.end());
+    for (const BlockId block : group) {
+      cuts_.push_back(trace_[block].address);
+      cuts_.push_back(EndOf(block));
+    }
+    SortUnique(&cuts_);
+    std::ranges::sort(blocks_);
+    last_.assign(cuts_.size(), BlockId());
+    for (const BlockId block : blocks_) TakePieces(block);
+  }
+
+  void TakePieces(BlockId block) {
+    const Address end = EndOf(block);
+    auto piece =
+        static_cast<size_t>(std::ranges::lower_bound(cuts_, trace_[block].address) - cuts_.begin());
+    BlockId named;
+    for (; piece < cuts_.size() && cuts_[piece] < end; ++piece) {
+      if (last_[piece].valid() && last_[piece] != named) {
+        named = last_[piece];
+        overlaps_.push_back({named, block});
+      }
+      last_[piece] = block;
+    }
+  }
+
+  const Trace& trace_;
+  std::vector<Address> cuts_;
+  std::vector<BlockId> blocks_;
+  std::vector<BlockId> last_;
+  std::vector<BlockOverlap> overlaps_;
+};
+
+}  // namespace
 
 bool BlockOrder::Dies(BlockId x) const {
   const BlockLife& life = lives_[x];
@@ -63,6 +276,15 @@ Assumption BlockOrder::Assumes(BlockId x) const {
   if (trace_[x].free_node.valid() && rule_ == MarkerRule::kAtFree) return Assumption::kOrder;
   if (lives_.ByStreams(x, rule_)) return Assumption::kTorchStreams;
   return Assumption::kArguments;
+}
+
+ReuseFacts FindReuse(const BlockOrder& order, std::span<const BlockId> blocks,
+                     std::span<const BlockOverlap> overlaps) {
+  return Matcher(order, blocks).Match(overlaps);
+}
+
+std::vector<BlockOverlap> FindOverlaps(const Trace& trace, std::span<const BlockId> blocks) {
+  return OverlapFinder(trace).FindAll(blocks);
 }
 
 }  // namespace graphkit

@@ -7,9 +7,14 @@
 // before. A block that isn't freed before its capture ends is before nothing. See docs/memory.md.
 #pragma once
 
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include "libgraphkit/analysis/memory/lifetimes.h"
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/model/finding.h"
+#include "libgraphkit/model/report.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
@@ -49,5 +54,31 @@ class BlockOrder {
   const Lifetimes& lives_;
   MarkerRule rule_;
 };
+
+// Blocks that could have lain where earlier ones lay, and didn't.
+//
+// Idle memory is a block that is over and whose addresses none takes afterwards; a fresh block is
+// one that lies where nothing lay before. Each fresh block is given the best idle one that is
+// before it, large enough, and not given away yet. The pairs can all be done at once.
+
+struct ReuseFacts {
+  std::vector<ReusePair> pairs;  // the largest first
+  Bytes bytes = 0;               // of all of them
+  bool operator==(const ReuseFacts&) const = default;
+};
+
+// `later` lies where `earlier` lay last, at least in part.
+struct BlockOverlap {
+  BlockId earlier;
+  BlockId later;
+  auto operator<=>(const BlockOverlap&) const = default;
+};
+// Of blocks of one root graph, ascending: by the later block, then by the earlier one.
+std::vector<BlockOverlap> FindOverlaps(const Trace& trace, std::span<const BlockId> blocks);
+
+// `blocks`: of one root graph, ascending; `overlaps`: theirs. Only blocks that an allocator of the
+// program hands out count: the driver's own reuse isn't seen in addresses.
+ReuseFacts FindReuse(const BlockOrder& order, std::span<const BlockId> blocks,
+                     std::span<const BlockOverlap> overlaps);
 
 }  // namespace graphkit

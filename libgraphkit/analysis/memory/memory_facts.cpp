@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "libgraphkit/analysis/memory/exec_memory.h"
-#include "libgraphkit/analysis/names/kernel_names.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/parallel.h"
 
 namespace graphkit {
@@ -57,24 +56,6 @@ std::vector<std::vector<GraphInput>> FindInputs(const Trace& trace, const Lifeti
 
 }  // namespace
 
-const std::vector<GraphId>& MemoryFacts::roots() const {
-  return roots_.Get([&] { return FindRoots(trace); });
-}
-
-const InEdges& MemoryFacts::in_edges() const {
-  return in_edges_.Get([&] { return FindInEdges(trace); });
-}
-
-bool MemoryFacts::partial_edges() const {
-  return partial_edges_.Get([&] {
-    return !std::ranges::all_of(trace.edges, [](const Edge& edge) { return edge.full(); });
-  });
-}
-
-const std::vector<Shape>& MemoryFacts::shapes() const {
-  return shapes_.Get([&] { return FindShapes(trace, in_edges()); });
-}
-
 const MemoryFacts::Ordered& MemoryFacts::ordered() const {
   return ordered_.Get([&] {
     Ordered made{.order = BuildOrder(trace, options.edges), .lives = {}};
@@ -85,10 +66,6 @@ const MemoryFacts::Ordered& MemoryFacts::ordered() const {
 
 const std::vector<std::vector<BlockId>>& MemoryFacts::blocks() const {
   return blocks_.Get([&] { return BlocksByRoot(trace, lives()); });
-}
-
-const MemoryTimeline& MemoryFacts::timeline() const {
-  return timeline_.Get([&] { return MemoryTimeline(trace, lives()); });
 }
 
 const std::vector<std::vector<BlockOverlap>>& MemoryFacts::overlaps() const {
@@ -113,10 +90,6 @@ const std::vector<ReuseFacts>& MemoryFacts::reuse() const {
   });
 }
 
-const std::vector<Race>& MemoryFacts::races() const {
-  return races_.Get([&] { return FindRaces(*this); });
-}
-
 const std::vector<std::vector<GraphInput>>& MemoryFacts::inputs() const {
   return inputs_.Get([&] { return FindInputs(trace, lives(), roots()); });
 }
@@ -137,14 +110,6 @@ const MemoryFacts::Bounds& MemoryFacts::all_bounds() const {
     });
     return made;
   });
-}
-
-const UnknownMemory& MemoryFacts::unknown_memory() const {
-  return unknown_memory_.Get([&] { return FindUnknownMemory(trace, roots()); });
-}
-
-const std::optional<ExecMemory>& MemoryFacts::exec_memory() const {
-  return exec_memory_.Get([&] { return FindExecMemory(trace, roots()); });
 }
 
 size_t ThreadsFor(const Trace& trace) {

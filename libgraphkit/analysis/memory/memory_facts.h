@@ -3,25 +3,27 @@
 // is made of. Facts of launches are above: analysis/facts.h.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "libgraphkit/analysis/memory/block_order.h"
 #include "libgraphkit/analysis/memory/bound/lower_bound.h"
+#include "libgraphkit/analysis/memory/exec_memory.h"
 #include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/analysis/memory/lifetimes.h"
 #include "libgraphkit/analysis/memory/races.h"
-#include "libgraphkit/analysis/memory/reuse.h"
 #include "libgraphkit/analysis/memory/timeline.h"
 #include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/analysis/order/shape.h"
 #include "libgraphkit/analysis/order/topology.h"
-#include "libgraphkit/model/exec_memory.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/once.h"
 
@@ -59,36 +61,58 @@ class MemoryFacts {
   const FactOptions options;
 
   // Of each graph the root that holds it.
-  const std::vector<GraphId>& roots() const;
-  const InEdges& in_edges() const;
+  const std::vector<GraphId>& roots() const {
+    return roots_.Get([&] { return FindRoots(trace); });
+  }
+  const InEdges& in_edges() const {
+    return in_edges_.Get([&] { return FindInEdges(trace); });
+  }
   // There are programmatic or launch completion edges.
-  bool partial_edges() const;
+  bool partial_edges() const {
+    return partial_edges_.Get([&] {
+      return !std::ranges::all_of(trace.edges, [](const Edge& edge) { return edge.full(); });
+    });
+  }
   // By graph. Of in_edges.
-  const std::vector<Shape>& shapes() const;
+  const std::vector<Shape>& shapes() const {
+    return shapes_.Get([&] { return FindShapes(trace, in_edges()); });
+  }
   // By the options' rule, with the rows that `lives` adds.
   const Order& order() const { return ordered().order; }
   const Lifetimes& lives() const { return ordered().lives; }
+  // By completion, as if all kernels waited for their grid dependencies of which it isn't known.
+  const Order& hopeful_order() const {
+    return hopeful_.Get([&] { return BuildOrder(trace, EdgeRule::kCompletion, Ternary::kYes); });
+  }
   // Of each root graph, in capture order. Of lives.
   const std::vector<std::vector<BlockId>>& blocks() const;
   // Of lives.
-  const MemoryTimeline& timeline() const;
+  const MemoryTimeline& timeline() const {
+    return timeline_.Get([&] { return MemoryTimeline(trace, lives()); });
+  }
   // By graph. Of timeline.
   const std::vector<Usage>& usage() const { return timeline().usage(); }
   // Of each root graph's blocks. Of blocks.
   const std::vector<std::vector<BlockOverlap>>& overlaps() const;
   // By graph. Of order, lives, blocks, overlaps.
   const std::vector<ReuseFacts>& reuse() const;
-  // By completion order only. Of order, lives, roots, in_edges, partial_edges.
-  const std::vector<Race>& races() const;
+  // By completion order only. Of order, hopeful_order, lives, roots, in_edges, partial_edges.
+  const std::vector<Race>& races() const {
+    return races_.Get([&] { return FindRaces(*this); });
+  }
   // By root graph, each block once, in the order of the blocks. Of lives, roots.
   const std::vector<std::vector<GraphInput>>& inputs() const;
   // At last use, by graph; empty without a time limit. Of order, lives, blocks.
   const std::vector<LowerBound>& bounds() const { return all_bounds().graphs; }
   const std::vector<std::vector<PoolBound>>& pool_bounds() const { return all_bounds().pools; }
   // Of roots.
-  const UnknownMemory& unknown_memory() const;
+  const UnknownMemory& unknown_memory() const {
+    return unknown_memory_.Get([&] { return FindUnknownMemory(trace, roots()); });
+  }
   // Nothing: no exec was made. Of roots.
-  const std::optional<ExecMemory>& exec_memory() const;
+  const std::optional<ExecMemory>& exec_memory() const {
+    return exec_memory_.Get([&] { return FindExecMemory(trace, roots()); });
+  }
 
   BlockOrder Blocks(MarkerRule rule) const { return {trace, order(), lives(), rule}; }
   GraphId RootOf(NodeId node) const { return roots()[trace[node].graph.index()]; }
@@ -110,6 +134,7 @@ class MemoryFacts {
   Once<bool> partial_edges_;
   Once<std::vector<Shape>> shapes_;
   Once<Ordered> ordered_;
+  Once<Order> hopeful_;
   Once<std::vector<std::vector<BlockId>>> blocks_;
   Once<MemoryTimeline> timeline_;
   Once<std::vector<std::vector<BlockOverlap>>> overlaps_;
@@ -130,5 +155,34 @@ void RunTasks(const Trace& trace, const std::vector<std::function<void()>>& task
 // Once for each graph of the trace, those with the most blocks first. `blocks`: of each root graph.
 void ForEachGraph(const Trace& trace, const std::vector<std::vector<BlockId>>& blocks,
                   const std::function<void(GraphId)>& body);
+
+// The nodes that touch a block, graph by graph: a block that thousands of graphs touch isn't gone
+// through for each of them.
+
+class TouchesByGraph {
+ public:
+  explicit TouchesByGraph(const MemoryFacts& facts) : facts_(facts) {}
+
+  // Those of a root graph, in capture order.
+  std::span<const NodeId> Of(BlockId block, GraphId root) {
+    const auto root_of = [this](NodeId node) {
+      return facts_.roots()[facts_.trace[node].graph.index()];
+    };
+    const auto [at, is_new] = nodes_.try_emplace(block);
+    std::vector<NodeId>& nodes = at->second;
+    if (is_new) {
+      for (const Touch& touch : facts_.lives().Touches(block)) {
+        if (nodes.empty() || nodes.back() != touch.node) nodes.push_back(touch.node);
+      }
+      std::ranges::stable_sort(nodes, {}, root_of);
+    }
+    const auto first = std::ranges::lower_bound(nodes, root, {}, root_of);
+    return {first, std::ranges::upper_bound(nodes, root, {}, root_of)};
+  }
+
+ private:
+  const MemoryFacts& facts_;
+  std::unordered_map<BlockId, std::vector<NodeId>> nodes_;
+};
 
 }  // namespace graphkit

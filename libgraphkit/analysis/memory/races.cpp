@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 #include "libgraphkit/analysis/memory/memory_facts.h"
-#include "libgraphkit/analysis/names/kernel_names.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/model/access_overlap.h"
 #include "libgraphkit/model/node_versions.h"
 
@@ -145,11 +145,11 @@ class RaceFinder {
     return WaitsFor(trace_, b) == Ternary::kYes && facts_.order().EndsBefore(a, b);
   }
 
-  bool SurelyUnordered(NodeId a, NodeId b) {
-    if (!hopeful_) hopeful_ = BuildOrder(trace_, EdgeRule::kCompletion, Ternary::kYes);
+  bool SurelyUnordered(NodeId a, NodeId b) const {
+    const Order& hopeful = facts_.hopeful_order();
     const auto ordered = [&](NodeId from, NodeId to) {
-      return hopeful_->Before(from, to) ||
-             (WaitsFor(trace_, to) != Ternary::kNo && hopeful_->EndsBefore(from, to));
+      return hopeful.Before(from, to) ||
+             (WaitsFor(trace_, to) != Ternary::kNo && hopeful.EndsBefore(from, to));
     };
     return !ordered(a, b) && !ordered(b, a);
   }
@@ -205,8 +205,8 @@ class RaceFinder {
     const NodeId from = forwards ? race.earlier : race.later;
     const NodeId to = forwards ? race.later : race.earlier;
     const Ternary wanted = race.surely_unordered ? Ternary::kNo : Ternary::kUnknown;
-    const Order& way = race.surely_unordered ? *all_full_ : *hopeful_;
-    const Order& so_far = race.surely_unordered ? *hopeful_ : facts_.order();
+    const Order& way = race.surely_unordered ? *all_full_ : facts_.hopeful_order();
+    const Order& so_far = race.surely_unordered ? facts_.hopeful_order() : facts_.order();
     std::vector<NodeId> open = {to};
     std::unordered_set<uint32_t> seen = {to.value};
     const size_t limit = searches_++ < kMostSearches ? kSearched : 1;
@@ -231,7 +231,6 @@ class RaceFinder {
   KernelSet plain_pointers_;
   std::vector<bool> unfinished_;   // by node
   std::optional<Order> all_full_;  // full-edge order, where there are partial edges
-  std::optional<Order> hopeful_;   // as if all waited of which it isn't known; when asked for
   std::vector<Use> uses_;
   std::vector<Race> races_;
   size_t first_of_block_ = 0;

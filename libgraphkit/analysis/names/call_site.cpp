@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <span>
 
 namespace graphkit {
+
 namespace {
 
 constexpr std::array<std::string_view, 5> kSystem = {"/usr/lib/", "/usr/lib64/", "/lib/", "/lib64/",
@@ -48,6 +50,130 @@ bool IsGenerated(std::string_view file) {
 bool IsSystem(std::string_view file) {
   return std::ranges::any_of(kSystem,
                              [&](std::string_view folder) { return file.starts_with(folder); });
+}
+
+// Packages that run other people's models: a line of theirs says little.
+constexpr std::array<std::string_view, 10> kPlumbing = {
+    "torch",  "accelerate", "einops",        "opt_einsum", "functorch",
+    "triton", "torchgen",   "torch_compile", "numpy",      "cupy"};
+
+bool IsPlumbing(std::string_view function, std::string_view file) {
+  if (file.starts_with('<') && !file.starts_with("<ipython")) return true;
+  if (function == "_call_impl" || function == "_wrapped_call_impl") return true;
+  if (const size_t at = EndOfPackages(file)) {
+    file.remove_prefix(at);
+    const std::string_view package = file.substr(0, file.find_first_of("/\\."));
+    return std::ranges::find(kPlumbing, package) != kPlumbing.end();
+  }
+  return IsLibraryFrame(function, file);
+}
+
+std::string_view Between(std::string_view text, std::string_view before, std::string_view ends) {
+  const size_t at = text.find(before);
+  if (at == text.npos) return {};
+  text.remove_prefix(at + before.size());
+  return text.substr(0, text.find_first_of(ends));
+}
+
+// An operator's overload begins with a capital or is one of these: "add_Tensor", "to_dtype".
+std::string_view WithoutOverload(std::string_view name) {
+  for (size_t at = name.find('_', 1); at != name.npos; at = name.find('_', at + 1)) {
+    const std::string_view rest = name.substr(at + 1);
+    if (!rest.empty() && std::isupper(static_cast<unsigned char>(rest.front()))) {
+      return name.substr(0, at);
+    }
+    for (const std::string_view word : {"dim", "int", "out", "dtype", "memory_format", "device"}) {
+      const bool is = rest == word || (rest.starts_with(word) && rest[word.size()] == '_');
+      if (is) return name.substr(0, at);
+    }
+  }
+  return name;
+}
+
+// "LogSoftmaxBackward0" → "log_softmax backward".
+std::string BackwardName(std::string_view node) {
+  node = node.substr(0, node.rfind("Backward"));
+  std::string name;
+  for (size_t i = 0; i < node.size(); ++i) {
+    const auto letter = static_cast<unsigned char>(node[i]);
+    const bool begins =
+        std::isupper(letter) && i > 0 && !std::isupper(static_cast<unsigned char>(node[i - 1]));
+    if (begins) name += '_';
+    name += static_cast<char>(std::tolower(letter));
+  }
+  return name.empty() ? "backward" : name + " backward";
+}
+
+// The operator of the native frames, innermost first: the outermost operator is what Python called.
+struct NativeFrames {
+  std::string_view bound;   // by its Python binding
+  std::string_view called;  // by its dispatcher entry
+  std::string_view node;    // autograd's
+  bool engine = false;      // autograd's runs it
+
+  void Take(std::string_view function) {
+    if (const auto name = Between(function, "THPVariable_", "(<>"); !name.empty()) bound = name;
+    if (const auto name = Between(function, "at::_ops::", ":"); !name.empty()) called = name;
+    if (function.find("torch::autograd::") == function.npos) return;
+    if (const auto name = Between(function, "autograd::generated::", ":(");
+        name.find("Backward") != name.npos && node.empty()) {
+      node = name;
+    }
+    if (function.find("AccumulateGrad") != function.npos && node.empty()) node = "AccumulateGrad";
+    engine |= function.find("autograd::Engine::") != function.npos;
+  }
+
+  std::string Operation() const {
+    if (engine && node == "AccumulateGrad") return "gradient accumulation";
+    if (engine && !node.empty()) return BackwardName(node);
+    if (engine) {
+      return called.empty() ? "backward" : std::string(WithoutOverload(called)) + " in backward";
+    }
+    return std::string(bound.empty() ? WithoutOverload(called) : bound);
+  }
+};
+
+// The use of memory that library code in these functions makes.
+struct Purpose {
+  std::string_view file;      // a part of its path
+  std::string_view function;  // empty: any
+  MemoryRole role;
+};
+constexpr std::array<Purpose, 5> kPurposes = {{
+    {"/torch/optim/", "", MemoryRole::kOptimizer},
+    {"/torch/nn/modules/", "__init__", MemoryRole::kWeights},
+    {"/torch/nn/modules/module.py", "_apply", MemoryRole::kWeights},
+    {"/torch/autograd/", "_engine_run_backward", MemoryRole::kBackward},
+    {"module.py", "_call_impl", MemoryRole::kForward},
+}};
+
+MemoryRole RoleOfFrame(std::string_view function, std::string file) {
+  std::ranges::replace(file, '\\', '/');
+  for (const Purpose& purpose : kPurposes) {
+    const bool there = purpose.function.empty() || function == purpose.function;
+    if (there && file.find(purpose.file) != file.npos) return purpose.role;
+  }
+  return MemoryRole::kOther;
+}
+
+// Python's name of what was called where no native frame says it: "einsum", "linear". Private
+// functions and lambdas say nothing.
+std::string OperationOfLibrary(std::string_view function, std::string_view file) {
+  const bool named = !function.empty() && function.front() != '_' && function.front() != '<';
+  if (!named || function == "wrapper" || function == "decorate_context") return {};
+  if (function != "forward") return std::string(function);
+  std::string_view stem = file.substr(file.find_last_of("/\\") + 1);
+  stem = stem.substr(0, stem.find('.'));
+  return stem == "module" ? std::string() : std::string(stem);
+}
+
+// Of a program without Python: the innermost frame of its own. A snapshot's native frames name no
+// file.
+std::optional<uint32_t> OwnNativeFrame(const Trace& trace, StackId stack) {
+  const std::optional<uint32_t> own = CallSiteOf(trace, stack).own;
+  if (!own || HasTorchFrames(trace, stack)) return std::nullopt;
+  const std::string_view file = trace[trace.stack_frames[*own].file];
+  return file.empty() || file == "??" ? std::nullopt : own;
 }
 
 }  // namespace
@@ -121,10 +247,87 @@ std::string PlaceOfFrame(const Trace& trace, uint32_t frame) {
   return text;
 }
 
-bool SameSite(const Trace& trace, StackId a, StackId b) {
-  if (a == b) return true;
-  const CallSite one = CallSiteOf(trace, a), other = CallSiteOf(trace, b);
-  return one.own && other.own && trace.stack_frames[*one.own] == trace.stack_frames[*other.own];
+std::string OwnPlace(const Trace& trace, StackId stack) {
+  const CallSite site = CallSiteOf(trace, stack);
+  return site.own ? PlaceOfFrame(trace, *site.own) : "";
+}
+
+bool IsPythonFile(std::string_view file) {
+  return file.ends_with(".py") || file.starts_with("<ipython");
+}
+
+StackName NameOfStack(const Trace& trace, StackId stack) {
+  StackName name;
+  if (!stack) return name;
+  const Slice run = trace.stacks[stack.index()].frames;
+  const std::span<const StackFrame> frames(trace.stack_frames.data() + run.first, run.count);
+  NativeFrames native;
+  std::string library;
+  bool python = false;
+  for (uint32_t i = 0; i < run.count; ++i) {
+    const std::string_view function = trace[frames[i].function], file = trace[frames[i].file];
+    if (!IsPythonFile(file)) {
+      if (!name.frame) native.Take(function);
+      continue;
+    }
+    python = true;
+    // A forward that is run again in a backward, or by an optimizer, is theirs.
+    const bool settled = name.role != MemoryRole::kOther && name.role != MemoryRole::kForward;
+    const MemoryRole role = settled ? name.role : RoleOfFrame(function, std::string(file));
+    if (role != MemoryRole::kOther) name.role = role;
+    if (name.frame) continue;
+    const bool wrapper = !native.bound.empty() && function == native.bound;
+    if (!IsPlumbing(function, file) && !wrapper) {
+      name.frame = run.first + i;
+    } else if (library.empty()) {
+      library = OperationOfLibrary(function, file);
+    }
+  }
+  name.operation = native.Operation();
+  if (name.operation.empty()) name.operation = std::move(library);
+  if (native.engine) name.role = MemoryRole::kBackward;
+  if (!python && name.operation.empty() && !native.engine) {
+    name.frame = OwnNativeFrame(trace, stack);
+  }
+  return name;
+}
+
+bool HasTorchFrames(const Trace& trace, StackId stack) {
+  if (!stack || trace.stacks[stack.index()].frames.count == 0) return false;
+  const StackFrame& first = trace.stack_frames[trace.stacks[stack.index()].frames.first];
+  return trace[first.function].starts_with("torch::");
+}
+
+std::string_view RoleText(MemoryRole role) {
+  switch (role) {
+    case MemoryRole::kWeights:
+      return "weights and buffers";
+    case MemoryRole::kOptimizer:
+      return "optimizer state";
+    case MemoryRole::kBackward:
+      return "gradients and what a backward made";
+    default:
+      return "";
+  }
+}
+
+std::string ShortPlaceOfFrame(const Trace& trace, uint32_t frame) {
+  const StackFrame& at = trace.stack_frames[frame];
+  std::string_view file = ShownFile(trace[at.file]);
+  const size_t name = file.find_last_of("/\\");
+  const size_t folder =
+      name == file.npos || name == 0 ? file.npos : file.find_last_of("/\\", name - 1);
+  if (folder != file.npos) file.remove_prefix(folder + 1);
+  std::string text(file);
+  std::ranges::replace(text, '\\', '/');
+  return at.line == 0 ? text : text + ":" + std::to_string(at.line);
+}
+
+std::string MemoryTitle(const Trace& trace, StackId stack) {
+  const StackName name = NameOfStack(trace, stack);
+  if (!name.frame) return name.operation;
+  const std::string place = ShortPlaceOfFrame(trace, *name.frame);
+  return name.operation.empty() ? place : place + " " + name.operation;
 }
 
 }  // namespace graphkit

@@ -1,8 +1,13 @@
 // How findings speak of things: short, with the id of the trace.
 #pragma once
 
+#include <algorithm>
+#include <initializer_list>
 #include <span>
 #include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
 
 #include "libgraphkit/model/trace.h"
 
@@ -14,6 +19,26 @@ std::string NameOf(const Trace& trace, const EagerWork& work);  // "Reduce", "a 
 std::string NameOf(const Trace& trace, StreamId stream);        // "stream 1 'side'"
 std::string NameOf(const Trace& trace, BlockId block);          // "block 4 (12 MiB)"
 std::string NameOf(const Trace& trace, ThreadId thread);        // "thread 0 'main'"
+
+// A sentence with things in place of each {}, in their order.
+std::string FillIn(std::string_view sentence, std::initializer_list<std::string> things);
+
+// The same of things of a trace under their names, numbers and texts: Say(trace, "{} frees {}",
+// node, block) is "node 3 (memory_free) frees block 1 (2 MiB)".
+template <typename... Things>
+std::string Say(const Trace& trace, std::string_view sentence, const Things&... things) {
+  const auto text = [&](const auto& thing) -> std::string {
+    using Thing = std::remove_cvref_t<decltype(thing)>;
+    if constexpr (std::is_integral_v<Thing>) {
+      return std::to_string(thing);
+    } else if constexpr (std::is_convertible_v<const Thing&, std::string_view>) {
+      return std::string(std::string_view(thing));
+    } else {
+      return NameOf(trace, thing);
+    }
+  };
+  return FillIn(sentence, {text(things)...});
+}
 
 // "count 1048576, bf16, communicator 1 of 2 ranks": what the node or the work at a place of the
 // trace does together with other ranks; of a group of calls the first, and how many more. Empty
@@ -35,7 +60,68 @@ std::string CapturedOn(const Trace& trace, NodeId node);
 std::string ListOf(std::span<const BlockId> blocks);
 std::string ListOf(const Trace& trace, std::span<const StreamId> streams);
 
-// "1 block", "2 blocks".
+// "1 block", "2 blocks"; the verbs that go with so many.
 std::string Count(uint64_t count, const char* thing);
+inline const char* Is(uint64_t count) { return count == 1 ? "is" : "are"; }
+inline const char* Was(uint64_t count) { return count == 1 ? "was" : "were"; }
+
+// Where in the trace calls were made, seen from the captures.
+
+// Sorts the captures once, so that a place is found without a look at each. The trace must outlive
+// it.
+class CapturePlaces {
+ public:
+  explicit CapturePlaces(const Trace& trace);
+
+  const Trace& trace() const { return trace_; }
+
+  // "in the capture of graph 2 'decode'", "after the capture of graph 2".
+  std::string Of(Seq seq) const;
+
+ private:
+  // A capture of a graph.
+  struct Begun {
+    Seq begin = 0;
+    Seq last_end = 0;  // of this one and those that began before
+    GraphId graph;
+    GraphId last;  // that ended last of them
+  };
+
+  const Trace& trace_;
+  std::vector<Begun> begun_;  // by begin
+};
+
+// Kernels by their names: the types of their parameters, and those that exchange data with
+// other devices.
+
+// True if a C++ name says that all parameters of a kernel are numbers: then an address among its
+// arguments is a coincidence.
+bool TakesNumbersOnly(std::string_view mangled);
+// True if they are numbers and pointers to numbers or structures: then the kernel has a pointer to
+// non-const of what it isn't known to read.
+bool TakesPlainPointers(std::string_view mangled);
+
+// The kernels of a trace whose names say something.
+class KernelSet {
+ public:
+  KernelSet(const Trace& trace, bool (*says)(std::string_view name));
+  bool Has(KernelId kernel) const {
+    return kernel.index() < kernels_.size() && kernels_[kernel.index()];
+  }
+  bool empty() const { return std::ranges::find(kernels_, true) == kernels_.end(); }
+
+ private:
+  std::vector<bool> kernels_;
+};
+
+// True if a node's kernel is one of them, in all ways in which it is run.
+bool AlwaysRuns(const Trace& trace, NodeId node, const KernelSet& kernels);
+
+// Those that exchange data with other devices: NCCL's (ncclDevKernel_…, ncclKernel_…,
+// ncclSymkDevKernel_…; on the software device ncclAllReduce, …) and NVSHMEM's.
+KernelSet CommunicationKernels(const Trace& trace);
+
+// True if what touches this copies to memory that isn't a block of the trace, or to host memory.
+bool CopiesOut(const Trace& trace, NodeKind kind, Slice accesses);
 
 }  // namespace graphkit

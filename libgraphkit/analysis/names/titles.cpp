@@ -4,7 +4,6 @@
 #include <array>
 
 #include "libgraphkit/analysis/names/call_site.h"
-#include "libgraphkit/analysis/names/stack_name.h"
 #include "libgraphkit/demangle.h"
 #include "libgraphkit/model/edge_data.h"
 #include "libgraphkit/printable.h"

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/analysis/explain/finding_groups.h"
+#include "libgraphkit/analysis/explain/explanation.h"
 #include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/printable.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/analysis/order/selection.h"
+#include "libgraphkit/analysis/order/shape.h"
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/render/dot/fold.h"

@@ -2,7 +2,7 @@
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/analysis/launches/host_time.h"
+#include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/render/estimate/estimate.h"
 #include "libgraphkit/render/printable.h"

@@ -1,8 +1,8 @@
 #include <string>
 
-#include "libgraphkit/analysis/explain/held_at.h"
+#include "libgraphkit/analysis/memory/memory_bill.h"
+#include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/naming.h"
-#include "libgraphkit/analysis/names/stack_name.h"
 #include "libgraphkit/render/explain/explain.h"
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/printable.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/analysis/launches/host_time.h"
+#include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/plan/plan.h"

@@ -3,7 +3,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "libgraphkit/analysis/explain/held.h"
+#include "libgraphkit/analysis/explain/memory_account.h"
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/model/names.h"

@@ -8,7 +8,7 @@
 
 #include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/analysis/names/titles.h"
-#include "libgraphkit/analysis/order/selection.h"
+#include "libgraphkit/analysis/order/shape.h"
 #include "libgraphkit/group_by.h"
 #include "libgraphkit/parallel.h"
 

@@ -1,10 +1,8 @@
-#include "libgraphkit/analysis/checks/settings.h"
+#include "libgraphkit/analysis/checks/checks.h"
 
 #include <doctest/doctest.h>
 
 #include <fstream>
-
-#include "libgraphkit/analysis/checks/checks.h"
 
 namespace graphkit {
 namespace {

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "libgraphkit/analysis/launches/host_time.h"
+#include "libgraphkit/analysis/launches/launches.h"
 #include "tests/analysis/checks/run.h"
 
 namespace graphkit {

@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/memory/freed_blocks.h"
+#include "libgraphkit/analysis/launches/launches.h"
 
 #include <doctest/doctest.h>
 
@@ -9,6 +9,11 @@
 
 namespace graphkit {
 namespace {
+
+bool SameSite(const Trace& trace, StackId a, StackId b) {
+  const auto one = CallSiteOf(trace, a).own, other = CallSiteOf(trace, b).own;
+  return a == b || (one && other && trace.stack_frames[*one] == trace.stack_frames[*other]);
+}
 
 // A look at every block for each one that was freed.
 FreedFate SlowFate(const Facts& facts, const FreedBlock& freed) {

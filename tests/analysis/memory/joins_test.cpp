@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/memory/joins.h"
+#include "libgraphkit/analysis/analyze.h"
 
 #include <doctest/doctest.h>
 

@@ -55,8 +55,10 @@ TEST_CASE("a call site is the innermost frame of the program's own code") {
   REQUIRE((site.own && site.inner));
   CHECK(PlaceOfFrame(trace, *site.own) == "model.py:17");
   CHECK(PlaceOfFrame(trace, *site.inner) == "torch/nn/linear.py:134");
-  CHECK(SameSite(trace, stack, other));
-  CHECK_FALSE(SameSite(trace, stack, own));
+  CHECK(OwnPlace(trace, stack) == "model.py:17");
+  CHECK(OwnPlace(trace, other) == "model.py:17");
+  CHECK(OwnPlace(trace, own) == "./app");
+  CHECK(OwnPlace(trace, library).empty());
   CHECK_FALSE(CallSiteOf(trace, own).inner.has_value());
   CHECK_FALSE(CallSiteOf(trace, library).own.has_value());
   CHECK(PlaceOfFrame(trace, *CallSiteOf(trace, library).inner) == "torch/cuda/a.py:3");

@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/names/stack_name.h"
+#include "libgraphkit/analysis/names/call_site.h"
 
 #include <doctest/doctest.h>
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "libgraphkit/analysis/names/kernel_names.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/model/node_versions.h"
 #include "tests/analysis/slow_facts.h"
 

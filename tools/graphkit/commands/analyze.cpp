@@ -5,7 +5,7 @@
 
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/analyze.h"
-#include "libgraphkit/analysis/explain/held_at.h"
+#include "libgraphkit/analysis/memory/memory_bill.h"
 #include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/analyze/memory_bill.h"
 #include "libgraphkit/render/ranks/ranks.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/analyze.h"
-#include "libgraphkit/analysis/order/selection.h"
+#include "libgraphkit/analysis/order/shape.h"
 #include "libgraphkit/render/dot/dot.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/progress.h"

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "libgraphkit/analysis/memory/block_order.h"
-#include "libgraphkit/analysis/memory/bound/exits.h"
 #include "libgraphkit/analysis/memory/bound/lanes.h"
 #include "libgraphkit/analysis/memory/bound/thread_clock.h"
 #include "libgraphkit/units.h"

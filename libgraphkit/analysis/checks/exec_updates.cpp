@@ -1,0 +1,370 @@
+// Checks of updates of execs.
+#include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/order/shape.h"
+
+namespace graphkit {
+
+namespace {
+
+// Failures alike from which on the program pays for an instantiation each time.
+constexpr size_t kManyFailures = 3;
+
+// Of a CUgraphExecUpdateResult.
+struct ResultText {
+  const char* name;  // after cudaGraphExecUpdateError
+  const char* meaning;
+  const char* advice;
+};
+
+constexpr const char* kOtherShape =
+    "capture the same calls in the same order each time, or instantiate a graph of another shape "
+    "on its own";
+
+// By their values.
+constexpr ResultText kResultTexts[] = {
+    {"", "CUDA doesn't say why", "check that the graph is whole and not being captured"},
+    {"", "CUDA doesn't say why", "check that the graph is whole and not being captured"},
+    {"TopologyChanged", "nodes or edges differ", kOtherShape},
+    {"NodeTypeChanged", "a node is of another type", kOtherShape},
+    {"FunctionChanged", "a kernel's function differs, which drivers before 11.2 refuse",
+     "use a later driver, or keep an exec for each function"},
+    {"ParametersChanged", "a parameter differs that an update can't set",
+     "keep it as it was (a copy's kinds of memory, an allocation's size, the shape of a copy or "
+     "memset of several rows), or instantiate the graph on its own"},
+    {"NotSupported", "something about the node can't be updated",
+     "leave memory nodes and kernels that devices update out of graphs that are updated, or "
+     "instantiate the graph on its own"},
+    {"UnsupportedFunctionChange", "a kernel's function changes in a way that isn't allowed",
+     "keep a kernel node's context, and don't change to a kernel that launches others"},
+    {"AttributesChanged", "a kernel's attributes differ",
+     "launch with the same attributes (cooperative, cluster, priority) each time"},
+};
+
+struct FailedUpdates {
+  Finding finding = {};
+  size_t count = 0;
+  size_t stale_launches = 0;
+  const ExecUpdate* first = nullptr;
+};
+
+class FailureFinder {
+ public:
+  explicit FailureFinder(const Facts& facts)
+      : facts_(facts), trace_(facts.trace), differences_(trace_) {
+    for (const ExecUpdate& update : trace_.exec_updates)
+      updates_[update.exec].push_back(update.seq);
+  }
+
+  std::vector<Finding> Find() {
+    std::map<ExecId, std::pair<GraphId, Seq>> runs;  // what an exec runs, and how it was when
+    for (const ExecUpdate& update : trace_.exec_updates) {
+      if (!update.exec.valid() || !update.graph.valid()) continue;
+      const Exec& exec = trace_[update.exec];
+      const auto run = runs.try_emplace(update.exec, exec.graph, exec.created).first;
+      if (update.result == 0) {
+        run->second = {update.graph, update.seq};
+      } else if (run->second.first.valid()) {
+        Add(update, run->second.first, run->second.second);
+      }
+    }
+    std::vector<Finding> findings;
+    for (auto& [key, failed] : found_) findings.push_back(Describe(std::move(failed)));
+    return findings;
+  }
+
+ private:
+  void Add(const ExecUpdate& update, GraphId runs, Seq since) {
+    const GraphDifference difference =
+        differences_.First(runs, since, update.graph, update.seq, update.node);
+    FailedUpdates& failed = found_[{update.result, difference.what, difference.place}];
+    ++failed.count;
+    failed.stale_launches += LaunchesAfter(update);
+    Finding& finding = failed.finding;
+    if (failed.first != nullptr) return;
+    failed.first = &update;
+    finding.graph = update.graph;
+    const std::string place = facts_.places().Of(update.seq);
+    AddEvidence(&finding,
+                Say(trace_, "exec {}, of {}, was to become {}{}", update.exec.value, runs,
+                    update.graph, place.empty() ? "" : " " + place),
+                StackAt(update));
+    if (difference.what == GraphDifference::What::kNothing) {
+      if (!update.node.valid()) return;
+      finding.nodes.push_back(update.node);
+      AddEvidence(&finding,
+                  Say(trace_, "CUDA names {}; what differs there isn't recorded", update.node),
+                  trace_[update.node].stack, {update.node});
+      return;
+    }
+    const NodeId shown = difference.now.valid() ? difference.now : difference.old;
+    finding.nodes.push_back(shown);
+    AddEvidence(&finding, "the first difference: " + difference.text, trace_[shown].stack, {shown});
+    if (update.node.valid() && update.node != shown) {
+      AddEvidence(&finding, "CUDA names " + NameOf(trace_, update.node), {}, {update.node});
+    }
+  }
+
+  // Launches of the exec that run what it had, until an update succeeds.
+  size_t LaunchesAfter(const ExecUpdate& update) const {
+    const std::vector<Seq>& updates = updates_.at(update.exec);
+    const auto next = std::ranges::upper_bound(updates, update.seq);  // counts for itself
+    const Seq until = next == updates.end() ? kNever : *next;
+    return static_cast<size_t>(
+        std::ranges::count_if(facts_.exec_launches().Of(update.exec.index()), [&](uint32_t launch) {
+          const Seq seq = trace_.launches[launch].seq;
+          return update.seq < seq && seq < until;
+        }));
+  }
+
+  // The call's, where it is recorded as a failure.
+  StackId StackAt(const ExecUpdate& update) const {
+    const auto failure = std::ranges::lower_bound(trace_.failures, update.seq, {}, &Failure::seq);
+    if (failure == trace_.failures.end() || failure->seq - update.seq > kFailureAfter) return {};
+    const bool same = trace_[failure->call].find("GraphExecUpdate") != std::string_view::npos;
+    return same ? failure->stack : StackId();
+  }
+
+  Finding Describe(FailedUpdates failed) const {
+    const auto result = static_cast<size_t>(failed.first->result);
+    const ResultText& text = kResultTexts[result < std::size(kResultTexts) ? result : 0];
+    Finding& finding = failed.finding;
+    const auto& [first, count] = std::pair(failed.first, failed.count);
+    finding.message = count == 1 ? Say(trace_, "the update of exec {} to {} failed",
+                                       first->exec.value, first->graph)
+                                 : Say(trace_, "{} of execs failed, the first to {}",
+                                       Count(count, "update"), first->graph);
+    finding.message += Say(trace_, " (cudaGraphExecUpdateError{}): {}", text.name, text.meaning);
+    finding.advice = text.advice;
+    finding.severity = failed.count >= kManyFailures ? Severity::kWarning : Severity::kNote;
+    if (failed.stale_launches > 0) {
+      finding.severity = Severity::kError;
+      finding.message += Say(trace_, "; it was launched {} after that, and ran the old graph",
+                             Count(failed.stale_launches, "time"));
+      finding.advice = "instantiate the graph when an update fails; " + finding.advice;
+    }
+    return std::move(failed.finding);
+  }
+
+  static constexpr Seq kFailureAfter = 3;  // records from the update to the failure
+
+  const Facts& facts_;
+  const Trace& trace_;
+  GraphDifferences differences_;
+  std::map<ExecId, std::vector<Seq>> updates_;
+  std::map<std::tuple<int32_t, GraphDifference::What, uint32_t>, FailedUpdates> found_;
+};
+
+// Changes of an exec that aren't launched yet.
+struct PendingUpdates {
+  bool updated = false;                                       // as a whole
+  std::map<std::pair<NodeId, NodeChangeKind>, Seq> set = {};  // of single nodes
+  Seq since = 0;
+  bool launched = false;  // with something that was set
+  size_t replaced = 0;
+  Seq first_replaced = 0;
+  size_t all = 0, same = 0;  // and of them those to what it was before
+  Seq first_same = 0;
+
+  bool any() const { return updated || !set.empty(); }
+  void Replace(size_t count, Seq at) {
+    if (count == 0) return;
+    if (replaced == 0) first_replaced = at;
+    replaced += count;
+  }
+  void Count(bool is_same, Seq at) {
+    ++all;
+    if (is_same && same++ == 0) first_same = at;
+  }
+  void Clear() {
+    updated = false;
+    set.clear();
+  }
+};
+
+// Goes through what happened to execs, in order.
+class UpdateWalk {
+ public:
+  explicit UpdateWalk(const Facts& facts) : facts_(facts), trace_(facts.trace) {}
+
+  std::vector<Finding> Find() {
+    auto change = trace_.node_changes.begin();
+    auto update = trace_.exec_updates.begin();
+    auto launch = trace_.launches.begin();
+    const auto at = [](const auto& row, const auto& column) {
+      return row == column.end() ? kNever : row->seq;
+    };
+    for (;;) {
+      const Seq changed = at(change, trace_.node_changes),
+                updated = at(update, trace_.exec_updates), launched = at(launch, trace_.launches);
+      const Seq next = std::min({changed, updated, launched});
+      if (next == kNever) break;
+      if (next == changed) {
+        Take(*change++);
+      } else if (next == updated) {
+        Take(*update++);
+      } else {
+        Take(*launch++);
+      }
+    }
+    std::vector<Finding> findings;
+    for (const auto& [exec, pending] : pending_) Judge(exec, pending, &findings);
+    return findings;
+  }
+
+ private:
+  void Take(const NodeChange& change) {
+    if (!change.exec.valid() || change.what == NodeChangeKind::kUpdatable) return;
+    PendingUpdates& pending = pending_[change.exec];
+    if (!pending.any()) pending.since = change.seq;
+    const bool toggles = change.what != NodeChangeKind::kParams;
+    if (!toggles) pending.Count(change.same, change.seq);
+    const NodeChangeKind kind = toggles ? NodeChangeKind::kEnabled : NodeChangeKind::kParams;
+    const auto [set, is_new] = pending.set.try_emplace({change.node, kind}, change.seq);
+    if (!is_new) pending.Replace(1, change.seq);
+  }
+  void Take(const ExecUpdate& update) {
+    if (update.result != 0) return;
+    PendingUpdates& pending = pending_[update.exec];
+    pending.Count(update.same, update.seq);
+    const size_t params = std::erase_if(pending.set, [](const auto& set) {  // switches stay
+      return set.first.second == NodeChangeKind::kParams;
+    });
+    pending.Replace(params + (pending.updated ? 1 : 0), update.seq);
+    pending.updated = true;
+    pending.since = update.seq;
+  }
+  void Take(const Launch& launch) {
+    const auto found = pending_.find(launch.exec);
+    if (found == pending_.end() || !found->second.any()) return;
+    found->second.launched = true;
+    found->second.Clear();
+  }
+
+  void Judge(ExecId exec, const PendingUpdates& pending, std::vector<Finding>* findings) const {
+    const std::string name = Say(trace_, "exec {} of {}", exec.value, trace_[exec].graph);
+    Finding finding{.severity = Severity::kNote, .graph = trace_[exec].graph};
+    // One that waits for its next launch at the end is how programs that update end.
+    const bool over = trace_[exec].destroyed != kNever || KnowsWhatWasFreed(trace_);
+    if (pending.any() && !pending.launched && over) {
+      finding.message = name + " was updated, and never launched since";
+      finding.advice = "launch it after the update, or leave the update out";
+      finding.evidence = {{.text = "it was updated " + facts_.places().Of(pending.since)}};
+      findings->push_back(finding);
+    }
+    if (pending.same != 0) {
+      finding.message = std::to_string(pending.same) + " of " + Count(pending.all, "update") +
+                        " of " + name + " gave it the parameters that it had";
+      finding.advice = "leave out an update that changes nothing";
+      finding.evidence = {{.text = "the first was made " + facts_.places().Of(pending.first_same)}};
+      findings->push_back(finding);
+    }
+    if (pending.replaced == 0) return;
+    finding.message = Count(pending.replaced, "update") + " of " + name +
+                      (pending.replaced == 1 ? " was" : " were") +
+                      " replaced by another one before a launch";
+    finding.advice = "update an exec once before each launch";
+    finding.evidence = {
+        {.text = "the first was replaced " + facts_.places().Of(pending.first_replaced)}};
+    findings->push_back(std::move(finding));
+  }
+
+  const Facts& facts_;
+  const Trace& trace_;
+  std::map<ExecId, PendingUpdates> pending_;
+};
+
+// By graph, the last time that something was made of it: an exec, an update, a copy.
+std::vector<Seq> LastUses(const Trace& trace) {
+  std::vector<Seq> last(trace.graphs.size());
+  const auto use = [&](GraphId graph, Seq seq) {
+    if (graph.valid()) last[graph.index()] = std::max(last[graph.index()], seq);
+  };
+  for (const Exec& exec : trace.execs) use(exec.graph, exec.created);
+  for (const ExecUpdate& update : trace.exec_updates) use(update.graph, update.seq);
+  for (const Graph& graph : trace.graphs) use(graph.original, graph.created);
+  return last;
+}
+
+struct UnseenChanges {
+  std::vector<const NodeChange*> changes;
+  uint64_t launches = 0;  // that ran without one of them
+};
+
+// `changes`: of a graph's nodes, and of these nodes in execs: an exec that is given parameters of
+// its own has them. `launches`: of the graph.
+UnseenChanges FindUnseen(const Trace& trace, const std::vector<const NodeChange*>& changes,
+                         const std::vector<uint32_t>& launches) {
+  UnseenChanges found;
+  std::map<NodeId, const NodeChange*> now;
+  auto change = changes.begin();
+  for (const uint32_t launch : launches) {
+    for (; change != changes.end() && (*change)->seq < trace.launches[launch].seq; ++change) {
+      const NodeChange& next = **change;
+      if (next.exec.valid() || next.back) {
+        now.erase(next.node);
+      } else {
+        now.emplace(next.node, &next);
+      }
+    }
+    found.launches += now.empty() ? 0 : 1;
+    for (const auto& [node, set] : now) AddOnce(set, &found.changes);
+  }
+  return found;
+}
+
+// Nodes of graphs that were set, while the execs went on with what they had.
+void FindUnseen(const Facts& facts, std::vector<Finding>* findings) {
+  const Trace& trace = facts.trace;
+  const std::vector<Seq> last_use = LastUses(trace);
+  std::map<GraphId, std::vector<const NodeChange*>> set;
+  for (const NodeChange& change : trace.node_changes) {
+    if (change.what != NodeChangeKind::kParams) continue;
+    const GraphId root = facts.RootOf(change.node);
+    if (last_use[root.index()] != 0 && last_use[root.index()] < change.seq)
+      set[root].push_back(&change);
+  }
+  if (set.empty()) return;
+  const auto& launches = facts.launches();
+  for (const auto& [root, all] : set) {
+    const auto [changes, later] = FindUnseen(trace, all, launches[root.index()]);
+    if (later == 0) continue;
+    Finding finding{.severity = Severity::kWarning, .graph = root};
+    for (const NodeChange* change : changes) {
+      if (!AddOnce(change->node, &finding.nodes) || finding.evidence.size() >= kShownEvidence)
+        continue;
+      finding.evidence.push_back({.text = NameOf(trace, change->node) +
+                                          " was set in the graph; no exec was made or updated of "
+                                          "the graph since",
+                                  .nodes = {change->node},
+                                  .stack = trace[change->node].stack});
+    }
+    finding.message = NameOf(trace, root) + " was given other parameters in " +
+                      Count(finding.nodes.size(), "node") +
+                      " after it was instantiated: it was launched " + Count(later, "time") +
+                      " since, with the old ones";
+    finding.advice =
+        "set them in the exec (cudaGraphExecKernelNodeSetParams, …), or update the exec from the "
+        "graph (cudaGraphExecUpdate)";
+    findings->push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+// exec-update-failed: updates of execs that CUDA refused, and what differs.
+std::vector<Finding> FindFailedExecUpdates(const Facts& facts) {
+  const auto failed = [](const ExecUpdate& update) { return update.result != 0; };
+  if (std::ranges::none_of(facts.trace.exec_updates, failed)) return {};
+  return FailureFinder(facts).Find();
+}
+
+// update-without-effect: parameters that were set, or updated, and that no launch ran with, or that
+// were there before.
+std::vector<Finding> FindUpdatesWithoutEffect(const Facts& facts) {
+  std::vector<Finding> findings;
+  FindUnseen(facts, &findings);
+  Append(UpdateWalk(facts).Find(), &findings);
+  return findings;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,291 @@
+// Checks of memory that comes back later than it could.
+#include "libgraphkit/analysis/checks/checks.h"
+#include "libgraphkit/analysis/checks/find.h"
+
+namespace graphkit {
+
+namespace {
+
+// The cause that a block which crossed streams came back later than its owner let go.
+enum class Why : uint8_t {
+  kForeignStream,   // a stream of the block wasn't in the capture
+  kAllocatorWaits,  // ordered before a later allocation on its stream, and still not reused
+  kStreamIdle,      // joined, but its stream allocates no more
+  kFreedLate,       // the last use was joined; the free was requested later than that
+  kNoJoin,          // its stream never waits for the last use
+};
+
+class DeferredBlocks {
+ public:
+  explicit DeferredBlocks(const Facts& facts)
+      : facts_(facts),
+        trace_(facts.trace),
+        at_free_(facts.Blocks(MarkerRule::kAtFree)),
+        recorded_(Group(trace_.block_streams, trace_.blocks.size(),
+                        [](const BlockStream& use) { return use.block; })),
+        nodes_(
+            Group(trace_.nodes, trace_.graphs.size(), [](const Node& node) { return node.graph; })),
+        histories_(GraphsOfHistories(trace_)),
+        last_block_(trace_.streams.size()),
+        last_node_(trace_.streams.size()) {}
+
+  std::vector<Finding> FindCauses() {
+    for (size_t i = 0; i < facts_.blocks().size(); ++i) {
+      if (facts_.usage()[i].deferred > 0) FindIn(GraphId(i));
+    }
+    return std::move(findings_);
+  }
+
+ private:
+  void FindIn(GraphId graph) {
+    for (const BlockId block : facts_.blocks()[graph.index()]) {
+      const StreamId stream = trace_[block].stream;
+      if (!stream.valid()) continue;
+      last_block_[stream.index()] = block;
+      last_node_[stream.index()] = NodeId();  // not one of another graph
+    }
+    for (const uint32_t node : nodes_.Of(graph.index())) {
+      const StreamId stream = trace_.nodes[node].stream;
+      if (stream.valid()) last_node_[stream.index()] = NodeId(node);
+    }
+    for (const BlockId block : facts_.blocks()[graph.index()]) {
+      if (Deferred(trace_[block])) Add(graph, block);
+    }
+    for (auto& [key, finding] : by_cause_) {
+      Finish(key.first, &finding);
+      findings_.push_back(std::move(finding));
+    }
+    by_cause_.clear();
+  }
+
+  void Add(GraphId graph, BlockId id) {
+    const Why why = WhyDeferred(id);
+    Finding& finding = by_cause_[{why, SiteOf(id)}];
+    finding.graph = graph;
+    AddBlock(trace_, id, &finding);
+    for (const uint32_t use : recorded_.Of(id.index())) {
+      AddOnce(trace_.block_streams[use].stream, &finding.streams);
+    }
+  }
+
+  // The line of the program's own that allocated the block; else its stack, which may be none.
+  std::string SiteOf(BlockId id) const {
+    const StackId stack = trace_[id].stack;
+    const std::string line = OwnPlace(trace_, stack);
+    return line.empty() && stack.valid() ? std::to_string(stack.index()) : line;
+  }
+
+  Why WhyDeferred(BlockId id) const {
+    const Block& block = trace_[id];
+    if (facts_.lives()[id].foreign || !block.stream.valid()) return Why::kForeignStream;
+    const BlockId last = last_block_[block.stream.index()];
+    if (last.valid() && at_free_.Before(id, last)) return Why::kAllocatorWaits;
+    if (JoinedBy(id, MarkerRule::kAtFree)) return Why::kStreamIdle;
+    return JoinedBy(id, MarkerRule::kLastUse) ? Why::kFreedLate : Why::kNoJoin;
+  }
+
+  // True if the block's own stream ends up after all its markers.
+  bool JoinedBy(BlockId id, MarkerRule rule) const {
+    return last_node_[trace_[id].stream.index()].valid() && !FirstUnjoined(id, rule).valid();
+  }
+
+  // The first marker of the block that its stream doesn't wait for.
+  NodeId FirstUnjoined(BlockId id, MarkerRule rule) const {
+    const NodeId last = last_node_[trace_[id].stream.index()];
+    for (const NodeId marker : facts_.lives().Markers(id, rule)) {
+      if (!last.valid() || !facts_.order().EndsBefore(marker, last)) return marker;
+    }
+    return {};
+  }
+
+  void Finish(Why why, Finding* finding) const {
+    const BlockId first = finding->blocks.front();
+    const Usage& usage = facts_.usage()[finding->graph.index()];
+    const Bytes cost = usage.peak_held - std::min(usage.peak_held, usage.peak_live);
+    const Words words =
+        histories_[finding->graph.index()] ? OfHistory() : WordsFor(why, first, finding->streams);
+    const bool matters = cost > 0 && cost >= usage.peak_held / 100;
+    finding->severity = matters ? Severity::kWarning : Severity::kNote;
+    finding->message =
+        Say(trace_, "{} in {} of {} {}{}; {}", FormatBytes(finding->bytes), ListOf(finding->blocks),
+            finding->graph, HowLate(finding->blocks), words.reason,
+            cost > 0 ? "deferred frees raise the peak of the graph by " + FormatBytes(cost)
+                     : "it costs nothing: the peak is elsewhere");
+    finding->advice = words.advice;
+    for (const NodeId node : facts_.lives().Markers(first, MarkerRule::kLastUse)) {
+      finding->nodes.push_back(node);
+      AddEvidence(finding,
+                  Say(trace_, "{} was last touched by {} on {}", first, node, trace_[node].stream),
+                  trace_[node].stack, {node}, {first});
+    }
+    AddEvidence(finding,
+                Say(trace_, "{} was allocated on {}, {}", first, trace_[first].stream,
+                    facts_.places().Of(trace_[first].allocated)),
+                trace_[first].stack, {}, {first});
+    finding->assumes = Assumption::kTorchStreams;
+  }
+
+  std::string HowLate(const std::vector<BlockId>& blocks) const {
+    size_t most = 0;
+    for (const BlockId id : blocks) {
+      if (trace_[id].free_completed == kNever) return "were freed and never became usable again";
+      most = std::max(
+          most, NodesBefore(trace_[id].free_completed) - NodesBefore(trace_[id].free_requested));
+    }
+    if (most == 0) return "were freed, and became usable only later";
+    return "were freed but stayed unusable for up to " + Count(most, "further node");
+  }
+  size_t NodesBefore(Seq seq) const {
+    const auto at = std::ranges::lower_bound(trace_.nodes, seq, {}, &Node::seq);
+    return static_cast<size_t>(at - trace_.nodes.begin());
+  }
+
+  struct Words {
+    std::string reason;
+    std::string advice;
+  };
+  Words WordsFor(Why why, BlockId block, const std::vector<StreamId>& streams) const {
+    const std::string own = NameOf(trace_, trace_[block].stream), others = ListOf(trace_, streams);
+    switch (why) {
+      case Why::kForeignStream:
+        return {": a stream that used it (" + others + ") was not in the capture at the free",
+                Say(trace_,
+                    "let the other stream join the capture before the free (record an event on {} "
+                    "and wait for it there), or don't record the block on it",
+                    own)};
+      case Why::kAllocatorWaits:
+        return {", although " + own +
+                    " had already waited for the last use: the allocator keeps such blocks until "
+                    "the capture ends",
+                AdviceToReuse()};
+      case Why::kStreamIdle:
+        return {": " + own + " waited for the last use, but allocated nothing afterwards",
+                "let other streams take the memory (graphkit replay --allocator reuse shows what "
+                "that saves), or wait for the last use earlier"};
+      case Why::kFreedLate:
+        return {": freed after " + own +
+                    " had waited for the last use, so that the free also waits for later work on " +
+                    others,
+                "free it right after its last use, before the other stream goes on"};
+      case Why::kNoJoin:
+        return {": " + own + " never waits for the last use on " + others,
+                AdviceToJoin(block, own)};
+    }
+    return {};
+  }
+
+  bool ReuseIsSet() const {
+    return FindSetting(trace_.process, "PYTORCH_ALLOC_CONF", "graph_capture_record_stream_reuse") ==
+           "True";
+  }
+
+  std::string AdviceToReuse() const {
+    if (ReuseIsSet()) {
+      return "graph_capture_record_stream_reuse is set and doesn't reach them: allocate on their "
+             "stream after the wait, or use graphkit's allocator, which reuses them on any stream";
+    }
+    return "let the allocator reuse during capture: in PyTorch, PYTORCH_ALLOC_CONF="
+           "graph_capture_record_stream_reuse:True";
+  }
+
+  Words OfHistory() const {
+    return {
+        ": other streams used it; which ones, and whether they were waited for, isn't in a "
+        "memory history",
+        std::string("trace the program with graphkit trace, which sees the streams") +
+            (ReuseIsSet() ? ""
+                          : "; PYTORCH_ALLOC_CONF=graph_capture_record_stream_reuse:True lets "
+                            "PyTorch reuse during capture")};
+  }
+
+  std::string AdviceToJoin(BlockId block, const std::string& own) const {
+    const NodeId unjoined = FirstUnjoined(block, MarkerRule::kLastUse);
+    if (!unjoined.valid()) return "wait for the other stream before the free";
+    return Say(trace_,
+               "record an event after {} on {} and let {} wait for it before it allocates again",
+               unjoined, trace_[unjoined].stream, own);
+  }
+
+  const Facts& facts_;
+  const Trace& trace_;
+  BlockOrder at_free_;
+  Grouped recorded_;                 // by block
+  Grouped nodes_;                    // by graph
+  std::vector<bool> histories_;      // by graph
+  std::vector<BlockId> last_block_;  // allocated on each stream, in the graph at hand
+  std::vector<NodeId> last_node_;    // captured on each stream, in the graph at hand
+  std::map<std::pair<Why, std::string>, Finding> by_cause_;  // of the graph at hand
+  std::vector<Finding> findings_;
+};
+
+// The place after the last node that touches a block; its free where that isn't known.
+Seq LastUse(const Facts& facts, BlockId id) {
+  const BlockLife& life = facts.lives()[id];
+  const Seq freed = facts.trace[id].free_requested;
+  const std::span<const Touch> touches = facts.lives().Touches(id);
+  if (life.escaped || life.elsewhere || !life.freed || touches.empty()) return freed;
+  Seq last = 0;
+  for (const Touch& touch : touches) last = std::max(last, facts.trace[touch.node].seq);
+  return std::min(freed, last);
+}
+
+// The peak had every block (they are in the order of their allocations) been freed right after its
+// last use.
+Bytes PeakByLastUse(const Facts& facts, const std::vector<BlockId>& blocks,
+                    const std::vector<Seq>& last_use) {
+  const std::vector<uint32_t> ends =
+      SortBySeq(blocks.size(), [&](size_t i) { return last_use[i]; });
+  auto end = ends.begin();
+  Bytes live = 0, peak = 0;
+  for (const BlockId id : blocks) {
+    const Block& block = facts.trace[id];
+    for (; end != ends.end() && last_use[*end] < block.allocated; ++end) {
+      live -= RoundedSize(facts.trace[blocks[*end]]);
+    }
+    peak = std::max(peak, live += RoundedSize(block));
+  }
+  return peak;
+}
+
+}  // namespace
+
+// deferred-record-stream: blocks that crossed streams, whose memory came back later than their
+// owner let go.
+std::vector<Finding> FindDeferredRecordStreams(const Facts& facts) {
+  return DeferredBlocks(facts).FindCauses();
+}
+
+// late-free: the peak would be lower had blocks been freed right after their last use.
+std::vector<Finding> FindLateFrees(const Facts& facts) {
+  return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
+    const std::vector<BlockId>& blocks = facts.blocks()[graph.index()];
+    std::vector<Seq> last_use;
+    last_use.reserve(blocks.size());
+    for (const BlockId id : blocks) last_use.push_back(LastUse(facts, id));
+    const Usage& usage = facts.usage()[graph.index()];
+    // Streams beside each other may need more than what is live at once.
+    const Bytes least = facts.bounds().empty() ? 0 : facts.bounds()[graph.index()].bytes;
+    const Bytes peak = std::max(least, PeakByLastUse(facts, blocks, last_use));
+    if (peak >= usage.peak_live) return;
+    finding->bytes = usage.peak_live - peak;
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      const Block& block = facts.trace[blocks[i]];
+      const bool live = block.allocated <= usage.peak_at && usage.peak_at < block.free_requested;
+      if (!live || last_use[i] > usage.peak_at) continue;
+      finding->blocks.push_back(blocks[i]);
+      if (finding->evidence.size() >= kShownEvidence) continue;
+      const NodeId last = facts.lives().Touches(blocks[i]).back().node;
+      finding->nodes.push_back(last);
+      AddEvidence(finding,
+                  Say(facts.trace, "{} was last touched by {}, before the peak", blocks[i], last),
+                  block.stack, {last}, {blocks[i]});
+    }
+    finding->message = Say(
+        facts.trace, "the peak of {} would be {} lower if {} {} freed right after the last use",
+        graph, FormatBytes(finding->bytes), ListOf(finding->blocks), Was(finding->blocks.size()));
+    finding->advice = "drop the last reference to the memory right after the work that reads it";
+    finding->assumes = Assumption::kArguments;
+  });
+}
+
+}  // namespace graphkit

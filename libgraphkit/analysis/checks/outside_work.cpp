@@ -1,0 +1,329 @@
+// Checks of work outside of graphs that shares memory with them.
+#include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/model/access_overlap.h"
+
+namespace graphkit {
+
+namespace {
+
+// "Reduce", of work in Trace::works.
+std::string WorkText(const Trace& trace, uint32_t work) { return NameOf(trace, trace.works[work]); }
+
+// Who writes over it, how sure that is, and who finds it so.
+using OverwriteKey = std::tuple<GraphId, Severity, bool, KernelId, NodeKind>;
+
+OverwriteKey KeyOf(const Trace& trace, const Overwrite& overwrite, Severity severity) {
+  const bool used = overwrite.used.valid();
+  if (overwrite.after == kNoUse) return {overwrite.graph, severity, used, {}, NodeKind::kEmpty};
+  const EagerWork& work = trace.works[overwrite.after];
+  return {overwrite.graph, severity, used, work.kernel, work.kind};
+}
+
+void AddEvidence(const Facts& facts, const Overwrite& overwrite, Finding* finding) {
+  const Trace& trace = facts.trace;
+  const auto add_work = [&](uint32_t id, const char* when) {
+    if (id == kNoUse) return;
+    const EagerWork& work = trace.works[id];
+    const std::string on = work.stream.valid() ? " on " + NameOf(trace, work.stream) : "";
+    AddEvidence(finding,
+                Say(trace, "{} was submitted outside of graphs{}, {} the launch", work, on, when),
+                work.stack);
+  };
+  add_work(overwrite.before, "before");
+  AddEvidence(finding,
+              Say(trace, "{} runs {}", LaunchText(trace, overwrite.launch, overwrite.graph),
+                  overwrite.node),
+              trace[overwrite.node].stack, {overwrite.node}, {overwrite.own});
+  const bool later = overwrite.after != kNoUse &&
+                     trace.works[overwrite.after].seq > trace.launches[overwrite.launch].seq;
+  add_work(overwrite.after, later ? "after" : "before");
+  if (overwrite.used.valid()) finding->evidence.push_back(AllocatedThere(facts, overwrite.used));
+  finding->evidence.push_back(AllocatedThere(facts, overwrite.own));
+}
+
+// One finding for each graph that writes over what is used outside of graphs, and each kernel that
+// finds it so. `describe` fills in severity, message and advice by the first of the findings'
+// overwrites. It returns false for one that isn't its own.
+template <typename Describe>
+std::vector<Finding> FindOverwritten(const Facts& facts, Describe describe) {
+  const Trace& trace = facts.trace;
+  std::map<OverwriteKey, Finding> found;
+  for (const Overwrite& overwrite : facts.overwrites()) {
+    Finding described;
+    if (!describe(overwrite, &described)) continue;
+    const auto [place, fresh] =
+        found.try_emplace(KeyOf(trace, overwrite, described.severity), std::move(described));
+    Finding& finding = place->second;
+    const BlockId about = overwrite.used.valid() ? overwrite.used : overwrite.own;
+    AddBlockOnce(trace, about, &finding);
+    if (!fresh) continue;
+    finding.graph = overwrite.graph;
+    finding.nodes = {overwrite.node};
+    finding.assumes = Assumption::kArguments;
+    if (overwrite.after != kNoUse && trace.works[overwrite.after].stream.valid())
+      finding.streams = {trace.works[overwrite.after].stream};
+    AddEvidence(facts, overwrite, &finding);
+  }
+  for (auto& [key, finding] : found) {
+    if (finding.blocks.size() > 1)
+      finding.message += "; the same of " + Count(finding.blocks.size() - 1, "more block");
+  }
+  return TakeValues(&found);
+}
+
+// The memory of a block that the graph's capture freed, and that isn't another's. To read what a
+// launch left there may be meant: a program can keep the address of an output.
+void DescribeLoose(const Trace& trace, const Overwrite& loose, Finding* finding) {
+  const bool writes = loose.mode == AccessMode::kWrite || loose.mode == AccessMode::kReadWrite;
+  finding->severity = writes ? Severity::kWarning : Severity::kNote;
+  const char* does = writes                            ? " writes "
+                     : loose.mode == AccessMode::kRead ? " reads "
+                                                       : " may use ";
+  finding->message = Say(trace,
+                         "{}{}{} outside of graphs, which was freed in the capture of {} and is "
+                         "written by its launches",
+                         WorkText(trace, loose.after), does, loose.own, loose.graph);
+  finding->advice =
+      "keep what is used after the capture (in PyTorch: hold a reference to the tensor until the "
+      "capture has ended), or give it memory of its own";
+}
+
+bool MayRead(AccessMode mode) { return mode != AccessMode::kWrite; }
+bool MayWrite(AccessMode mode) { return mode != AccessMode::kRead; }
+bool IsSure(AccessMode mode) { return mode != AccessMode::kUnknown; }
+
+// True if an access writes all that another one may touch of the same block.
+bool Overwrites(const Access& write, const Access& own, Bytes size) {
+  const auto end = [&](const Access& access) {
+    return access.offset + std::min(access.length, size - std::min(access.offset, size));
+  };
+  return write.mode == AccessMode::kWrite && write.rows == AccessRows() &&
+         write.offset <= own.offset && end(write) >= end(own);
+}
+
+// Accesses of work and of a graph's node to one block; a launch has only the node.
+struct Escape {
+  enum What : uint8_t {
+    kConsumes,  // the work reads what a node before it was to write
+    kProduces,  // a node reads what the work wrote
+    kTouches,   // which of both isn't known
+  };
+  What what = kTouches;
+  Severity severity = Severity::kNote;
+  NodeId node;
+};
+
+class EscapeFinder {
+ public:
+  explicit EscapeFinder(const Facts& facts) : facts_(facts), trace_(facts.trace) {}
+
+  std::vector<Finding> FindEscaped() {
+    for (const Capture& capture : trace_.captures) {
+      if (capture.status != CaptureStatus::kCompleted || !capture.graph.valid()) continue;
+      if (facts_.never_run()[capture.graph.index()]) continue;
+      auto work = std::ranges::upper_bound(trace_.works, capture.begin, {}, &EagerWork::seq);
+      for (; work != trace_.works.end() && work->seq < capture.end; ++work) Judge(capture, *work);
+    }
+    std::vector<Finding> findings;
+    for (auto& [key, found] : found_) findings.push_back(Told(std::move(found)));
+    return findings;
+  }
+
+ private:
+  // All that work of one line and kernel did to a graph.
+  struct Found {
+    std::string work;
+    size_t works = 0;
+    Seq last = kNever;
+    std::map<Escape::What, Finding> did;  // `message`: what it did to the first block
+  };
+  using EscapeKey = std::tuple<GraphId, NodeKind, KernelId, std::string>;
+
+  static constexpr size_t kMostTouches = 100'000'000;  // that are looked at
+
+  void Judge(const Capture& capture, const EagerWork& work) {
+    for (const Access& access : trace_.accesses.Of(work.accesses)) {
+      touches_ += touching_.Of(access.block, capture.graph).size();
+      if (touches_ > kMostTouches) return;
+      if (const auto escape = EscapeOf(capture, work, access)) Add(capture, work, access, *escape);
+    }
+  }
+
+  // The worst of what the graph's nodes do to the block.
+  std::optional<Escape> EscapeOf(const Capture& capture, const EagerWork& work, const Access& own) {
+    const Block& block = trace_[own.block];
+    const bool born = block.graph == capture.graph;
+    const bool near = born || work.thread == capture.thread;
+    std::optional<Escape> worst;
+    const auto take = [&](Escape::What what, Severity severity, NodeId node) {
+      if (!worst || severity > worst->severity) worst = Escape{what, severity, node};
+    };
+    bool first_after = true, overwritten = false, written = false;
+    const auto look = [&](NodeId id, const Access& access) {
+      if (Overlap(own, access) == Ternary::kNo) return;
+      const bool before = trace_[id].seq < work.seq;
+      const bool sure = IsSure(own.mode) && IsSure(access.mode);
+      if (!before && std::exchange(first_after, false))
+        overwritten = Overwrites(access, own, block.size);
+      const bool both_unknown = !IsSure(own.mode) && !IsSure(access.mode);
+      if (before && MayRead(own.mode) && MayWrite(access.mode)) {
+        if (sure) take(Escape::kConsumes, Severity::kError, id);
+        if (!sure && near && (born || !both_unknown))
+          take(Escape::kConsumes, Severity::kWarning, id);
+      }
+      if (MayWrite(own.mode) && MayRead(access.mode) && !overwritten) {
+        // A block filled from the host, or with one value, may be meant to be filled once.
+        const bool sourced = HasSource(work, own.block);
+        const bool once = !sourced && !written && !MayWrite(access.mode);
+        const bool told = sure || (born && sourced);
+        if (!once && told) take(Escape::kProduces, Severity::kWarning, id);
+        if (!once && !told && near) take(Escape::kTouches, Severity::kNote, id);
+      }
+      written = written || (IsSure(access.mode) && MayWrite(access.mode));
+    };
+    for (const NodeId node : touching_.Of(own.block, capture.graph)) {
+      for (const Access& access : trace_.accesses.Of(trace_[node].accesses)) {
+        if (access.block == own.block) look(node, access);
+      }
+    }
+    return worst;
+  }
+
+  // True if the work makes what it writes out of other memory of the device.
+  bool HasSource(const EagerWork& work, BlockId written) const {
+    const auto accesses = trace_.accesses.Of(work.accesses);
+    return std::any_of(accesses.begin(), accesses.end(), [&](const Access& access) {
+      const PoolId pool = trace_[access.block].pool;
+      const bool host = pool.valid() && trace_[pool].kind == PoolKind::kHost;
+      return !host && MayRead(access.mode) &&
+             (access.block != written || access.mode == AccessMode::kReadWrite);
+    });
+  }
+
+  void Add(const Capture& capture, const EagerWork& work, const Access& own, const Escape& escape) {
+    Found& found = found_[{capture.graph, work.kind, work.kernel, OwnPlace(trace_, work.stack)}];
+    if (std::exchange(found.last, work.seq) != work.seq) ++found.works;
+    found.work = NameOf(trace_, work);
+    const auto [place, fresh] = found.did.try_emplace(escape.what);
+    Finding& finding = place->second;
+    AddBlockOnce(trace_, own.block, &finding);
+    AddOnce(escape.node, &finding.nodes);
+    if (!fresh && finding.severity >= escape.severity) return;
+    finding.graph = capture.graph;
+    finding.severity = escape.severity;
+    finding.assumes = Assumption::kArguments;
+    if (work.stream.valid()) finding.streams = {work.stream};
+    finding.message = Verb(escape) + NameOf(trace_, own.block) + ", " + kRelations[escape.what] +
+                      NameOf(trace_, escape.node);
+    const std::string stream =
+        work.stream.valid() ? " on " + NameOf(trace_, work.stream) + ", which wasn't captured" : "";
+    finding.evidence = {{.text = found.work + " was submitted in the capture of " +
+                                 NameOf(trace_, capture.graph) + stream,
+                         .blocks = {own.block},
+                         .stack = work.stack},
+                        CapturedThere(trace_, escape.node)};
+  }
+
+  static const char* Verb(const Escape& escape) {
+    const bool sure = escape.severity == Severity::kError,
+               note = escape.severity == Severity::kNote;
+    if (escape.what == Escape::kConsumes) return sure ? "read " : "may have read ";
+    if (escape.what == Escape::kProduces) return note ? "may have written " : "wrote ";
+    return "touched ";
+  }
+
+  // In the order of Escape::What.
+  static constexpr const char* kRelations[] = {"which had yet to be written by ",
+                                               "which every launch reads by ",
+                                               "as every launch does by "};
+
+  // The worst that it did, and what else as evidence.
+  Finding Told(Found found) const {
+    const auto worst = std::ranges::max_element(
+        found.did, {}, [](const auto& did) { return did.second.severity; });
+    Finding finding = worst->second;
+    const std::string times = found.works > 1 ? " (" + Count(found.works, "time") + ")" : "";
+    finding.message = found.work + times + " ran while " + NameOf(trace_, finding.graph) +
+                      " was captured and isn't part of it: it " + finding.message;
+    if (finding.blocks.size() > 1) {
+      finding.message += "; the same of " + Count(finding.blocks.size() - 1, "more block");
+    }
+    for (const auto& [what, other] : found.did) {
+      if (what == worst->first) continue;
+      AddEvidence(&finding, "it " + other.message, other.evidence.back().stack, other.nodes,
+                  other.blocks);
+      for (const NodeId node : other.nodes) AddOnce(node, &finding.nodes);
+      for (const BlockId block : other.blocks) AddBlockOnce(trace_, block, &finding);
+    }
+    finding.advice =
+        "launch it on a stream that is captured (let that stream wait for an event of the "
+        "capture), or before the capture if it is to run once";
+    return finding;
+  }
+
+  const Facts& facts_;
+  const Trace& trace_;
+  TouchesByGraph touching_{facts_};
+  size_t touches_ = 0;
+  std::map<EscapeKey, Found> found_;
+};
+
+}  // namespace
+
+// eager-use-of-graph-memory: memory that a graph's launches write, used outside of graphs by what
+// was allocated there later, or without being allocated.
+std::vector<Finding> FindEagerUsesOfGraphMemory(const Facts& facts) {
+  const Trace& trace = facts.trace;
+  return FindOverwritten(facts, [&](const Overwrite& found, Finding* finding) {
+    if (!found.used.valid()) {
+      DescribeLoose(trace, found, finding);
+      return true;
+    }
+    if (trace[found.used].graph.valid()) return false;
+    const std::string place = Say(
+        trace, "{}, allocated outside of captures, lies where {} works: ", found.used, found.graph);
+    finding->advice =
+        "allocate outside of the graph's pool what is used between launches (in PyTorch: no "
+        "use_mem_pool with the pool of a graph)";
+    if (found.after == kNoUse) {
+      finding->severity = Severity::kNote;
+      finding->message = place + "it was launched while the block was there";
+      return true;
+    }
+    const bool sure = found.mode != AccessMode::kUnknown;
+    finding->severity = sure ? Severity::kError : Severity::kWarning;
+    finding->message = Say(trace, "{}{} writes over it, and {} {} it afterwards", place, found.node,
+                           WorkText(trace, found.after), sure ? "reads" : "may read");
+    return true;
+  });
+}
+
+// pool-clobbered-workspace: memory that was allocated in a capture and kept, used outside of
+// graphs, and written over by launches of graphs that use the same memory for something else.
+std::vector<Finding> FindPoolClobberedWorkspaces(const Facts& facts) {
+  const Trace& trace = facts.trace;
+  return FindOverwritten(facts, [&](const Overwrite& found, Finding* finding) {
+    if (!found.used.valid() || !trace[found.used].graph.valid()) return false;
+    const bool sure = found.mode != AccessMode::kUnknown;
+    finding->severity = sure ? Severity::kError : Severity::kWarning;
+    finding->message =
+        Say(trace,
+            "{}, allocated in the capture of {} and used outside of graphs, is written over by "
+            "launches of {} ({} writes {}); {} {} it afterwards",
+            found.used, trace[found.used].graph, found.graph, found.node, found.own,
+            WorkText(trace, found.after), sure ? "reads" : "may read");
+    finding->advice =
+        "allocate before the capture what is used outside of graphs too (a cached workspace: by "
+        "one call before the capture), or read what a graph leaves before the next launch";
+    return true;
+  });
+}
+
+// escaped-work: work that was submitted while a graph was captured, on a stream that wasn't, and
+// that touches what the graph touches: it ran once, and runs in no launch.
+std::vector<Finding> FindEscapedWork(const Facts& facts) {
+  if (facts.trace.works.empty() || facts.trace.captures.empty()) return {};
+  return EscapeFinder(facts).FindEscaped();
+}
+
+}  // namespace graphkit

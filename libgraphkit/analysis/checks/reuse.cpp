@@ -1,0 +1,437 @@
+// Checks of memory that blocks, streams and graphs could share, and of pools that graphs share.
+#include "libgraphkit/analysis/checks/find.h"
+
+namespace graphkit {
+
+namespace {
+
+// reuse-opportunity: blocks that could have used memory of earlier ones, and the cause that they
+// didn't: another stream or pool had it, or the allocator looked for it on one stream alone.
+
+constexpr size_t kPathsShown = 4;
+constexpr size_t kBlocksNamed = 100;
+
+// " of stream 1 'side'": where the earlier block is found, if not where the later one looks.
+std::string Apart(const Trace& trace, const ReusePair& pair) {
+  const Block &earlier = trace[pair.earlier], &later = trace[pair.later];
+  if (earlier.pool != later.pool) {
+    return earlier.pool.valid() ? " in pool " + std::to_string(earlier.pool.value) : "";
+  }
+  return earlier.stream != later.stream ? " of " + NameOf(trace, earlier.stream) : "";
+}
+
+// Nodes from `from` to `to`, both included, each joined to the next by an edge, as few as there can
+// be: searched backwards, only through nodes that end after `from`. Empty when there is no path
+// inside one graph, or too much was looked at.
+std::vector<NodeId> ShortestPath(const Order& order, const InEdges& in, NodeId from, NodeId to) {
+  constexpr size_t kMostNodes = 100'000;
+  std::unordered_map<uint32_t, NodeId> next;  // of each node reached, the way to `to`
+  std::vector<NodeId> open = {to};
+  next.emplace(to.value, NodeId());
+  for (size_t at = 0; at < open.size() && at < kMostNodes; ++at) {
+    const NodeId node = open[at];
+    if (node == from) break;
+    for (const InEdge& edge : in.Of(node.index())) {
+      if (!order.EndsBefore(from, edge.from)) continue;
+      if (next.emplace(edge.from.value, node).second) open.push_back(edge.from);
+    }
+  }
+  std::vector<NodeId> path;
+  if (!next.contains(from.value)) return path;
+  for (NodeId node = from; node.valid(); node = next.at(node.value)) path.push_back(node);
+  return path;
+}
+
+// The edges from one node to another, as evidence; says so when there is none that can be shown.
+Evidence ProofPath(const Facts& facts, NodeId from, NodeId to) {
+  Evidence evidence;
+  evidence.nodes = ShortestPath(facts.order(), facts.in_edges(), from, to);
+  if (evidence.nodes.empty()) {
+    evidence.nodes = {from, to};
+    evidence.text = NameOf(facts.trace, from) + " is before " + NameOf(facts.trace, to) +
+                    ", through the graphs that hold them";
+    return evidence;
+  }
+  constexpr size_t kShown = 6;
+  for (size_t i = 0; i < evidence.nodes.size(); ++i) {
+    const bool skipped =
+        evidence.nodes.size() > kShown && i >= kShown / 2 && i + kShown / 2 < evidence.nodes.size();
+    if (skipped && i > kShown / 2) continue;
+    if (i > 0) evidence.text += " -> ";
+    evidence.text += skipped ? "..." : NameOf(facts.trace, evidence.nodes[i]);
+  }
+  return evidence;
+}
+
+// Proof that the later block may take the earlier one's memory: a way from each last use to the
+// first one.
+void Prove(const Facts& facts, const ReusePair& pair, Finding* finding) {
+  const Trace& trace = facts.trace;
+  finding->evidence.push_back({.text = NameOf(trace, pair.later) + " could share memory with " +
+                                       NameOf(trace, pair.earlier) + Apart(trace, pair),
+                               .blocks = {pair.earlier, pair.later},
+                               .stack = trace[pair.later].stack});
+  const auto markers = facts.lives().Markers(pair.earlier, MarkerRule::kLastUse);
+  const auto touches = facts.lives().Touches(pair.later);
+  if (touches.empty()) return;
+  const NodeId first = touches.front().node;
+  for (const NodeId marker : markers.first(std::min(markers.size(), kPathsShown))) {
+    if (!facts.order().Before(marker, first)) continue;
+    finding->evidence.push_back(ProofPath(facts, marker, first));
+  }
+}
+
+// Of reused bytes, those that an allocator of one stream and one pool can't reuse.
+struct Separated {
+  Bytes by_pool = 0;
+  Bytes by_stream = 0;  // in one pool
+
+  void Add(const Trace& trace, const ReusePair& pair) {
+    const Block &earlier = trace[pair.earlier], &later = trace[pair.later];
+    if (earlier.pool != later.pool) {
+      by_pool += pair.bytes;
+    } else if (earlier.stream != later.stream) {
+      by_stream += pair.bytes;
+    }
+  }
+
+  std::string Cause() const {
+    std::string text;
+    if (by_stream > 0) text = "; " + FormatBytes(by_stream) + " was free for another stream only";
+    if (by_pool > 0) text += "; " + FormatBytes(by_pool) + " was free in another pool";
+    return text;
+  }
+  std::string Advice() const {
+    std::string text;
+    if (by_stream > 0) text = "; allocate on the stream that frees";
+    if (by_pool > 0) text += "; let both allocate from one pool";
+    return text;
+  }
+};
+
+std::vector<Finding> FindPairs(const Facts& facts) {
+  return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
+    const ReuseFacts& reuse = facts.reuse()[graph.index()];
+    if (reuse.pairs.empty()) return;
+    finding->bytes = reuse.bytes;
+    Separated separated;
+    for (const ReusePair& pair : reuse.pairs) {
+      if (finding->blocks.size() < kBlocksNamed) finding->blocks.push_back(pair.later);
+      finding->assumes = std::max(finding->assumes, pair.assumes);
+      separated.Add(facts.trace, pair);
+    }
+    finding->message =
+        Say(facts.trace, "{} of {} could share memory with earlier blocks: {}{}",
+            FormatBytes(reuse.bytes), graph, Count(reuse.pairs.size(), "block"), separated.Cause());
+    finding->advice =
+        "free each block right after its last use, to an allocator that hands memory on once that "
+        "use is ordered before the malloc (for PyTorch: docs/torch-allocator.md)" +
+        separated.Advice() + "; graphkit replay shows what each policy saves";
+    std::set<std::tuple<Bytes, StackId, StackId>> shown;  // of pairs alike, the first
+    for (const ReusePair& pair : reuse.pairs) {
+      if (shown.size() == kShownEvidence) break;
+      const StackId earlier = facts.trace[pair.earlier].stack,
+                    later = facts.trace[pair.later].stack;
+      if (shown.insert({pair.bytes, earlier, later}).second) Prove(facts, pair, finding);
+    }
+  });
+}
+
+// The last block that each stream allocates in a graph: what is before any is before it.
+std::vector<BlockId> LastOfStreams(const Trace& trace, const std::vector<BlockId>& blocks) {
+  std::vector<BlockId> last;
+  std::vector<bool> seen(trace.streams.size());
+  for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
+    const StreamId stream = trace[*block].stream;
+    if (!stream.valid() || seen[stream.index()]) continue;
+    seen[stream.index()] = true;
+    last.push_back(*block);
+  }
+  return last;
+}
+
+// A later allocation that could have taken the block's memory; none if its own stream could have.
+BlockId TakerElsewhere(const Facts& facts, const BlockOrder& order, BlockId id,
+                       const std::vector<BlockId>& last) {
+  const auto own = [&](BlockId later) {
+    return facts.trace[later].stream == facts.trace[id].stream;
+  };
+  const auto can_take = [&](BlockId later) { return order.Before(id, later); };
+  const auto of_own = std::ranges::find_if(last, own);
+  if (of_own != last.end() && can_take(*of_own)) return {};
+  const auto taker = std::find_if(last.rbegin(), last.rend(), can_take);
+  return taker == last.rend() ? BlockId() : *taker;
+}
+
+// Deferred blocks that a later allocation could have taken, but none was made on their own stream,
+// where alone the allocator looks.
+std::vector<Finding> FindNeverReclaimed(const Facts& facts) {
+  const BlockOrder order = facts.Blocks(MarkerRule::kAtFree);
+  const Trace& trace = facts.trace;
+  return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
+    if (facts.usage()[graph.index()].deferred == 0) return;
+    const std::vector<BlockId> last = LastOfStreams(trace, facts.blocks()[graph.index()]);
+    for (const BlockId id : facts.blocks()[graph.index()]) {
+      if (!Deferred(trace[id])) continue;
+      const BlockId taker = TakerElsewhere(facts, order, id, last);
+      if (!taker.valid()) continue;
+      AddBlock(trace, id, finding);
+      if (finding->evidence.size() >= kShownEvidence) continue;
+      const auto name = [&](BlockId block) {
+        return NameOf(trace, block) + " of " + NameOf(trace, trace[block].stream);
+      };
+      AddEvidence(finding, name(id) + " is over before " + name(taker), trace[id].stack, {},
+                  {id, taker});
+    }
+    if (finding->blocks.empty()) return;
+    finding->message = FormatBytes(finding->bytes) + " in " + ListOf(finding->blocks) + " of " +
+                       NameOf(trace, graph) +
+                       " could be reused by other streams, and their own never allocates again";
+    finding->advice =
+        "allocate once more on the stream after its join, or use an allocator that hands memory on "
+        "across streams";
+    finding->assumes = Assumption::kTorchStreams;
+  });
+}
+
+// Graphs that are launched on one stream only, each with a private pool that no other graph has: no
+// two run at once, so that one pool would do. By that stream.
+std::map<StreamId, std::vector<GraphId>> GraphsApart(const Facts& facts) {
+  const Trace& trace = facts.trace;
+  std::vector<std::vector<GraphId>> graphs_of(trace.pools.size());
+  for (size_t graph = 0; graph < facts.blocks().size(); ++graph) {
+    for (const BlockId block : facts.blocks()[graph]) {
+      const PoolId pool = trace[block].pool;
+      if (pool.valid()) AddOnce(GraphId(graph), &graphs_of[pool.index()]);
+    }
+  }
+  const auto is_apart = [&](BlockId block) {
+    const PoolId pool = trace[block].pool;
+    return pool.valid() && trace[pool].kind == PoolKind::kPrivate &&
+           graphs_of[pool.index()].size() == 1;
+  };
+  std::map<StreamId, std::vector<GraphId>> apart;
+  const auto& launches = facts.launches();
+  for (size_t graph = 0; graph < facts.blocks().size(); ++graph) {
+    if (launches[graph].empty() || facts.blocks()[graph].empty()) continue;
+    const StreamId stream = trace.launches[launches[graph].front()].stream;
+    const bool one_stream = std::ranges::all_of(
+        launches[graph], [&](uint32_t at) { return trace.launches[at].stream == stream; });
+    if (one_stream && std::ranges::all_of(facts.blocks()[graph], is_apart)) {
+      apart[stream].emplace_back(graph);
+    }
+  }
+  return apart;
+}
+
+// The most of a graph's memory that is live at once, without what it leaves.
+Bytes PassingBytes(const Facts& facts, GraphId graph) {
+  Bytes left = 0;
+  for (const BlockId block : facts.blocks()[graph.index()]) {
+    if (!facts.lives()[block].freed) left += RoundedSize(facts.trace[block]);
+  }
+  const Bytes peak = facts.usage()[graph.index()].peak_live;
+  return peak - std::min(peak, left);
+}
+
+void FindPoolsApart(const Facts& facts, std::vector<Finding>* findings) {
+  for (const auto& [stream, graphs] : GraphsApart(facts)) {
+    Bytes sum = 0, largest = 0;
+    for (const GraphId graph : graphs) {
+      const Bytes passing = PassingBytes(facts, graph);
+      sum += passing;
+      largest = std::max(largest, passing);
+    }
+    if (sum == largest) continue;
+    Finding finding;
+    finding.graph = graphs.front();
+    finding.bytes = sum - largest;
+    finding.message = Count(graphs.size(), "graph") + ", " + NameOf(facts.trace, finding.graph) +
+                      " first, have a pool each and run one after another on " +
+                      NameOf(facts.trace, stream) + ": one pool would take " +
+                      FormatBytes(finding.bytes) + " less";
+    finding.advice =
+        "pass one pool to all captures (in PyTorch: torch.cuda.graph(pool=…)), the largest graph "
+        "first, and read or copy what a graph leaves before the next launch";
+    for (size_t i = 0; i < std::min(graphs.size(), kShownEvidence); ++i) {
+      finding.evidence.push_back(AllocatedThere(facts, facts.blocks()[graphs[i].index()].front()));
+    }
+    findings->push_back(std::move(finding));
+  }
+}
+
+// pool-across-streams: pools whose graphs were captured on many streams.
+
+// Graphs of one pool, by the one stream that each allocates on.
+using ByStream = std::map<StreamId, std::vector<GraphId>>;
+
+std::map<PoolId, ByStream> FindSharedPools(const Facts& facts) {
+  std::map<PoolId, ByStream> pools;
+  for (size_t graph = 0; graph < facts.blocks().size(); ++graph) {
+    const std::vector<BlockId>& blocks = facts.blocks()[graph];
+    if (blocks.empty()) continue;
+    const Block& first = facts.trace[blocks.front()];
+    if (!first.pool.valid() || facts.trace[first.pool].kind != PoolKind::kPrivate) continue;
+    const bool one = std::ranges::all_of(blocks, [&](BlockId id) {
+      return facts.trace[id].stream == first.stream && facts.trace[id].pool == first.pool;
+    });
+    if (one) pools[first.pool][first.stream].emplace_back(graph);
+  }
+  return pools;
+}
+
+// replay-order: graphs of one pool launched in another order than captured.
+
+constexpr size_t kMostPairs = 1000;  // of graphs that share a pool
+
+constexpr char kAdvice[] =
+    "launch graphs that share a pool in the order of their captures, or read or copy what a graph "
+    "leaves before the next launch";
+
+bool Share(const Block& a, const Block& b) {
+  return a.address < b.address + b.size && b.address < a.address + a.size;
+}
+
+class OrderFinder {
+ public:
+  explicit OrderFinder(const Facts& facts)
+      : facts_(facts), trace_(facts.trace), first_launch_(trace_.graphs.size(), kNever) {
+    for (size_t i = 0; i < first_launch_.size(); ++i) {
+      const std::vector<uint32_t>& own = facts.launches()[i];
+      if (!own.empty()) first_launch_[i] = trace_.launches[own.front()].seq;
+    }
+  }
+
+  std::vector<Finding> FindReordered() {
+    for (const auto& [pool, graphs] : LaunchedByPool()) LookAt(graphs);
+    return std::move(findings_);
+  }
+
+ private:
+  // Launched graphs, in capture order.
+  std::map<PoolId, std::vector<GraphId>> LaunchedByPool() const {
+    std::map<PoolId, std::vector<GraphId>> by_pool;
+    for (size_t graph = 0; graph < facts_.blocks().size(); ++graph) {
+      if (first_launch_[graph] == kNever || facts_.blocks()[graph].empty()) continue;
+      const PoolId pool = trace_[facts_.blocks()[graph].front()].pool;
+      if (pool.valid() && trace_[pool].kind == PoolKind::kPrivate)
+        by_pool[pool].emplace_back(graph);
+    }
+    return by_pool;
+  }
+
+  void LookAt(const std::vector<GraphId>& graphs) {
+    Finding unread;
+    unread.severity = Severity::kNote;
+    for (size_t later = 1; later < graphs.size(); ++later) {
+      for (size_t earlier = 0; earlier < later && pairs_ < kMostPairs; ++earlier) {
+        const GraphId a = graphs[earlier], b = graphs[later];
+        if (first_launch_[a.index()] < first_launch_[b.index()]) continue;
+        ++pairs_;
+        AddPair(a, b, &unread);
+      }
+    }
+    if (unread.blocks.empty()) return;
+    unread.message = "graphs that share a pool, " + NameOf(trace_, unread.graph) +
+                     " first, were launched after ones that were captured later, and write over " +
+                     BlocksText(unread) + ", which those leave; no other graph reads it";
+    unread.advice = kAdvice;
+    findings_.push_back(std::move(unread));
+  }
+
+  // Blocks that the later capture leaves behind, where the earlier one writes.
+  void AddPair(GraphId a, GraphId b, Finding* unread) {
+    Finding finding;
+    finding.severity = Severity::kWarning;
+    finding.graph = a;
+    for (const BlockId left : facts_.blocks()[b.index()]) {
+      if (facts_.lives()[left].freed) continue;
+      const auto over = [&](BlockId id) { return Share(trace_[id], trace_[left]); };
+      if (std::ranges::none_of(facts_.blocks()[a.index()], over)) continue;
+      Finding* into = ReadSpoilt(a, b, left) ? &finding : unread;
+      if (!into->graph.valid()) into->graph = a;
+      if (!AddOnce(left, &into->blocks)) continue;
+      into->bytes += RoundedSize(trace_[left]);
+      if (into->evidence.size() < kShownEvidence && trace_[left].stack.valid()) {
+        into->evidence.push_back(AllocatedThere(facts_, left));
+      }
+    }
+    if (finding.blocks.empty()) return;
+    finding.message = NameOf(trace_, a) + " was captured before " + NameOf(trace_, b) +
+                      " in the same pool and launched after it: it writes over " +
+                      BlocksText(finding) +
+                      ", which that one leaves, and another graph reads it then";
+    finding.advice = kAdvice;
+    findings_.push_back(std::move(finding));
+  }
+
+  // True if a graph that touches what `b` left is launched after `a` wrote over it, and before `b`
+  // makes it anew.
+  bool ReadSpoilt(GraphId a, GraphId b, BlockId left) const {
+    std::vector<GraphId> readers;
+    for (const Touch& touch : facts_.lives().Touches(left)) {
+      const GraphId root = facts_.RootOf(touch.node);
+      if (root != a && root != b) readers.push_back(root);
+    }
+    if (readers.empty()) return false;
+    bool made = false, spoilt = false;
+    for (const GraphId graph : facts_.ran()) {
+      if (graph == b) {
+        made = true;
+        spoilt = false;
+      }
+      if (graph == a) spoilt = made;
+      if (spoilt && std::ranges::find(readers, graph) != readers.end()) return true;
+    }
+    return false;
+  }
+
+  const Facts& facts_;
+  const Trace& trace_;
+  std::vector<Seq> first_launch_;  // by graph
+  size_t pairs_ = 0;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace
+
+std::vector<Finding> FindReuseOpportunities(const Facts& facts) {
+  std::vector<Finding> findings = FindPairs(facts);
+  for (Finding& finding : FindNeverReclaimed(facts)) findings.push_back(std::move(finding));
+  FindPoolsApart(facts, &findings);
+  return findings;
+}
+
+std::vector<Finding> FindPoolsAcrossStreams(const Facts& facts) {
+  std::vector<Finding> findings;
+  for (const auto& [pool, by_stream] : FindSharedPools(facts)) {
+    if (by_stream.size() < 2) continue;
+    Finding finding;
+    Bytes most = 0;
+    for (const auto& [stream, graphs] : by_stream) {
+      Bytes peak = 0;
+      for (const GraphId graph : graphs)
+        peak = std::max(peak, facts.usage()[graph.index()].peak_live);
+      finding.bytes += peak;
+      most = std::max(most, peak);
+      finding.streams.push_back(stream);
+      finding.graph = graphs.front();
+      finding.evidence.push_back({.text = Say(facts.trace, "{} allocates on {}: {} at most",
+                                              graphs.front(), stream, FormatBytes(peak))});
+    }
+    finding.bytes -= most;
+    finding.message = "graphs of pool " + std::to_string(pool.value) + " were captured on " +
+                      ListOf(facts.trace, finding.streams) +
+                      ": an allocator gives memory back to the stream that it came from, so that " +
+                      FormatBytes(finding.bytes) + " can't be shared";
+    finding.advice = "capture all graphs that share a pool on one stream";
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+std::vector<Finding> FindReplayOrders(const Facts& facts) {
+  return OrderFinder(facts).FindReordered();
+}
+
+}  // namespace graphkit

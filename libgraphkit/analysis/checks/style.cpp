@@ -1,0 +1,348 @@
+// Checks of programs that could be simpler or faster: the shape of their graphs, and the time that
+// captures take on the host.
+#include <unordered_map>
+
+#include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/names/call_site.h"
+#include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/overlaps.h"
+
+namespace graphkit {
+
+namespace {
+
+// serialized-branches: independent work captured on one stream.
+
+// The longest path of a graph if its nodes were ordered by what they touch and nothing else.
+class DataPaths {
+ public:
+  explicit DataPaths(const Facts& facts) : facts_(facts), graphs_(facts.trace.graphs.size()) {}
+
+  struct Path {
+    uint64_t nodes = 0;    // of the graph
+    uint64_t longest = 0;  // by data
+    bool known = true;     // what its nodes touch
+    StreamId stream;       // of all its nodes, if they have one in common
+    bool one_stream = true;
+  };
+
+  std::vector<Path> FindPaths() {
+    for (size_t i = 0; i < facts_.trace.nodes.size(); ++i) {
+      const Node& node = facts_.trace.nodes[i];
+      if (InGraph(facts_.trace, node)) Add(node);
+    }
+    return std::move(graphs_);
+  }
+
+ private:
+  // The longest path to the last writer of a block, and to any reader since.
+  struct Ends {
+    GraphId graph;
+    uint64_t written = 0;
+    uint64_t read = 0;
+  };
+
+  void Add(const Node& node) {
+    Path& graph = graphs_[node.graph.index()];
+    if (graph.nodes++ == 0) graph.stream = node.stream;
+    graph.one_stream = graph.one_stream && node.stream.valid() && node.stream == graph.stream;
+    const bool work = node.kind == NodeKind::kKernel || node.kind == NodeKind::kMemcpy ||
+                      node.kind == NodeKind::kMemset;
+    graph.known = graph.known && work && node.accesses_complete && node.accesses.count > 0;
+    if (!graph.known) return;
+    uint64_t start = 0;
+    const AccessColumn::Range accesses = facts_.trace.accesses.Of(node.accesses);
+    for (const Access& access : accesses) {
+      const Ends& ends = EndsOf(access, node.graph);
+      start = std::max(start, ends.written);
+      if (access.mode != AccessMode::kRead) start = std::max(start, ends.read);
+    }
+    for (const Access& access : accesses) {
+      Ends& ends = EndsOf(access, node.graph);
+      uint64_t& end = access.mode == AccessMode::kRead ? ends.read : ends.written;
+      end = std::max(end, start + 1);
+    }
+    graph.longest = std::max(graph.longest, start + 1);
+  }
+
+  Ends& EndsOf(const Access& access, GraphId graph) {
+    Ends& ends = blocks_[access.block];
+    if (ends.graph != graph) ends = {.graph = graph};
+    return ends;
+  }
+
+  const Facts& facts_;
+  std::vector<Path> graphs_;
+  std::unordered_map<BlockId, Ends> blocks_;
+};
+
+// programmatic-no-gain: programmatic edges whose producer never lets the consumer start early.
+
+// Edges of one pair of kernels.
+struct LatePair {
+  EdgeId first;
+  uint64_t edges = 0;
+};
+
+Evidence EvidenceOf(const Trace& trace, const LatePair& pair) {
+  const Edge& edge = trace[pair.first];
+  return {.text = Count(pair.edges, "edge") + ": " + NameOf(trace, edge.from) +
+                  " never triggers, so that " + NameOf(trace, edge.to) +
+                  " starts when all its blocks have ended",
+          .nodes = {edge.from, edge.to},
+          .edges = {pair.first},
+          .stack = trace[edge.to].stack};
+}
+
+// collection-in-capture: garbage collections that paused a capture, and what they freed inside.
+
+constexpr std::string_view kRange = "garbage collection";  // as the hook for Python names them
+
+// The blocks whose free was requested inside [begin, end), by the place of their free.
+std::vector<BlockId> FreedIn(const Trace& trace, const std::vector<uint32_t>& by_free, Seq begin,
+                             Seq end) {
+  const auto free_of = [&](uint32_t block) { return trace.blocks[block].free_requested; };
+  const auto first = std::ranges::lower_bound(by_free, begin, {}, free_of);
+  return {first, std::ranges::lower_bound(by_free, end, {}, free_of)};
+}
+
+struct Pauses {
+  uint64_t count = 0;
+  Nanoseconds time = 0;
+};
+
+Finding Describe(const Facts& facts, GraphId graph, const Pauses& pauses, Finding finding) {
+  const Trace& trace = facts.trace;
+  finding.graph = graph;
+  // A pause costs time once; what is freed inside differs from run to run, and can break a capture.
+  finding.severity = finding.blocks.empty() ? Severity::kNote : Severity::kWarning;
+  finding.message =
+      Count(pauses.count, "garbage collection") + " paused the capture of " + NameOf(trace, graph);
+  if (pauses.time > 0) finding.message += " for " + FormatNanoseconds(pauses.time);
+  if (!finding.blocks.empty()) {
+    finding.message += " and freed " + FormatBytes(finding.bytes) + " in " +
+                       ListOf(finding.blocks) + " inside of it";
+  }
+  for (const BlockId block : finding.blocks) {
+    if (finding.evidence.size() == kShownEvidence) break;
+    if (trace[block].stack.valid()) finding.evidence.push_back(AllocatedThere(facts, block));
+  }
+  finding.advice =
+      "collect before the capture and switch collection off in it: gc.collect(); gc.disable()";
+  return finding;
+}
+
+// repeated-tiny-allocation: the same few bytes allocated again and again in one capture.
+
+constexpr Bytes kTiny = 512;             // what any allocator takes for the smallest request
+constexpr size_t kManyAllocations = 16;  // allocations alike, of one graph
+
+std::string PlaceOfStack(const Trace& trace, StackId stack) {
+  const CallSite site = CallSiteOf(trace, stack);
+  const std::optional<uint32_t> at = site.own ? site.own : site.inner;
+  if (!at) return "";
+  const std::string place = PlaceOfFrame(trace, *at);
+  return " in " + std::string(trace[trace.stack_frames[*at].function]) +
+         (place.empty() ? "" : " (" + place + ")");
+}
+
+// slow-capture: captures whose calls take long on the host, or that something held up.
+
+constexpr Nanoseconds kSlowCall = 200'000;       // on average
+constexpr Nanoseconds kLongPause = 100'000'000;  // before one node
+
+}  // namespace
+
+// empty-node: empty nodes that save no edges.
+// An empty node with several edges on both sides saves edges; with one or none it does nothing.
+std::vector<Finding> FindEmptyNodes(const Facts& facts) {
+  const Trace& trace = facts.trace;
+  std::vector<uint32_t> out(trace.nodes.size());
+  for (const InEdge& edge : facts.in_edges().edges) ++out[edge.from.index()];
+  std::vector<std::vector<NodeId>> empty(trace.graphs.size());
+  for (size_t i = 0; i < trace.nodes.size(); ++i) {
+    const Node& node = trace.nodes[i];
+    if (node.kind != NodeKind::kEmpty || !InGraph(trace, node)) continue;
+    if (facts.in_edges().Of(i).size() <= 1 || out[i] <= 1)
+      empty[node.graph.index()].emplace_back(i);
+  }
+  return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
+    finding->nodes = std::move(empty[graph.index()]);
+    if (finding->nodes.empty()) return;
+    for (const NodeId node :
+         std::span(finding->nodes).first(std::min(finding->nodes.size(), kShownEvidence))) {
+      finding->evidence.push_back(CapturedThere(trace, node));
+    }
+    finding->message = Count(finding->nodes.size(), "empty node") + " of " + NameOf(trace, graph) +
+                       " could be left out without more edges";
+    finding->advice = "connect the node before it with the nodes after it";
+  });
+}
+
+// redundant-edge: edges that others imply.
+std::vector<Finding> FindRedundantEdges(const Facts& facts) {
+  const Trace& trace = facts.trace;
+  std::vector<std::vector<EdgeId>> by_graph(trace.graphs.size());
+  for (const EdgeId edge : RedundantEdges(trace, facts.order(), facts.in_edges())) {
+    const Node& to = trace[trace[edge].to];
+    // A stream's own order isn't the program's to leave out.
+    const bool own = to.stream.valid() && trace[trace[edge].from].stream == to.stream;
+    if (trace[edge].full() && !own) by_graph[to.graph.index()].push_back(edge);
+  }
+  return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
+    const std::vector<EdgeId>& edges = by_graph[graph.index()];
+    if (edges.empty()) return;
+    finding->message = Count(edges.size(), "edge") + " of " + NameOf(trace, graph) +
+                       (edges.size() == 1 ? " is" : " are") + " implied by others";
+    finding->advice =
+        "leave out the wait that makes the edge: the stream is after that work already";
+    for (size_t i = 0; i < std::min(edges.size(), kShownEvidence); ++i) {
+      const Edge& edge = trace[edges[i]];
+      finding->evidence.push_back({.text = Say(trace, "{} is before {} without edge {}", edge.from,
+                                               edge.to, edges[i].value),
+                                   .nodes = {edge.from, edge.to},
+                                   .edges = {edges[i]},
+                                   .stack = trace[edge.to].stack});
+    }
+  });
+}
+
+std::vector<Finding> FindSerializedBranches(const Facts& facts) {
+  constexpr uint64_t kFewest = 8;  // nodes that a graph must have for its shape to matter
+  const std::vector<DataPaths::Path> paths = DataPaths(facts).FindPaths();
+  return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
+    const DataPaths::Path& path = paths[graph.index()];
+    if (!path.known || !path.one_stream || path.nodes < kFewest) return;
+    if (2 * path.longest > path.nodes) return;
+    finding->streams = {path.stream};
+    finding->message = "all " + Count(path.nodes, "node") + " of " + NameOf(facts.trace, graph) +
+                       " run one after another on " + NameOf(facts.trace, path.stream) +
+                       "; data dependencies need a chain of only " + std::to_string(path.longest);
+    finding->advice = "capture independent branches on streams of their own, joined by events";
+    finding->assumes = Assumption::kArguments;
+  });
+}
+
+std::vector<Finding> FindProgrammaticNoGain(const Facts& facts) {
+  const Trace& trace = facts.trace;
+  if (!facts.partial_edges()) return {};
+  using Pairs = std::map<std::pair<KernelId, KernelId>, LatePair>;
+  std::vector<Pairs> pairs(trace.graphs.size());
+  std::vector<uint64_t> programmatic(trace.graphs.size());
+  for (size_t i = 0; i < trace.edges.size(); ++i) {
+    const Edge& edge = trace.edges[i];
+    if (edge.from_port != kPortProgrammatic || !Joins(trace, edge)) continue;
+    const size_t graph = trace[edge.from].graph.index();
+    ++programmatic[graph];
+    if (!EarlyStartOf(trace, edge).at_end()) continue;
+    LatePair& pair = pairs[graph][{trace[edge.from].kernel, trace[edge.to].kernel}];
+    if (pair.edges++ == 0) pair.first = EdgeId(i);
+  }
+  return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
+    std::vector<LatePair> late;
+    uint64_t edges = 0;
+    for (const auto& [kernels, pair] : pairs[graph.index()]) {
+      late.push_back(pair);
+      edges += pair.edges;
+    }
+    if (late.empty()) return;
+    std::ranges::stable_sort(late, std::ranges::greater(), &LatePair::edges);
+    const Edge& most = trace[late.front().first];
+    finding->message =
+        Say(trace, "{} of {} of {} let{} no work overlap: the producer never triggers", edges,
+            Count(programmatic[graph.index()], "programmatic edge"), graph, edges == 1 ? "s" : "");
+    finding->advice = "call cudaTriggerProgrammaticLaunchCompletion() in " +
+                      NameOf(trace, most.from) + " once " + NameOf(trace, most.to) +
+                      " may start, which must then call cudaGridDependencySynchronize() before "
+                      "it touches what they share";
+    for (size_t i = 0; i < std::min(late.size(), kShownEvidence); ++i) {
+      finding->nodes.push_back(trace[late[i].first].from);
+      finding->evidence.push_back(EvidenceOf(trace, late[i]));
+    }
+  });
+}
+
+std::vector<Finding> FindCollectionsInCaptures(const Facts& facts) {
+  const Trace& trace = facts.trace;
+  std::vector<Interval<Seq>> collections;
+  for (const NvtxRange& range : trace.nvtx_ranges) {
+    if (trace[range.name].starts_with(kRange)) collections.push_back({range.begin, range.end});
+  }
+  std::vector<Finding> findings;
+  if (collections.empty()) return findings;
+  std::vector<Interval<Seq>> captures;
+  for (const Capture& capture : trace.captures) captures.push_back({capture.begin, capture.end});
+  const std::vector<uint32_t> by_free = BlocksBySeq(trace, &Block::free_requested);
+  const std::vector<OverlapPair> overlaps = FindOverlaps<Seq>(captures, collections);
+  for (auto at = overlaps.begin(); at != overlaps.end();) {
+    const Capture& capture = trace.captures[at->a];
+    Finding finding;
+    Pauses pauses;
+    for (const size_t own = at->a; at != overlaps.end() && at->a == own; ++at) {
+      const Seq begin = std::max(collections[at->b].begin, capture.begin);
+      const Seq end = std::min(collections[at->b].end, capture.end);
+      ++pauses.count;
+      const Nanoseconds from = TimeAt(trace, begin);
+      const Nanoseconds to = TimeAt(trace, end);
+      if (from != 0 && to > from) pauses.time += to - from;
+      for (const BlockId block : FreedIn(trace, by_free, begin, end)) {
+        AddBlock(trace, block, &finding);
+      }
+    }
+    findings.push_back(Describe(facts, capture.graph, pauses, std::move(finding)));
+  }
+  return findings;
+}
+
+// One finding a graph: each size from each place that comes often.
+std::vector<Finding> FindRepeatedTinyAllocations(const Facts& facts) {
+  const Trace& trace = facts.trace;
+  return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
+    std::map<std::tuple<StackId, Bytes, StreamId>, std::vector<BlockId>> alike;
+    for (const BlockId id : facts.blocks()[graph.index()]) {
+      const Block& block = trace[id];
+      if (block.size != 0 && block.size <= kTiny && block.graph.valid()) {
+        alike[{block.stack, block.size, block.stream}].push_back(id);
+      }
+    }
+    for (const auto& [key, blocks] : alike) {
+      if (blocks.size() < kManyAllocations) continue;
+      finding->blocks.insert(finding->blocks.end(), blocks.begin(), blocks.end());
+      if (finding->evidence.size() == kShownEvidence) continue;
+      AddEvidence(finding,
+                  FormatBytes(std::get<Bytes>(key)) + ", " + std::to_string(blocks.size()) +
+                      " times" + PlaceOfStack(trace, std::get<StackId>(key)),
+                  std::get<StackId>(key), {}, blocks);
+    }
+    if (finding->blocks.empty()) return;
+    finding->bytes = kTiny * finding->blocks.size();
+    finding->message = NameOf(trace, graph) + " makes " +
+                       Count(finding->blocks.size(), "tiny block") + " that are alike";
+    finding->advice = "make one before the capture and use it again: each costs host time";
+  });
+}
+
+// Times of the software device are those of a simulation.
+std::vector<Finding> FindSlowCaptures(const Facts& facts) {
+  const Trace& trace = facts.trace;
+  if (trace.process.device == DeviceKind::kSoft) return {};
+  const std::vector<HostTime>& times = facts.host_times();
+  return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
+    const HostTime& time = times[graph.index()];
+    if (time.calls == 0) return;
+    if (time.per_call() < kSlowCall && time.longest < kLongPause) return;
+    finding->message = "capturing " + NameOf(trace, graph) + " took the host " +
+                       FormatNanoseconds(time.total) + ": " + FormatNanoseconds(time.per_call()) +
+                       " for each of " + Count(time.calls, "call");
+    finding->advice =
+        "warm up what runs for the first time before the capture, and collect garbage before it";
+    if (!time.longest_before.valid()) return;
+    finding->nodes = {time.longest_before};
+    AddEvidence(finding,
+                "the longest pause was " + FormatNanoseconds(time.longest) + ", before " +
+                    NameOf(trace, time.longest_before),
+                trace[time.longest_before].stack, {time.longest_before});
+  });
+}
+
+}  // namespace graphkit

@@ -1,0 +1,434 @@
+// Checks of memory that launches without order use.
+#include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/names/call_site.h"
+#include "libgraphkit/model/access_overlap.h"
+
+namespace graphkit {
+
+namespace {
+
+// send-buffer-reuse: a graph writes where another one's send or copy to the host may still read, or
+// one that was submitted outside of graphs.
+
+constexpr uint32_t kNoWork = 0xffffffffu;
+
+// Who touches memory: a node of a launched graph, or work outside of graphs.
+struct Toucher {
+  GraphId graph;
+  NodeId node;
+  uint32_t work = kNoWork;  // in Trace::works
+};
+
+// A range of addresses that is touched.
+struct Reach {
+  Address begin = 0;
+  Address end = 0;
+  BlockId block;
+  Toucher by;
+  bool sure = true;  // of a writer: whether it is known to write
+  Access access;     // from address 0
+};
+
+class ReuseFinder {
+ public:
+  explicit ReuseFinder(const Facts& facts)
+      : facts_(facts), trace_(facts.trace), launches_(facts.launches()) {}
+
+  std::vector<Finding> FindReused() {
+    Collect();
+    if (sent_.empty() || written_.empty()) return {};
+    const LaunchOrder& order = facts_.launch_order();
+    std::ranges::sort(written_, {}, &Reach::begin);
+    for (const bool sure : {true, false}) {
+      for (const Reach& sent : sent_) Compare(order, sent, sure);
+    }
+    for (const auto& [key, more] : more_) found_[key].message += "; the same of " + ListOf(more);
+    return TakeValues(&found_);
+  }
+
+ private:
+  // Who sends, who writes, whether it isn't sure that it writes, and the line that sends.
+  using Key = std::tuple<GraphId, GraphId, bool, std::string>;
+
+  bool Launched(GraphId root) const { return !launches_[root.index()].empty(); }
+
+  void Collect() {
+    const KernelSet& communicates = facts_.communication();
+    const auto sends = [&](const auto& work) {
+      return communicates.Has(work.kernel) || CopiesOut(trace_, work.kind, work.accesses);
+    };
+    for (size_t i = 0; i < trace_.nodes.size(); ++i) {
+      const Node& node = trace_.nodes[i];
+      if (sends(node) && InGraph(trace_, node)) AddNode(NodeId(i), true);
+    }
+    for (uint32_t i = 0; i < trace_.works.size(); ++i) {
+      if (sends(trace_.works[i])) Add({.work = i}, trace_.works[i].accesses, true);
+    }
+    if (sent_.empty()) return;
+    for (size_t i = 0; i < trace_.nodes.size(); ++i) {
+      if (InGraph(trace_, trace_.nodes[i])) AddNode(NodeId(i), false);
+    }
+  }
+
+  void AddNode(NodeId id, bool sends) {
+    const GraphId root = facts_.RootOf(id);
+    if (Launched(root)) Add({.graph = root, .node = id}, trace_[id].accesses, sends);
+  }
+
+  void Add(const Toucher& by, Slice accesses, bool sends) {
+    for (const Access& access : trace_.accesses.Of(accesses)) {
+      if (access.mode == (sends ? AccessMode::kWrite : AccessMode::kRead)) continue;
+      const bool sure = access.mode != AccessMode::kUnknown;
+      if (sends && !sure) continue;
+      const Block& block = trace_[access.block];
+      const Address begin = block.address + access.offset;
+      const Bytes length = access.length == kLengthUnknown
+                               ? block.size - std::min(block.size, access.offset)
+                               : access.length;
+      if (length == 0) continue;
+      (sends ? sent_ : written_)
+          .push_back({begin, begin + length, access.block, by, sure, At(access, block.address)});
+      longest_ = std::max(longest_, length);
+    }
+  }
+
+  void Compare(const LaunchOrder& order, const Reach& sent, bool sure) {
+    const Address from = sent.begin - std::min(sent.begin, longest_);
+    auto at = std::ranges::lower_bound(written_, from, {}, &Reach::begin);
+    for (; at != written_.end() && at->begin < sent.end; ++at) {
+      if (at->end <= sent.begin || at->by.graph == sent.by.graph || at->sure != sure) continue;
+      if (Overlap(sent.access, at->access) == Ternary::kNo) continue;
+      if (!compared_.insert({sent.by.graph, sent.by.work, at->by.graph, sent.block}).second) {
+        continue;
+      }
+      const auto pair = Unordered(order, sent.by, at->by.graph);
+      if (!pair) continue;
+      const Key key{sent.by.graph, at->by.graph, !sure, SiteOf(sent.by)};
+      const auto [place, fresh] = found_.try_emplace(key);
+      if (fresh) Describe(sent, *at, *pair, &place->second);
+      const bool first_of_block = AddBlocks(sent, *at, &place->second);
+      if (!fresh && first_of_block) more_[key].push_back(sent.block);
+    }
+  }
+
+  // The line of the program that sends; none: it isn't known.
+  std::string SiteOf(const Toucher& sends) const {
+    const StackId stack =
+        sends.work == kNoWork ? trace_[sends.node].stack : trace_.works[sends.work].stack;
+    const CallSite site = CallSiteOf(trace_, stack);
+    return site.own ? PlaceOfFrame(trace_, *site.own) : std::string();
+  }
+
+  // True if what is sent wasn't in the finding.
+  bool AddBlocks(const Reach& sent, const Reach& written, Finding* finding) const {
+    const bool fresh = AddOnce(sent.block, &finding->blocks);
+    AddOnce(written.block, &finding->blocks);
+    if (fresh) {
+      finding->bytes += std::min(sent.end, written.end) - std::max(sent.begin, written.begin);
+    }
+    return fresh;
+  }
+
+  // A launch that sends (or none, for work), and one of a graph that need not wait for it.
+  std::optional<LaunchPair> Unordered(const LaunchOrder& order, const Toucher& sends,
+                                      GraphId writes) const {
+    const std::vector<uint32_t>& later = launches_[writes.index()];
+    if (sends.work == kNoWork) {
+      return FindUnordered(order, trace_, launches_[sends.graph.index()], later);
+    }
+    // The launches of a graph wait for each other: the next one is enough.
+    const auto next =
+        std::ranges::upper_bound(later, trace_.works[sends.work].seq, {},
+                                 [&](uint32_t at) { return trace_.launches[at].seq; });
+    if (next == later.end() || order.WorkBefore(sends.work, *next)) return std::nullopt;
+    return LaunchPair{*next, *next, order.WorkBeforeByThreads(sends.work, *next)};
+  }
+
+  std::string SenderName(const Toucher& sends) const {
+    if (sends.work == kNoWork) return Say(trace_, "{} of {}", sends.node, sends.graph);
+    return NameOf(trace_, trace_.works[sends.work]);
+  }
+
+  void Describe(const Reach& sent, const Reach& written, const LaunchPair& pair,
+                Finding* finding) const {
+    finding->graph = written.by.graph;
+    if (sent.by.node.valid()) finding->nodes.push_back(sent.by.node);
+    finding->nodes.push_back(written.by.node);
+    finding->severity = written.sure ? Severity::kError : Severity::kWarning;
+    finding->assumes = Assumption::kArguments;
+    finding->message = Say(trace_, "{} of {}{}{}, which {} may still be sending", written.by.node,
+                           written.by.graph, written.sure ? " writes over " : " may write over ",
+                           sent.block, SenderName(sent.by));
+    finding->advice =
+        std::string("let the later launch's stream wait for the one that sends, or ") +
+        (sent.by.work == kNoWork ? "give the second graph memory of its own" : "send from a copy");
+    if (pair.by_threads) DoubtThreads(finding);
+    AddSender(sent.by, pair.first, finding);
+    finding->streams.push_back(trace_.launches[pair.second].stream);
+    finding->evidence.push_back(
+        {.text = LaunchText(trace_, pair.second, written.by.graph) + " need not wait for it"});
+    if (trace_[sent.block].stack.valid()) {
+      finding->evidence.push_back(AllocatedThere(facts_, sent.block));
+    }
+  }
+
+  void AddSender(const Toucher& sends, uint32_t launch, Finding* finding) const {
+    if (sends.work == kNoWork) {
+      finding->streams.push_back(trace_.launches[launch].stream);
+      finding->evidence.push_back({.text = LaunchText(trace_, launch, sends.graph)});
+      return;
+    }
+    const EagerWork& work = trace_.works[sends.work];
+    finding->streams.push_back(work.stream);
+    finding->evidence.push_back(
+        {.text = Say(trace_, "{} was submitted outside of graphs on {}", work, work.stream),
+         .stack = work.stack});
+  }
+
+  const Facts& facts_;
+  const Trace& trace_;
+  const std::vector<std::vector<uint32_t>>& launches_;  // by graph
+  std::vector<Reach> sent_;
+  std::vector<Reach> written_;
+  Bytes longest_ = 0;
+  // By who sends, the graph that writes, and what.
+  std::set<std::tuple<GraphId, uint32_t, GraphId, BlockId>> compared_;
+  std::map<Key, Finding> found_;
+  std::map<Key, std::vector<BlockId>> more_;  // beside the first one
+};
+
+// shared-workspace: memory that several graphs write, launched without order; blocks of both, or
+// the pool that they share.
+
+// A launched graph that touches a block, and may write it.
+struct User {
+  GraphId graph;
+  NodeId node;
+  bool surely_writes = false;
+  std::vector<Interval<Bytes>> writes = {};  // of the block, or may
+};
+
+bool WriteTheSame(const User& a, const User& b) {
+  return std::ranges::any_of(a.writes, [&](const Interval<Bytes>& bytes) {
+    return std::ranges::any_of(b.writes, [&](const auto& other) { return Overlaps(bytes, other); });
+  });
+}
+
+// `users`: those of the block.
+void FindUsers(const Facts& facts, BlockId id, std::vector<User>* users) {
+  users->clear();
+  const auto root_of = [&](NodeId node) { return facts.RootOf(node); };
+  const std::span<const Touch> touches = facts.lives().Touches(id);
+  const auto elsewhere = [&](const Touch& touch) {
+    return root_of(touch.node) != root_of(touches[0].node);
+  };
+  if (std::ranges::none_of(touches, elsewhere)) return;  // mostly; then there is one at most
+  ForEachAccess(facts.trace, facts.lives(), id, [&](NodeId node, const Access& access) {
+    const GraphId root = root_of(node);
+    if (access.mode == AccessMode::kRead || facts.launches()[root.index()].empty()) return;
+    auto user =
+        std::ranges::find_if(*users, [&](const User& other) { return other.graph == root; });
+    if (user == users->end()) user = users->insert(users->end(), {root, node});
+    user->surely_writes = user->surely_writes || access.mode != AccessMode::kUnknown;
+    const Bytes end = access.offset + std::min(access.length, kLengthUnknown - access.offset);
+    const Interval<Bytes> bytes{access.offset, end};
+    if (std::ranges::find(user->writes, bytes) == user->writes.end()) user->writes.push_back(bytes);
+  });
+}
+
+// Two users whose launches aren't ordered, and the blocks that both touch.
+struct SharedBlocks {
+  User first;
+  User second;
+  LaunchPair launches;
+  Finding finding = {};
+};
+
+Finding Describe(const Trace& trace, SharedBlocks shared) {
+  const auto& [first, second, launches, found] = shared;
+  Finding* finding = &shared.finding;
+  finding->graph = second.graph;
+  finding->nodes = {first.node, second.node};
+  finding->severity =
+      first.surely_writes && second.surely_writes ? Severity::kError : Severity::kNote;
+  finding->assumes = Assumption::kArguments;
+  finding->message = NameOf(trace, first.graph) + " and " + NameOf(trace, second.graph) +
+                     (finding->severity == Severity::kError ? " both write " : " may both write ") +
+                     BlocksText(*finding) + ", and were launched without order";
+  finding->advice =
+      "give each graph a workspace of its own (for cuBLAS: one handle and stream for each), or "
+      "order the launches";
+  AddEvidence(finding, LaunchText(trace, launches.first, first.graph),
+              trace[finding->blocks.front()].stack, {first.node}, finding->blocks);
+  AddEvidence(finding, LaunchText(trace, launches.second, second.graph) + " isn't ordered with it",
+              {}, {second.node});
+  if (launches.by_threads) DoubtThreads(finding);
+  return std::move(shared.finding);
+}
+
+// Launches of two graphs, in either order, of which the later one isn't after the earlier one's
+// end; found once for each pair.
+class UnorderedGraphs {
+ public:
+  explicit UnorderedGraphs(const Facts& facts) : facts_(facts) {}
+
+  std::optional<LaunchPair> Of(GraphId a, GraphId b) {
+    const auto [pair, fresh] = known_.try_emplace({a, b});
+    if (!fresh) return pair->second;
+    const auto &of_a = facts_.launches()[a.index()], &of_b = facts_.launches()[b.index()];
+    pair->second = FindUnordered(facts_.launch_order(), facts_.trace, of_a, of_b);
+    if (pair->second && !pair->second->by_threads) return pair->second;
+    const auto swapped = FindUnordered(facts_.launch_order(), facts_.trace, of_b, of_a);
+    if (swapped && (!pair->second || !swapped->by_threads)) {
+      pair->second = {swapped->second, swapped->first, swapped->by_threads};
+    }
+    return pair->second;
+  }
+
+ private:
+  const Facts& facts_;
+  std::map<std::pair<GraphId, GraphId>, std::optional<LaunchPair>> known_;
+};
+
+// Bytes that two graphs of one pool allocate at the same addresses.
+class SharedPools {
+ public:
+  SharedPools(const Facts& facts, UnorderedGraphs* unordered)
+      : facts_(facts), trace_(facts.trace), unordered_(*unordered) {}
+
+  // One for each pool: of the two graphs that share the most.
+  std::vector<Finding> FindPairs() {
+    std::vector<Finding> findings;
+    for (const auto& [pool, graphs] : LaunchedByPool()) {
+      Finding finding;
+      size_t compared = 0, pairs = 0;
+      for (size_t b = 1; b < graphs.size(); ++b) {
+        for (size_t a = 0; a < b && compared < kMostPairs; ++a, ++compared) {
+          const auto pair = unordered_.Of(graphs[a], graphs[b]);
+          if (pair && TakeLarger(pool, graphs[a], graphs[b], *pair, &finding)) ++pairs;
+        }
+      }
+      if (pairs == 0) continue;
+      if (pairs > 1)
+        finding.message += "; so were " + Count(pairs - 1, "more pair") + " of its graphs";
+      findings.push_back(std::move(finding));
+    }
+    return findings;
+  }
+
+ private:
+  static constexpr size_t kMostPairs = 1000;  // of graphs that share a pool
+
+  std::map<PoolId, std::vector<GraphId>> LaunchedByPool() const {
+    std::map<PoolId, std::vector<GraphId>> by_pool;
+    for (size_t graph = 0; graph < facts_.blocks().size(); ++graph) {
+      if (facts_.launches()[graph].empty()) continue;
+      PoolId last;
+      for (const BlockId block : facts_.blocks()[graph]) {
+        const PoolId pool = trace_[block].pool;
+        if (pool == last || !pool.valid() || trace_[pool].kind != PoolKind::kPrivate) continue;
+        last = pool;
+        std::vector<GraphId>& graphs = by_pool[pool];
+        if (graphs.empty() || graphs.back() != GraphId(graph)) graphs.emplace_back(graph);
+      }
+    }
+    return by_pool;
+  }
+
+  // The graph's touched blocks of the pool, by address.
+  std::vector<BlockId> BlocksOf(GraphId graph, PoolId pool) const {
+    std::vector<BlockId> blocks;
+    for (const BlockId block : facts_.blocks()[graph.index()]) {
+      if (trace_[block].pool == pool && !facts_.lives().Touches(block).empty()) {
+        blocks.push_back(block);
+      }
+    }
+    std::ranges::sort(blocks, {}, [&](BlockId id) { return trace_[id].address; });
+    return blocks;
+  }
+
+  // False: they share nothing.
+  bool TakeLarger(PoolId pool, GraphId a, GraphId b, const LaunchPair& launches,
+                  Finding* finding) const {
+    const std::vector<BlockId> of_a = BlocksOf(a, pool), of_b = BlocksOf(b, pool);
+    Address counted = 0;  // up to here
+    Bytes bytes = 0, most = 0;
+    std::pair<BlockId, BlockId> largest;
+    for (const BlockId x : of_a) {
+      const Address begin = trace_[x].address, end = begin + trace_[x].size;
+      for (const BlockId y : of_b) {
+        if (trace_[y].address >= end) break;
+        const Address from = std::max(begin, trace_[y].address);
+        const Address to = std::min(end, trace_[y].address + trace_[y].size);
+        if (from >= to) continue;
+        if (to - from > most) most = to - from, largest = {x, y};
+        if (to > counted) bytes += to - std::max(from, counted), counted = to;
+      }
+    }
+    if (bytes > finding->bytes) *finding = Describe(pool, {a, b}, largest, launches, bytes);
+    return bytes > 0;
+  }
+
+  Finding Describe(PoolId pool, std::pair<GraphId, GraphId> graphs,
+                   std::pair<BlockId, BlockId> largest, const LaunchPair& launches,
+                   Bytes bytes) const {
+    Finding finding;
+    finding.severity = Severity::kError;
+    finding.graph = graphs.second;
+    finding.bytes = bytes;
+    finding.blocks = {largest.first, largest.second};
+    finding.message = NameOf(trace_, graphs.first) + " and " + NameOf(trace_, graphs.second) +
+                      " both work in " + FormatBytes(bytes) + " of " + "pool " +
+                      std::to_string(pool.value) +
+                      ", which they share, and were launched without order";
+    finding.advice = "give graphs that may run at once a pool each, or order the launches";
+    finding.evidence = {
+        {.text = LaunchText(trace_, launches.first, graphs.first)},
+        {.text = LaunchText(trace_, launches.second, graphs.second) + " isn't ordered with it"},
+        AllocatedThere(facts_, largest.first),
+        AllocatedThere(facts_, largest.second)};
+    if (launches.by_threads) DoubtThreads(&finding);
+    return finding;
+  }
+
+  const Facts& facts_;
+  const Trace& trace_;
+  UnorderedGraphs& unordered_;
+};
+
+}  // namespace
+
+std::vector<Finding> FindReusedSendBuffers(const Facts& facts) {
+  if (facts.trace.launches.empty()) return {};
+  return ReuseFinder(facts).FindReused();
+}
+
+std::vector<Finding> FindSharedWorkspaces(const Facts& facts) {
+  const Trace& trace = facts.trace;
+  if (trace.launches.size() < 2) return {};
+  const auto launched = std::ranges::count_if(
+      facts.launches(), [](const auto& of_graph) { return !of_graph.empty(); });
+  if (launched < 2) return {};
+  UnorderedGraphs unordered(facts);
+  std::map<std::tuple<GraphId, GraphId, bool>, SharedBlocks> found;
+  std::vector<User> users;
+  for (size_t i = 0; i < trace.blocks.size(); ++i) {
+    FindUsers(facts, BlockId(i), &users);
+    for (size_t b = 1; b < users.size(); ++b) {
+      for (size_t a = 0; a < b; ++a) {
+        if (!WriteTheSame(users[a], users[b])) continue;
+        const auto pair = unordered.Of(users[a].graph, users[b].graph);
+        if (!pair) continue;
+        const bool sure = users[a].surely_writes && users[b].surely_writes;
+        const auto at = found.try_emplace({users[a].graph, users[b].graph, sure},
+                                          SharedBlocks{users[a], users[b], *pair});
+        AddBlock(trace, BlockId(i), &at.first->second.finding);
+      }
+    }
+  }
+  std::vector<Finding> findings = SharedPools(facts, &unordered).FindPairs();
+  for (auto& [key, shared] : found) findings.push_back(Describe(trace, std::move(shared)));
+  return findings;
+}
+
+}  // namespace graphkit
