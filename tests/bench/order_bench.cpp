@@ -142,20 +142,6 @@ void Ask(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(kQuestions));
 }
 
-void AskManyAtOnce(benchmark::State& state) {
-  const Capture& capture = CaptureOf(state.range(0));
-  const Graphkit index(capture);
-  std::vector<OrderQuery> pairs;
-  for (const auto& [a, b] : capture.questions) pairs.push_back({NodeId(a), NodeId(b)});
-  const auto before = std::make_unique<bool[]>(pairs.size());
-  for (auto _ : state) {
-    index.order.Before(pairs, {before.get(), pairs.size()});
-    benchmark::DoNotOptimize(before[0]);
-    benchmark::ClobberMemory();
-  }
-  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(kQuestions));
-}
-
 void AskPrunedSearch(benchmark::State& state) {
   const Capture& capture = CaptureOf(state.range(0));
   PrunedSearch search(capture.graph);
@@ -215,7 +201,6 @@ void Register() {
     if (nodes <= 10'000) add("Build/boost::transitive_closure", Build<BoostClosure>, nodes);
 #endif
     add("Ask/graphkit", Ask<Graphkit>, nodes);
-    add("Ask/graphkit, many at once", AskManyAtOnce, nodes);
     add("Ask/dense clocks", Ask<Dense>, nodes);
     if (nodes <= 100'000) add("Ask/bit-set closure", Ask<Bits>, nodes);
 #ifdef GRAPHKIT_BENCH_BOOST

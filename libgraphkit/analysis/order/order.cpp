@@ -3,7 +3,6 @@
 #include <algorithm>
 
 namespace graphkit {
-
 namespace {
 
 constexpr size_t kChainsTried = 4;  // before a new one is opened
@@ -299,27 +298,6 @@ OrderPoint Order::Meet(const OrderPoint& a, const OrderPoint& b) {
   rows_.Begin();
   Absorb(&both, b);
   return both;
-}
-
-void Order::FetchPlaces(const OrderQuery& pair) const {
-  __builtin_prefetch(&places_[pair.a.index()]);
-  __builtin_prefetch(&places_[pair.b.index()]);
-}
-void Order::FetchRow(const OrderQuery& pair) const {
-  const uint32_t row = places_[pair.b.index()].row;
-  if ((row & kSpecial) == 0) rows_.Fetch(row);
-}
-
-// Each pair's places are fetched two steps ahead, and the row that they name one step ahead.
-void Order::Before(std::span<const OrderQuery> pairs, std::span<bool> before) const {
-  constexpr size_t kStep = 12;
-  for (size_t i = 0; i < std::min(pairs.size(), 2 * kStep); ++i) FetchPlaces(pairs[i]);
-  for (size_t i = 0; i < std::min(pairs.size(), kStep); ++i) FetchRow(pairs[i]);
-  for (size_t i = 0; i < pairs.size(); ++i) {
-    if (i + 2 * kStep < pairs.size()) FetchPlaces(pairs[i + 2 * kStep]);
-    if (i + kStep < pairs.size()) FetchRow(pairs[i + kStep]);
-    before[i] = Before(pairs[i].a, pairs[i].b);
-  }
 }
 
 // Many nodes of one graph are not compared pair by pair: by chain, the most that one of them comes

@@ -60,12 +60,6 @@ struct ChainPlace {
   bool operator==(const ChainPlace&) const = default;
 };
 
-// "Is a before b?"
-struct OrderQuery {
-  NodeId a;
-  NodeId b;
-};
-
 class Order {
  public:
   explicit Order(EdgeRule rule = EdgeRule::kCompletion) : rule_(rule) {}
@@ -118,9 +112,6 @@ class Order {
     if (chain.graph != chains_[to.chain].graph) return CoversAcross(StartOf(b), EndOf(a));
     return rows_.Count(to.row, chain.local) > from.seq;
   }
-  // Of many pairs at once, the answers in `before`, which is as long: faster than one by one where
-  // the pairs lie far apart, since memory is asked ahead.
-  void Before(std::span<const OrderQuery> pairs, std::span<bool> before) const;
   // end(a) ≤ the point.
   bool Before(NodeId a, const OrderPoint& b) const {
     const Place& from = places_[a.index()];
@@ -224,8 +215,6 @@ class Order {
   GraphId CommonGraph(std::span<const NodeId> nodes) const;
   bool EndBeforeOthersOfTrees(std::span<const NodeId> nodes, std::vector<bool>* ends) const;
   GraphState& StateOf(GraphId graph);
-  void FetchPlaces(const OrderQuery& pair) const;
-  void FetchRow(const OrderQuery& pair) const;
 
   uint32_t EndRow(const Place& place) const;
   bool IsOpenTail(const Place& place, GraphId graph, StreamId stream) const;

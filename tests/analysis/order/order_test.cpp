@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <memory>
 #include <ostream>
 #include <vector>
 
@@ -224,25 +223,6 @@ TEST_CASE("the index agrees with a search on random graphs of every kind") {
     if (found == kNone) continue;
     CAPTURE(seed);
     REQUIRE(found == kNone);
-  }
-}
-
-TEST_CASE("many questions at once are answered as one by one") {
-  for (uint64_t seed = 1; seed <= 1'000; ++seed) {
-    const Trace trace = RandomTrace(seed);
-    const Order order = BuildOrder(trace);
-    std::vector<OrderQuery> pairs;
-    std::vector<char> one_by_one;
-    for (size_t a = 0; a < trace.nodes.size(); ++a) {
-      for (size_t b = 0; b < trace.nodes.size(); ++b) {
-        pairs.push_back({NodeId(a), NodeId(b)});
-        one_by_one.push_back(order.Before(NodeId(a), NodeId(b)));
-      }
-    }
-    const auto answers = std::make_unique<bool[]>(pairs.size());
-    order.Before(pairs, {answers.get(), pairs.size()});
-    CAPTURE(seed);
-    REQUIRE(std::equal(one_by_one.begin(), one_by_one.end(), answers.get()));
   }
 }
 
