@@ -7,59 +7,60 @@
 
 namespace graphkit {
 
-namespace {
-
-constexpr size_t kMostSteps = 100'000;  // of all ranks
-
-// Goes through a rank's groups of operations.
-class RankCursor {
+// A place in a sequence.
+class StepCursor {
  public:
-  explicit RankCursor(const WaitingRank& rank) : rank_(rank) { Settle(); }
+  explicit StepCursor(const CollectiveSteps& steps) : steps_(steps) { Begin(); }
 
-  bool done() const { return run_ == rank_.runs.size(); }
-  const RankProgram& program() const {
-    return rank_.collectives->programs[rank_.runs[run_].program];
-  }
-  // Those of the communicator in the group, which is left behind by Next.
-  std::vector<const RankOperation*> Group() const {
-    std::vector<const RankOperation*> group;
-    for (size_t i = at_; i < EndOfGroup(); ++i) {
-      const RankOperation& operation = program().operations[i];
-      const bool own = operation.what.communicator == rank_.communicator;
-      if (own && operation.body.empty()) group.push_back(&operation);
-    }
-    return group;
-  }
+  bool done() const { return run_ == steps_.runs_.size(); }
+  bool at_start() const { return step_ == 0; }
+  uint32_t program() const { return steps_.runs_[run_].program; }
+  uint32_t times_left() const { return left_; }
+  const CollectiveStep& step() const { return steps_.programs_[program()][step_]; }
+  const RankProgram* named() const { return done() ? nullptr : &steps_.rank_->programs[program()]; }
+
   void Next() {
-    at_ = EndOfGroup();
-    Settle();
+    if (++step_ == steps_.programs_[program()].size()) Skip(1);
+  }
+  // The steps of one node: they begin together.
+  std::span<const CollectiveStep> group() const {
+    const std::span<const CollectiveStep> steps =
+        std::span(steps_.programs_[program()]).subspan(step_);
+    const NodeId node = steps.front().operation->node;
+    const auto end = std::ranges::find_if(
+        steps, [&](const CollectiveStep& step) { return step.operation->node != node; });
+    return {steps.begin(), end};
+  }
+  void NextGroup() {
+    for (size_t left = group().size(); left > 0; --left) Next();
+  }
+  // Whole programs of this run.
+  void Skip(uint32_t times) {
+    step_ = 0;
+    left_ -= times;
+    if (left_ > 0) return;
+    ++run_;
+    Begin();
   }
 
  private:
-  size_t EndOfGroup() const {
-    const std::vector<RankOperation>& operations = program().operations;
-    size_t end = at_;
-    while (end < operations.size() && operations[end].node == operations[at_].node) ++end;
-    return end;
-  }
-  void Settle() {
-    while (!done() && at_ == program().operations.size()) {
-      at_ = 0;
-      if (++times_ == rank_.runs[run_].times) ++run_, times_ = 0;
-    }
-  }
+  void Begin() { left_ = done() ? 0 : steps_.runs_[run_].times; }
 
-  const WaitingRank& rank_;
-  size_t run_ = 0, at_ = 0;
-  uint32_t times_ = 0;
+  const CollectiveSteps& steps_;
+  size_t run_ = 0, step_ = 0;
+  uint32_t left_ = 0;
 };
+
+namespace {
+
+constexpr size_t kMostSteps = 100'000;  // of all ranks
 
 class DeadlockSearch {
  public:
   explicit DeadlockSearch(std::span<const WaitingRank> ranks) : ranks_(ranks) {
     for (size_t i = 0; i < ranks.size(); ++i) {
       at_.emplace(ranks[i].rank, i);
-      cursors_.emplace_back(ranks[i]);
+      cursors_.emplace_back(ranks[i].steps);
       pending_.emplace_back();
     }
     for (size_t i = 0; i < ranks.size(); ++i) Post(i);
@@ -70,7 +71,7 @@ class DeadlockSearch {
       moved = false;
       for (size_t i = 0; i < ranks_.size(); ++i) {
         while (!cursors_[i].done() && !Blocker(i)) {
-          cursors_[i].Next();
+          cursors_[i].NextGroup();
           Post(i);
           moved = true;
           if (++steps_ > kMostSteps) return std::nullopt;
@@ -91,7 +92,9 @@ class DeadlockSearch {
   void Post(size_t i) {
     pending_[i].clear();
     if (cursors_[i].done()) return;
-    for (const RankOperation* operation : cursors_[i].Group()) {
+    for (const CollectiveStep& step : cursors_[i].group()) {
+      const RankOperation* operation = step.operation;
+      if (!operation->body.empty()) continue;
       uint64_t& count = IsMessage(operation->what.kind) ? messages_[WayOf(i, *operation, false)]
                                                         : collectives_[ranks_[i].rank];
       pending_[i].push_back({operation, ++count});
@@ -137,15 +140,15 @@ class DeadlockSearch {
       }
       if (cursors_[at].done() || at != start) continue;
       const auto [operation, next] = *Blocker(at);
-      return std::pair(RankWait{at, &cursors_[at].program(), operation},
-                       RankWait{next, &cursors_[next].program(), Blocker(next)->first});
+      return std::pair(RankWait{at, cursors_[at].named(), operation},
+                       RankWait{next, cursors_[next].named(), Blocker(next)->first});
     }
     return std::nullopt;
   }
 
   std::span<const WaitingRank> ranks_;
   std::map<uint32_t, size_t> at_;  // by rank
-  std::vector<RankCursor> cursors_;
+  std::vector<StepCursor> cursors_;
   std::vector<std::vector<Posted>> pending_;  // by rank: of its group
   std::map<Way, uint64_t> messages_;          // that were posted
   std::map<uint32_t, uint64_t> collectives_;  // by rank
@@ -169,38 +172,6 @@ CollectiveSteps::CollectiveSteps(const RankCollectives& rank, std::span<const Ra
     if (!programs_[run.program].empty() && run.times > 0) runs_.push_back(run);
   }
 }
-
-// A place in a sequence.
-class StepCursor {
- public:
-  explicit StepCursor(const CollectiveSteps& steps) : steps_(steps) { Begin(); }
-
-  bool done() const { return run_ == steps_.runs_.size(); }
-  bool at_start() const { return step_ == 0; }
-  uint32_t program() const { return steps_.runs_[run_].program; }
-  uint32_t times_left() const { return left_; }
-  const CollectiveStep& step() const { return steps_.programs_[program()][step_]; }
-  const RankProgram* named() const { return done() ? nullptr : &steps_.rank_->programs[program()]; }
-
-  void Next() {
-    if (++step_ == steps_.programs_[program()].size()) Skip(1);
-  }
-  // Whole programs of this run.
-  void Skip(uint32_t times) {
-    step_ = 0;
-    left_ -= times;
-    if (left_ > 0) return;
-    ++run_;
-    Begin();
-  }
-
- private:
-  void Begin() { left_ = done() ? 0 : steps_.runs_[run_].times; }
-
-  const CollectiveSteps& steps_;
-  size_t run_ = 0, step_ = 0;
-  uint32_t left_ = 0;
-};
 
 class StepComparison {
  public:

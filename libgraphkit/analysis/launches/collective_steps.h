@@ -70,12 +70,10 @@ StepsCompared CompareSteps(const CollectiveSteps& a, const CollectiveSteps& b);
 // An operation on a communicator begins when the one before it has ended, on whatever stream it is.
 // Calls of one ncclGroup are one node, and wait together.
 
-// A rank of a communicator, with what it runs.
+// A rank of a communicator, with its operations there.
 struct WaitingRank {
   uint32_t rank = 0;
-  CommunicatorId communicator;
-  const RankCollectives* collectives = nullptr;
-  std::vector<RankRun> runs = {};
+  CollectiveSteps steps;
 };
 
 struct RankWait {

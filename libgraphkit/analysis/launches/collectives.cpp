@@ -10,7 +10,6 @@
 #include "libgraphkit/model/names.h"
 
 namespace graphkit {
-
 namespace {
 
 // A rank of a communicator: a trace, and what the communicator is there.
@@ -235,11 +234,10 @@ class Comparison {
     std::vector<WaitingRank> ranks;
     for (const Member& member : members) {
       const RankCollectives& own = Of(member);
-      WaitingRank rank{member.rank, member.communicator, &own};
-      for (const RankRun& run : executed ? own.executed : own.captured) {
-        if (own.programs[run.program].graph.valid() || works) rank.runs.push_back(run);
-      }
-      ranks.push_back(std::move(rank));
+      const auto filter = [&member](const Collective& what) {
+        return what.communicator == member.communicator ? std::optional(what) : std::nullopt;
+      };
+      ranks.push_back({member.rank, {own, executed ? own.executed : own.captured, works, filter}});
     }
     const auto waits = FindDeadlock(ranks);
     if (!waits) return;
