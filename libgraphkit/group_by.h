@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -11,6 +12,13 @@
 #include "libgraphkit/units.h"
 
 namespace graphkit {
+
+// Sorts items, and keeps one of those that are alike.
+template <typename Item, typename Key = std::identity>
+void SortUnique(std::vector<Item>* items, Key key = {}) {
+  std::ranges::sort(*items, {}, key);
+  items->erase(std::unique(items->begin(), items->end()), items->end());
+}
 
 // Indices of entries by owner, in their own order: first[owner] begins those of each owner.
 struct Grouped {

@@ -11,7 +11,6 @@
 #include "libgraphkit/model/segment_memory.h"
 
 namespace graphkit {
-
 namespace {
 
 using Range = Interval<Address>;
@@ -266,8 +265,8 @@ class Finder {
 
   // Launches of the pool's graphs, one after the other.
   void FindWindows(PoolBorrow* pool) {
-    std::map<std::pair<GraphId, GraphId>, BorrowWindow> windows;
-    std::map<std::pair<GraphId, GraphId>, std::vector<Nanoseconds>> times;
+    std::map<std::pair<GraphId, GraphId>, std::pair<BorrowWindow, std::vector<Nanoseconds>>>
+        windows;
     std::optional<uint32_t> last;
     first_ = kNever;
     for (const uint32_t i : launches_[pool->pool]) {
@@ -276,11 +275,10 @@ class Finder {
       const Seq at = trace_.launches[i].seq;
       if (!last) first_ = at;
       if (last) {
-        const std::pair key(ran_[*last], ran_[i]);
-        BorrowWindow& window = windows[key];
+        auto& [window, times] = windows[{ran_[*last], ran_[i]}];
         ++window.count;
         if (!facts_.launch_order().Before(*last, i)) ++window.unordered;
-        if (const auto time = TimeBetween(*last, i)) times[key].push_back(*time);
+        if (const auto time = TimeBetween(*last, i)) times.push_back(*time);
       }
       last = i;
       last_ = at;
@@ -292,14 +290,13 @@ class Finder {
       first_ = last_;
       pool->looks += pool->graphs.size();
     }
-    for (auto& [key, window] : windows) {
-      window.after = key.first;
-      window.before = key.second;
-      std::vector<Nanoseconds>& of = times[key];
-      std::ranges::sort(of);
-      if (!of.empty()) {
-        window.shortest = of.front();
-        window.median = of[of.size() / 2];
+    for (auto& [key, of_pair] : windows) {
+      auto& [window, times] = of_pair;
+      std::tie(window.after, window.before) = key;
+      std::ranges::sort(times);
+      if (!times.empty()) {
+        window.shortest = times.front();
+        window.median = times[times.size() / 2];
       }
       pool->windows.push_back(window);
     }

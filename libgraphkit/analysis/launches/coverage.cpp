@@ -37,13 +37,6 @@ WorkCounts CountsOf(const Trace& trace, NodeKind kind, Slice accesses) {
   return {.copies = 1, .copied_bytes = CopiedBytes(trace, accesses)};
 }
 
-bool InConditional(const Trace& trace, GraphId graph) {
-  for (NodeId holder = trace[graph].parent; holder; holder = trace[trace[holder].graph].parent) {
-    if (trace[holder].kind == NodeKind::kConditional) return true;
-  }
-  return false;
-}
-
 class CoverageFinder {
  public:
   explicit CoverageFinder(const Facts& facts)
@@ -76,12 +69,13 @@ class CoverageFinder {
   void CountGraphs() {
     per_launch_.resize(trace_.graphs.size());
     std::vector<uint64_t> conditional(trace_.graphs.size());
-    for (const Node& node : trace_.nodes) {
+    for (size_t i = 0; i < trace_.nodes.size(); ++i) {
+      const Node& node = trace_.nodes[i];
       if (!InGraph(trace_, node)) continue;
-      const size_t root = facts_.roots()[node.graph.index()].index();
+      const size_t root = facts_.RootOf(NodeId(i)).index();
       Add(CountsOf(trace_, node.kind, node.accesses), &per_launch_[root]);
       const bool kernel = node.kind == NodeKind::kKernel;
-      if (kernel && InConditional(trace_, node.graph)) ++conditional[root];
+      if (kernel && InConditional(trace_, NodeId(i))) ++conditional[root];
     }
     for (size_t i = 0; i < trace_.launches.size(); ++i) {
       const GraphId graph = facts_.ran()[i];

@@ -17,7 +17,6 @@
 #include "libgraphkit/model/node_changes.h"
 
 namespace graphkit {
-
 namespace {
 
 constexpr uint32_t kNoRow = 0xffffffffu;

@@ -9,7 +9,6 @@
 #include "libgraphkit/analysis/order/topology.h"
 
 namespace graphkit {
-
 namespace {
 
 class Summary {
@@ -32,10 +31,8 @@ class Summary {
   void FindNodes() {
     NodeId last;
     for (const Collective& collective : trace_.collectives) {
-      const auto node = std::ranges::lower_bound(trace_.nodes, collective.seq, {}, &Node::seq);
-      if (node == trace_.nodes.end() || node->seq != collective.seq) continue;
-      const NodeId id(static_cast<size_t>(node - trace_.nodes.begin()));
-      if (id == last || !InGraph(trace_, *node)) continue;
+      const NodeId id = NodeAt(trace_, collective.seq);
+      if (!id.valid() || id == last || !InGraph(trace_, trace_[id])) continue;
       last = id;
       AddNode(id);
     }

@@ -9,17 +9,10 @@
 #include "libgraphkit/group_by.h"
 
 namespace graphkit {
-
 namespace {
 
 constexpr size_t kSizesTried = 4;    // next larger sizes that are looked at
 constexpr size_t kBlocksTried = 16;  // idle blocks of one size that are looked at
-
-template <typename Item, typename Key = std::identity>
-void SortUnique(std::vector<Item>* items, Key key = {}) {
-  std::ranges::sort(*items, {}, key);
-  items->erase(std::unique(items->begin(), items->end()), items->end());
-}
 
 bool HandedOut(const Trace& trace, BlockId id) {
   const Block& block = trace[id];

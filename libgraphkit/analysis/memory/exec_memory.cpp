@@ -9,7 +9,6 @@
 #include "libgraphkit/checked_number.h"
 
 namespace graphkit {
-
 namespace {
 
 constexpr Bytes kKiB = 1024;

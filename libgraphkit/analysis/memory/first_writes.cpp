@@ -51,15 +51,6 @@ bool FirstWrites::RunsBefore(NodeId node, NodeId later) const {
   return true;
 }
 
-bool FirstWrites::RunsAlways(NodeId node) const {
-  const Trace& trace = facts_.trace;
-  for (NodeId at = trace[trace[node].graph].parent; at.valid();
-       at = trace[trace[at].graph].parent) {
-    if (trace[at].kind == NodeKind::kConditional) return false;
-  }
-  return true;
-}
-
 std::vector<FirstWrites::Use> FirstWrites::UsesOf(BlockId block, GraphId root) const {
   const Bytes size = facts_.trace[block].size;
   std::vector<Use> uses;
@@ -96,7 +87,7 @@ FirstWrites::OfGraph FirstWrites::Of(BlockId block, GraphId root) const {
   std::vector<Range> touched, found, kept = {whole}, unproved = {whole};
   for (const Use& use : uses) {
     touched.push_back(use.bytes);
-    if (use.writes && use.rows == AccessRows() && RunsAlways(use.node)) {
+    if (use.writes && use.rows == AccessRows() && !InConditional(facts_.trace, use.node)) {
       TakeOut(use.bytes, &kept);
       if (use.first) TakeOut(use.bytes, &unproved);
     }

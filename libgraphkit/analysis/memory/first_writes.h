@@ -76,7 +76,6 @@ class FirstWrites {
   void TakeOutWritten(std::span<const Use> uses, const Use& reader,
                       std::vector<Interval<Bytes>>* bytes) const;
   bool RunsBefore(NodeId node, NodeId later) const;
-  bool RunsAlways(NodeId node) const;
 
   const MemoryFacts& facts_;
   std::vector<bool> unsure_;  // by node: launches run it with several parameters, or not at all

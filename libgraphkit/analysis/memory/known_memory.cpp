@@ -10,7 +10,6 @@
 #include "libgraphkit/model/node_changes.h"
 
 namespace graphkit {
-
 namespace {
 
 struct AllocNodes {
@@ -80,10 +79,8 @@ std::vector<HostCopy> FindHostCopies(const Trace& trace) {
   if (trace.host_ends.empty()) return copies;
   const NodeChanges changes(trace);
   for (const HostEnd& end : trace.host_ends) {
-    const auto node = std::ranges::lower_bound(trace.nodes, end.seq, {}, &Node::seq);
-    if (node != trace.nodes.end() && node->seq == end.seq) {
-      const NodeId id(static_cast<size_t>(node - trace.nodes.begin()));
-      if (InGraph(trace, *node)) copies.push_back({id, end, changes.Text(id).empty()});
+    if (const NodeId id = NodeAt(trace, end.seq); id.valid()) {
+      if (InGraph(trace, trace[id])) copies.push_back({id, end, changes.Text(id).empty()});
       continue;
     }
     const auto change = std::ranges::lower_bound(trace.node_changes, end.seq, {}, &NodeChange::seq);

@@ -16,7 +16,6 @@
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
-
 namespace {
 
 // Nodes that may still run when later ones have ended: behind programmatic and launch completion

@@ -16,7 +16,6 @@
 #include "libgraphkit/analysis/order/topology.h"
 
 namespace graphkit {
-
 namespace {
 
 // The lines under their names, those of most bytes first.

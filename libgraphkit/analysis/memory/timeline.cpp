@@ -9,7 +9,6 @@
 #include "libgraphkit/model/segment_memory.h"
 
 namespace graphkit {
-
 namespace {
 
 using Range = Interval<Address>;
@@ -287,8 +286,7 @@ MemoryTimeline::MemoryTimeline(const Trace& trace, const Lifetimes& lives)
       segments_(SegmentsOfBlocks(trace)),
       device_of_(DevicesOfBlocks(trace)),
       devices_(device_of_) {
-  std::ranges::sort(devices_);
-  devices_.erase(std::unique(devices_.begin(), devices_.end()), devices_.end());
+  SortUnique(&devices_);
   Sweep(this, lives).Run();
   AddTotals(trace, lives, &usage_);
 }

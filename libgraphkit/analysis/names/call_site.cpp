@@ -6,7 +6,6 @@
 #include <span>
 
 namespace graphkit {
-
 namespace {
 
 constexpr std::array<std::string_view, 5> kSystem = {"/usr/lib/", "/usr/lib64/", "/lib/", "/lib64/",

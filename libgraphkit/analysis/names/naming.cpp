@@ -11,7 +11,6 @@
 #include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
-
 namespace {
 
 // A kernel's name without its arguments, template arguments and namespaces.

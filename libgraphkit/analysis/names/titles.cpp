@@ -9,7 +9,6 @@
 #include "libgraphkit/printable.h"
 
 namespace graphkit {
-
 namespace {
 
 constexpr size_t kLongestMangled = 64 * 1024;  // longer ones are shown as they are

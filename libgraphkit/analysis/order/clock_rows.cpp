@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "libgraphkit/group_by.h"
+
 namespace graphkit {
 
 uint32_t ClockRows::CountDeep(Row row, uint32_t chain) const {
@@ -126,15 +128,6 @@ ClockRows::Row ClockRows::Join(Row into, Row other) {
   other = Deepen(other, depth);
   return JoinTiles(into >> kDepthBits, other >> kDepthBits, depth) << kDepthBits | depth;
 }
-
-namespace {
-
-void SortUnique(std::vector<uint32_t>* tiles) {
-  std::ranges::sort(*tiles);
-  tiles->erase(std::unique(tiles->begin(), tiles->end()), tiles->end());
-}
-
-}  // namespace
 
 // The values at one place in some tiles, except zeros.
 std::vector<uint32_t> ClockRows::Children(std::span<const uint32_t> tiles, uint32_t slot) const {

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "libgraphkit/analysis/order/slice.h"
+#include "libgraphkit/group_by.h"
 
 namespace graphkit {
-
 namespace {
 
 // The rows of one graph, while they are collected.
@@ -72,10 +72,7 @@ class Collector {
   // The collected rows of one graph; they are gone from here.
   Collected Take(GraphId root) {
     Collected rows = std::exchange(graphs_[root.index()], {});
-    for (std::vector<uint32_t>* some : {&rows.streams, &rows.events}) {
-      std::ranges::sort(*some);
-      some->erase(std::unique(some->begin(), some->end()), some->end());
-    }
+    for (std::vector<uint32_t>* some : {&rows.streams, &rows.events}) SortUnique(some);
     return rows;
   }
 

@@ -13,7 +13,6 @@
 #include "libgraphkit/group_by.h"
 
 namespace graphkit {
-
 namespace {
 
 // Per node: nodes and nanoseconds of the longest path that ends with it.
@@ -131,8 +130,7 @@ class ImpliedEdges {
     for (const InEdge& edge : in_.Of(to.index())) {
       if (edge.full) sources_.push_back(edge.from);
     }
-    std::ranges::sort(sources_);
-    sources_.erase(std::unique(sources_.begin(), sources_.end()), sources_.end());
+    SortUnique(&sources_);
     order_.EndBeforeOthers(sources_, &implied_);
     for (const InEdge& other : in_.Of(to.index())) {
       if (other.full) continue;

@@ -12,6 +12,14 @@ bool HoldsGraph(const Trace& trace) {
                              [&trace](const Node& node) { return InGraph(trace, node); });
 }
 
+bool InConditional(const Trace& trace, NodeId node) {
+  for (NodeId at = trace[trace[node].graph].parent; at.valid();
+       at = trace[trace[at].graph].parent) {
+    if (trace[at].kind == NodeKind::kConditional) return true;
+  }
+  return false;
+}
+
 bool IsWithin(const Trace& trace, GraphId graph, GraphId outer) {
   while (graph != outer) {
     const NodeId parent = trace[graph].parent;

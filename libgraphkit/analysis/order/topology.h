@@ -2,6 +2,7 @@
 // in-edges, and an order of all nodes in which every edge leads forwards.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -21,6 +22,16 @@ inline bool Joins(const Trace& trace, const Edge& edge) {
   return edge.from.index() < trace.nodes.size() && edge.to.index() < trace.nodes.size() &&
          trace[edge.from].graph == trace[edge.to].graph && InGraph(trace, edge);
 }
+
+// The node that a record made; none: it made none.
+inline NodeId NodeAt(const Trace& trace, Seq seq) {
+  const auto node = std::ranges::lower_bound(trace.nodes, seq, {}, &Node::seq);
+  const bool there = node != trace.nodes.end() && node->seq == seq;
+  return there ? NodeId(static_cast<size_t>(node - trace.nodes.begin())) : NodeId();
+}
+
+// True if a node lies in a body of a conditional, however deep.
+bool InConditional(const Trace& trace, NodeId node);
 
 // True if a graph of the trace has a node: without one there is nothing to judge.
 bool HoldsGraph(const Trace& trace);

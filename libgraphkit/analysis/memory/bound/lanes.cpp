@@ -4,7 +4,6 @@
 #include <unordered_map>
 
 namespace graphkit {
-
 namespace {
 
 // More lanes than this beside each other, and blocks are left out of the bound.

@@ -14,7 +14,6 @@
 #include "libgraphkit/units.h"
 
 namespace graphkit {
-
 namespace {
 
 // The heaviest set of pairwise conflicting blocks among a few: a maximum-weight antichain, found as
