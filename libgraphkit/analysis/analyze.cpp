@@ -19,7 +19,6 @@
 #include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
-
 namespace {
 
 void CountNodes(const Trace& trace, std::vector<GraphSummary>* summaries) {

@@ -10,7 +10,6 @@
 #include "libgraphkit/printable.h"
 
 namespace graphkit {
-
 namespace {
 
 constexpr Nanoseconds kRecord = 1000;  // one record on the axis of order

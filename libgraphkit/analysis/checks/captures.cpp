@@ -2,7 +2,6 @@
 #include "libgraphkit/analysis/checks/find.h"
 
 namespace graphkit {
-
 namespace {
 
 // cudaError_t (driver_types.h, CUDA 13.0), and the rule behind it.

@@ -1,8 +1,5 @@
 #include "libgraphkit/analysis/checks/checks.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/edit_distance.h"
 

@@ -2,19 +2,17 @@
 #include "libgraphkit/analysis/checks/find.h"
 
 namespace graphkit {
-
 namespace {
 
-// collective-order: operations on one communicator that nothing orders in a graph, and ranks of one
-// process that don't run theirs in one order. The ranks of many traces: launches/collectives.h.
+bool IsSet(const Process& process, const char* setting) {
+  return std::ranges::find(process.environment, setting) != process.environment.end();
+}
 
 // Operations of a graph stand in an order that its edges allow: they are ordered where each is with
 // the one before it.
 Finding FindUnordered(const Facts& facts, const RankProgram& program) {
   const Trace& trace = facts.trace;
-  Finding finding;
-  finding.severity = Severity::kError;
-  finding.graph = program.graph;
+  Finding finding{.severity = Severity::kError, .graph = program.graph};
   std::map<CommunicatorId, NodeId> last;
   uint64_t pairs = 0;
   for (const RankOperation& operation : program.operations) {
@@ -27,9 +25,9 @@ Finding FindUnordered(const Facts& facts, const RankProgram& program) {
     if (pairs++ > 0) continue;
     finding.nodes = {before, operation.node};
     finding.evidence = {CapturedThere(trace, before), CapturedThere(trace, operation.node)};
-    finding.message = NameOf(trace, before) + " and " + NameOf(trace, operation.node) + " of " +
-                      NameOf(trace, program.graph) +
-                      " are operations on one communicator, and no edge orders them";
+    finding.message =
+        Say(trace, "{} and {} of {} are operations on one communicator, and no edge orders them",
+            before, operation.node, program.graph);
   }
   if (pairs > 1) finding.message += "; the same of " + Count(pairs - 1, "more pair");
   finding.advice =
@@ -37,99 +35,40 @@ Finding FindUnordered(const Facts& facts, const RankProgram& program) {
   return finding;
 }
 
-// comm-destroyed: a communicator that was destroyed while a graph that uses it was still there, or
-// was even launched again.
-
 // The first node of each root graph that uses a communicator which was destroyed.
 std::map<std::pair<GraphId, CommunicatorId>, NodeId> FindUsers(const Facts& facts) {
   const Trace& trace = facts.trace;
   std::map<std::pair<GraphId, CommunicatorId>, NodeId> users;
   for (const Collective& collective : trace.collectives) {
     if (trace[collective.communicator].destroyed == kNever) continue;
-    const auto node = std::ranges::lower_bound(trace.nodes, collective.seq, {}, &Node::seq);
-    if (node == trace.nodes.end() || node->seq != collective.seq || !InGraph(trace, *node)) {
-      continue;
-    }
-    const GraphId root = facts.roots()[node->graph.index()];
-    users.try_emplace({root, collective.communicator},
-                      static_cast<size_t>(node - trace.nodes.begin()));
+    const NodeId node = NodeAt(trace, collective.seq);
+    if (!node.valid() || !InGraph(trace, trace[node])) continue;
+    users.try_emplace({facts.RootOf(node), collective.communicator}, node);
   }
   return users;
 }
 
-class Judge {
- public:
-  explicit Judge(const Facts& facts) : trace_(facts.trace), launches_(facts.launches()) {}
-
-  Finding Of(GraphId graph, CommunicatorId communicator, NodeId node) const {
-    Finding finding;
-    const Seq end = trace_[communicator].destroyed;
-    const auto after = std::ranges::count_if(launches_[graph.index()], [&](uint32_t launch) {
-      return trace_.launches[launch].seq > end;
-    });
-    const bool there = IsThere(graph, end);
-    if (after == 0 && !there) return finding;
-    finding.graph = graph;
-    finding.nodes = {node};
-    finding.evidence = {CapturedThere(trace_, node)};
-    const std::string what = "communicator " + std::to_string(communicator.value) + " of " +
-                             Count(trace_[communicator].ranks, "rank");
-    if (after > 0) {
-      finding.severity = Severity::kError;
-      finding.message = Say(trace_, "{} was launched {} after {} was destroyed, which {} uses",
-                            graph, Count(static_cast<uint64_t>(after), "time"), what, node);
-    } else {
-      finding.severity = Severity::kWarning;
-      finding.message = what + " was destroyed before " + NameOf(trace_, graph) + ", whose " +
-                        NameOf(trace_, node) + " uses it: NCCL waits for the graph's end there";
-    }
-    finding.advice =
-        "destroy graphs and their execs before the communicators that they use: in "
-        "PyTorch, reset() or delete each CUDAGraph before destroy_process_group()";
-    return finding;
+// True if the graph, or an exec that ran it last, is there at a place of the trace.
+bool IsThere(const Trace& trace, GraphId graph, Seq at) {
+  const auto lives = [at](const auto& thing) { return thing.created < at && thing.destroyed > at; };
+  if (lives(trace[graph])) return true;
+  std::map<ExecId, GraphId> updated;
+  for (const ExecUpdate& update : trace.exec_updates) {
+    if (update.result == 0 && update.seq < at) updated[update.exec] = update.graph;
   }
-
- private:
-  // True if the graph, or an exec that ran it last, is there at a place of the trace.
-  bool IsThere(GraphId graph, Seq at) const {
-    const auto lives = [at](const auto& thing) {
-      return thing.created < at && thing.destroyed > at;
-    };
-    if (lives(trace_[graph])) return true;
-    std::map<ExecId, GraphId> updated;
-    for (const ExecUpdate& update : trace_.exec_updates) {
-      if (update.result == 0 && update.seq < at) updated[update.exec] = update.graph;
-    }
-    for (size_t i = 0; i < trace_.execs.size(); ++i) {
-      const auto now = updated.find(ExecId(i));
-      const GraphId runs = now == updated.end() ? trace_.execs[i].graph : now->second;
-      if (runs == graph && lives(trace_.execs[i])) return true;
-    }
-    return false;
+  for (size_t i = 0; i < trace.execs.size(); ++i) {
+    const auto now = updated.find(ExecId(i));
+    const GraphId runs = now == updated.end() ? trace.execs[i].graph : now->second;
+    if (runs == graph && lives(trace.execs[i])) return true;
   }
-
-  const Trace& trace_;
-  const std::vector<std::vector<uint32_t>>& launches_;
-};
-
-// concurrent-collectives: NCCL operations that may run at once, where its own order was switched
-// off: NCCL_GRAPH_MIXING_SUPPORT=0, of graphs that use one communicator, and
-// NCCL_GRAPH_STREAM_ORDERING=0, of all communicators.
+  return false;
+}
 
 // Operations that may not run at once: those on one communicator, or any.
 struct Rule {
   const char* setting;
   bool all = false;
 };
-
-std::optional<Rule> RuleOf(const Process& process) {
-  const auto has = [&](const char* setting) {
-    return std::ranges::find(process.environment, setting) != process.environment.end();
-  };
-  if (has("NCCL_GRAPH_STREAM_ORDERING=0")) return Rule{"NCCL_GRAPH_STREAM_ORDERING=0", true};
-  if (has("NCCL_GRAPH_MIXING_SUPPORT=0")) return Rule{"NCCL_GRAPH_MIXING_SUPPORT=0"};
-  return std::nullopt;
-}
 
 class Finder {
  public:
@@ -173,7 +112,7 @@ class Finder {
     }
     const LaunchOrder& order = facts_.launch_order();
     std::map<CommunicatorId, std::pair<uint32_t, GraphId>> last;
-    std::map<std::pair<GraphId, GraphId>, bool> told;
+    std::set<std::pair<GraphId, GraphId>> told;
     for (uint32_t i = 0; i < trace_.launches.size(); ++i) {
       const GraphId graph = facts_.ran()[i];
       if (!graph || !uses.contains(graph)) continue;
@@ -181,9 +120,7 @@ class Finder {
         const auto [at, is_new] = last.try_emplace(communicator, i, graph);
         const auto [before, other] = at->second;
         at->second = {i, graph};
-        if (is_new || order.Before(before, i) ||
-            !told.emplace(std::pair(other, graph), true).second)
-          continue;
+        if (is_new || order.Before(before, i) || !told.emplace(other, graph).second) continue;
         Finding& finding =
             Add(graph, LaunchText(trace_, before, other) + " and " + LaunchText(trace_, i, graph));
         if (order.BeforeByThreads(before, i)) DoubtThreads(&finding);
@@ -193,9 +130,7 @@ class Finder {
   }
 
   Finding& Add(GraphId graph, const std::string& both) {
-    Finding& finding = found_.emplace_back();
-    finding.severity = Severity::kError;
-    finding.graph = graph;
+    Finding& finding = found_.emplace_back(Finding{.severity = Severity::kError, .graph = graph});
     finding.message = Say(trace_, "{} may run operations{} at once, which {} doesn't allow", both,
                           rule_.all ? " of NCCL" : " on one communicator", rule_.setting);
     finding.advice = "launch them on one stream, order them by an event, or leave that setting out";
@@ -208,16 +143,6 @@ class Finder {
   const RankCollectives& collectives_;
   std::vector<Finding> found_;
 };
-
-// nccl-multi-segment: a buffer of a captured NCCL kernel that lies in several driver allocations.
-
-// NCCL registers the buffers of captured kernels unless it is told not to.
-Ternary RegistersBuffers(const Process& process) {
-  if (process.environment.empty()) return Ternary::kUnknown;
-  const bool off =
-      std::ranges::find(process.environment, "NCCL_GRAPH_REGISTER=0") != process.environment.end();
-  return off ? Ternary::kNo : Ternary::kYes;
-}
 
 class Segments {
  public:
@@ -268,22 +193,6 @@ class Segments {
   std::vector<BlockId> driver_;  // what the driver was asked for, by address
 };
 
-void Describe(const Trace& trace, Ternary registers, Finding* finding) {
-  finding->severity = registers == Ternary::kYes ? Severity::kError : Severity::kWarning;
-  finding->assumes = Assumption::kArguments;
-  finding->message = BlocksText(*finding) + ", which " + NameOf(trace, finding->nodes.front()) +
-                     " of " + NameOf(trace, finding->graph) + " exchanges, " +
-                     (finding->blocks.size() == 1 ? "lies" : "lie") +
-                     " in several driver allocations, and NCCL " +
-                     (registers == Ternary::kYes ? "registers" : "may register") +
-                     " what it finds in graphs as if it was one";
-  finding->advice =
-      "set NCCL_GRAPH_REGISTER=0, or turn expandable segments off for what is communicated";
-}
-
-// comm-buffer-idle: memory of communication that computation could borrow while nothing is
-// exchanged.
-
 class Lender {
  public:
   explicit Lender(const Facts& facts)
@@ -307,10 +216,9 @@ class Lender {
   // The one graph whose nodes touch a buffer of communication that its allocator can't hand to
   // computation: it lives outside the graph, or in a pool of its own.
   GraphId OnlyGraph(BlockId id) const {
-    const auto touches = facts_.lives().Touches(id);
     GraphId graph;
     bool exchanged = false;
-    for (const Touch& touch : touches) {
+    for (const Touch& touch : facts_.lives().Touches(id)) {
       const Node& node = trace_[touch.node];
       const GraphId root = facts_.roots()[node.graph.index()];
       if (node.graph != root || (graph.valid() && graph != root)) return {};
@@ -348,14 +256,12 @@ class Lender {
   }
 
   bool Fills(NodeId node, BlockId buffer) const {
-    return std::ranges::all_of(
-        trace_.accesses.Of(trace_[node].accesses), [&](const Access& access) {
-          const bool whole =
-              access.length == kLengthUnknown || access.length >= trace_[buffer].size;
-          const bool fills = access.mode == AccessMode::kWrite && access.offset == 0 && whole &&
-                             access.rows.width == 0;
-          return access.block != buffer || fills;
-        });
+    const Bytes size = trace_[buffer].size;
+    return std::ranges::all_of(trace_.accesses.Of(trace_[node].accesses), [&](const Access& at) {
+      const bool whole = at.length == kLengthUnknown || at.length >= size;
+      return at.block != buffer ||
+             (at.mode == AccessMode::kWrite && at.offset == 0 && whole && at.rows.width == 0);
+    });
   }
 
   // Each buffer is lent to the largest block that it can hold and that hasn't borrowed another one.
@@ -368,16 +274,15 @@ class Lender {
       finding->blocks.push_back(buffer);
       finding->bytes += RoundedSize(trace_[best]);
       if (finding->evidence.size() >= kShownEvidence) continue;
-      finding->evidence.push_back({.text = NameOf(trace_, best) + " could lie in " +
-                                           NameOf(trace_, buffer) + " while nothing is exchanged",
-                                   .blocks = {best, buffer},
-                                   .stack = trace_[best].stack});
+      AddEvidence(finding,
+                  Say(trace_, "{} could lie in {} while nothing is exchanged", best, buffer),
+                  trace_[best].stack, {}, {best, buffer});
     }
     if (finding->blocks.empty()) return;
     finding->assumes = Assumption::kArguments;
     finding->message =
-        FormatBytes(finding->bytes) + " of " + NameOf(trace_, graph) +
-        " could lie in communication buffers that are idle then: " + ListOf(finding->blocks);
+        Say(trace_, "{} of {} could lie in communication buffers that are idle then: {}",
+            FormatBytes(finding->bytes), graph, ListOf(finding->blocks));
     finding->advice =
         "let computation borrow the buffers outside the exchange, or allocate them "
         "from the same pool around it";
@@ -403,13 +308,14 @@ class Lender {
 
 }  // namespace
 
+// collective-order: operations on one communicator that nothing orders in a graph, and ranks of one
+// process that don't run theirs in one order. The ranks of many traces: launches/collectives.h.
 std::vector<Finding> FindCollectiveOrders(const Facts& facts) {
   const RankCollectives& collectives = facts.collectives();
   if (collectives.programs.empty()) return {};
   std::vector<Finding> findings = CompareOwnRanks(collectives, "collective-order");
-  const std::vector<bool>& never_run = facts.never_run();
   for (const RankProgram& program : collectives.programs) {
-    if (!program.graph || never_run[program.graph.index()]) continue;
+    if (!program.graph || facts.never_run()[program.graph.index()]) continue;
     Finding finding = FindUnordered(facts, program);
     if (!finding.message.empty()) findings.push_back(std::move(finding));
   }
@@ -422,28 +328,55 @@ std::vector<Finding> FindCollectiveSizes(const Facts& facts) {
   return CompareOwnRanks(facts.collectives(), "collective-size");
 }
 
+// comm-destroyed: a communicator that was destroyed while a graph that uses it was still there, or
+// was even launched again.
 std::vector<Finding> FindDestroyedComms(const Facts& facts) {
-  const auto users = FindUsers(facts);
+  const Trace& trace = facts.trace;
   std::vector<Finding> findings;
-  if (users.empty()) return findings;
-  const Judge judge(facts);
-  for (const auto& [user, node] : users) {
-    Finding finding = judge.Of(user.first, user.second, node);
-    if (!finding.message.empty()) findings.push_back(std::move(finding));
+  for (const auto& [user, node] : FindUsers(facts)) {
+    const auto [graph, communicator] = user;
+    const Seq end = trace[communicator].destroyed;
+    uint64_t after = 0;
+    for (const uint32_t launch : facts.launches()[graph.index()])
+      after += trace.launches[launch].seq > end;
+    if (after == 0 && !IsThere(trace, graph, end)) continue;
+    Finding& finding = findings.emplace_back(Finding{.graph = graph, .nodes = {node}});
+    finding.evidence = {CapturedThere(trace, node)};
+    const std::string what = Say(trace, "communicator {} of {}", communicator.value,
+                                 Count(trace[communicator].ranks, "rank"));
+    finding.message = Say(
+        trace, "{} was destroyed before {}, whose {} uses it: NCCL waits for the graph's end there",
+        what, graph, node);
+    if (after > 0) {
+      finding.severity = Severity::kError;
+      finding.message = Say(trace, "{} was launched {} after {} was destroyed, which {} uses",
+                            graph, Count(after, "time"), what, node);
+    }
+    finding.advice =
+        "destroy graphs and their execs before the communicators that they use: in "
+        "PyTorch, reset() or delete each CUDAGraph before destroy_process_group()";
   }
   return findings;
 }
 
+// concurrent-collectives: NCCL operations that may run at once, where its own order was switched
+// off: NCCL_GRAPH_MIXING_SUPPORT=0, of graphs that use one communicator, and
+// NCCL_GRAPH_STREAM_ORDERING=0, of all communicators.
 std::vector<Finding> FindConcurrentCollectives(const Facts& facts) {
-  const std::optional<Rule> rule = RuleOf(facts.trace.process);
-  if (!rule || facts.trace.collectives.empty()) return {};
-  return Finder(facts, *rule).Find();
+  if (facts.trace.collectives.empty()) return {};
+  for (const Rule& rule :
+       {Rule{"NCCL_GRAPH_STREAM_ORDERING=0", true}, Rule{"NCCL_GRAPH_MIXING_SUPPORT=0"}}) {
+    if (IsSet(facts.trace.process, rule.setting)) return Finder(facts, rule).Find();
+  }
+  return {};
 }
 
+// nccl-multi-segment: a buffer of a captured NCCL kernel that lies in several driver allocations.
 std::vector<Finding> FindNcclMultiSegments(const Facts& facts) {
   const Trace& trace = facts.trace;
-  const Ternary registers = RegistersBuffers(trace.process);
-  if (registers == Ternary::kNo || trace.segments.empty()) return {};
+  // NCCL registers the buffers of captured kernels unless it is told not to.
+  if (IsSet(trace.process, "NCCL_GRAPH_REGISTER=0") || trace.segments.empty()) return {};
+  const bool registers = !trace.process.environment.empty();
   const KernelSet& communicates = facts.communication();
   if (communicates.empty()) return {};
   const Segments segments(trace);
@@ -451,14 +384,13 @@ std::vector<Finding> FindNcclMultiSegments(const Facts& facts) {
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
     const Node& node = trace.nodes[i];
     if (!communicates.Has(node.kernel)) continue;
-    Finding& finding = by_graph[facts.roots()[node.graph.index()].index()];
+    Finding& finding = by_graph[facts.RootOf(NodeId(i)).index()];
     for (const Access& access : trace.accesses.Of(node.accesses)) {
       const BlockId id = access.block;
       const size_t spanned = std::max(segments.Spanned(trace[id], node.seq),
                                       segments.DriverSpanned(trace[id], node.seq));
-      if (spanned < 2 || !AddOnce(id, &finding.blocks)) continue;
+      if (spanned < 2 || !AddBlockOnce(trace, id, &finding)) continue;
       finding.nodes.emplace_back(i);
-      finding.bytes += RoundedSize(trace[id]);
       AddEvidence(&finding, NameOf(trace, id) + " spans " + std::to_string(spanned) + " segments",
                   trace[id].stack, {NodeId(i)}, {id});
     }
@@ -466,10 +398,22 @@ std::vector<Finding> FindNcclMultiSegments(const Facts& facts) {
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     *finding = std::move(by_graph[graph.index()]);
     finding->graph = graph;
-    if (!finding->blocks.empty()) Describe(trace, registers, finding);
+    if (finding->blocks.empty()) return;
+    finding->severity = registers ? Severity::kError : Severity::kWarning;
+    finding->assumes = Assumption::kArguments;
+    finding->message =
+        Say(trace,
+            "{}, which {} of {} exchanges, {} in several driver allocations, and "
+            "NCCL {} what it finds in graphs as if it was one",
+            BlocksText(*finding), finding->nodes.front(), graph,
+            finding->blocks.size() == 1 ? "lies" : "lie", registers ? "registers" : "may register");
+    finding->advice =
+        "set NCCL_GRAPH_REGISTER=0, or turn expandable segments off for what is communicated";
   });
 }
 
+// comm-buffer-idle: memory of communication that computation could borrow while nothing is
+// exchanged.
 std::vector<Finding> FindIdleCommBuffers(const Facts& facts) { return Lender(facts).FindLoans(); }
 
 }  // namespace graphkit

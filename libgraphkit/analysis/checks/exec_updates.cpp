@@ -3,7 +3,6 @@
 #include "libgraphkit/analysis/order/shape.h"
 
 namespace graphkit {
-
 namespace {
 
 // Failures alike from which on the program pays for an instantiation each time.

@@ -7,7 +7,6 @@
 #include "libgraphkit/model/names.h"
 
 namespace graphkit {
-
 namespace {
 
 constexpr size_t kManyReplaced = 3;

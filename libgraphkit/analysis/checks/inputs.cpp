@@ -2,7 +2,6 @@
 #include "libgraphkit/analysis/checks/find.h"
 
 namespace graphkit {
-
 namespace {
 
 // True if it is to be shown.

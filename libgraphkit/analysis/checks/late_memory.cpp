@@ -3,7 +3,6 @@
 #include "libgraphkit/analysis/checks/find.h"
 
 namespace graphkit {
-
 namespace {
 
 // The cause that a block which crossed streams came back later than its owner let go.

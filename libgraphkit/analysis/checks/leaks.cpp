@@ -2,7 +2,6 @@
 #include "libgraphkit/analysis/checks/find.h"
 
 namespace graphkit {
-
 namespace {
 
 // Memory that is there when the program ends, and whether that looks like a leak.
@@ -85,8 +84,8 @@ std::vector<UnfreedSite> FindUnfreed(const Facts& facts) {
     if (backs_segment[i] || !NeverFreed(trace, block)) continue;
     const auto [found, fresh] = by_key.emplace(KeyOf(block), sites.size());
     if (fresh) {
-      // What comes straight from the driver is a library's if that asked for it. Without a stack:
-      // where an allocator serves the program, the rest is what libraries ask for themselves.
+      // Memory straight from the driver is a library's if that asked for it. Without a stack: where
+      // an allocator serves the program, the rest is what libraries ask for themselves.
       const bool allocators = block.pool.valid() && IsAllocators(trace[block.pool].kind);
       const bool librarys =
           block.stack.valid() ? CallSiteOf(trace, block.stack).inner.has_value() : has_allocator;

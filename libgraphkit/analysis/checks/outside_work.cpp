@@ -3,7 +3,6 @@
 #include "libgraphkit/model/access_overlap.h"
 
 namespace graphkit {
-
 namespace {
 
 // "Reduce", of work in Trace::works.

@@ -5,7 +5,6 @@
 #include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
-
 namespace {
 
 // One finding for each pair of kernels that races, however often, since what races once mostly

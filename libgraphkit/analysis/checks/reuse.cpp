@@ -2,11 +2,7 @@
 #include "libgraphkit/analysis/checks/find.h"
 
 namespace graphkit {
-
 namespace {
-
-// reuse-opportunity: blocks that could have used memory of earlier ones, and the cause that they
-// didn't: another stream or pool had it, or the allocator looked for it on one stream alone.
 
 constexpr size_t kPathsShown = 4;
 constexpr size_t kBlocksNamed = 100;
@@ -48,8 +44,8 @@ Evidence ProofPath(const Facts& facts, NodeId from, NodeId to) {
   evidence.nodes = ShortestPath(facts.order(), facts.in_edges(), from, to);
   if (evidence.nodes.empty()) {
     evidence.nodes = {from, to};
-    evidence.text = NameOf(facts.trace, from) + " is before " + NameOf(facts.trace, to) +
-                    ", through the graphs that hold them";
+    evidence.text =
+        Say(facts.trace, "{} is before {}, through the graphs that hold them", from, to);
     return evidence;
   }
   constexpr size_t kShown = 6;
@@ -67,10 +63,10 @@ Evidence ProofPath(const Facts& facts, NodeId from, NodeId to) {
 // first one.
 void Prove(const Facts& facts, const ReusePair& pair, Finding* finding) {
   const Trace& trace = facts.trace;
-  finding->evidence.push_back({.text = NameOf(trace, pair.later) + " could share memory with " +
-                                       NameOf(trace, pair.earlier) + Apart(trace, pair),
-                               .blocks = {pair.earlier, pair.later},
-                               .stack = trace[pair.later].stack});
+  AddEvidence(
+      finding,
+      Say(trace, "{} could share memory with {}{}", pair.later, pair.earlier, Apart(trace, pair)),
+      trace[pair.later].stack, {}, {pair.earlier, pair.later});
   const auto markers = facts.lives().Markers(pair.earlier, MarkerRule::kLastUse);
   const auto touches = facts.lives().Touches(pair.later);
   if (touches.empty()) return;
@@ -81,52 +77,33 @@ void Prove(const Facts& facts, const ReusePair& pair, Finding* finding) {
   }
 }
 
-// Of reused bytes, those that an allocator of one stream and one pool can't reuse.
-struct Separated {
-  Bytes by_pool = 0;
-  Bytes by_stream = 0;  // in one pool
-
-  void Add(const Trace& trace, const ReusePair& pair) {
-    const Block &earlier = trace[pair.earlier], &later = trace[pair.later];
-    if (earlier.pool != later.pool) {
-      by_pool += pair.bytes;
-    } else if (earlier.stream != later.stream) {
-      by_stream += pair.bytes;
-    }
-  }
-
-  std::string Cause() const {
-    std::string text;
-    if (by_stream > 0) text = "; " + FormatBytes(by_stream) + " was free for another stream only";
-    if (by_pool > 0) text += "; " + FormatBytes(by_pool) + " was free in another pool";
-    return text;
-  }
-  std::string Advice() const {
-    std::string text;
-    if (by_stream > 0) text = "; allocate on the stream that frees";
-    if (by_pool > 0) text += "; let both allocate from one pool";
-    return text;
-  }
-};
-
 std::vector<Finding> FindPairs(const Facts& facts) {
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     const ReuseFacts& reuse = facts.reuse()[graph.index()];
     if (reuse.pairs.empty()) return;
     finding->bytes = reuse.bytes;
-    Separated separated;
+    Bytes by_pool = 0, by_stream = 0;  // that one pool, or one stream of it, can't reuse
     for (const ReusePair& pair : reuse.pairs) {
       if (finding->blocks.size() < kBlocksNamed) finding->blocks.push_back(pair.later);
       finding->assumes = std::max(finding->assumes, pair.assumes);
-      separated.Add(facts.trace, pair);
+      const Block &earlier = facts.trace[pair.earlier], &later = facts.trace[pair.later];
+      const bool pools = earlier.pool != later.pool;
+      if (pools || earlier.stream != later.stream) (pools ? by_pool : by_stream) += pair.bytes;
     }
-    finding->message =
-        Say(facts.trace, "{} of {} could share memory with earlier blocks: {}{}",
-            FormatBytes(reuse.bytes), graph, Count(reuse.pairs.size(), "block"), separated.Cause());
+    finding->message = Say(facts.trace, "{} of {} could share memory with earlier blocks: {}",
+                           FormatBytes(reuse.bytes), graph, Count(reuse.pairs.size(), "block"));
     finding->advice =
         "free each block right after its last use, to an allocator that hands memory on once that "
-        "use is ordered before the malloc (for PyTorch: docs/torch-allocator.md)" +
-        separated.Advice() + "; graphkit replay shows what each policy saves";
+        "use is ordered before the malloc (for PyTorch: docs/torch-allocator.md)";
+    if (by_stream > 0) {
+      finding->message += "; " + FormatBytes(by_stream) + " was free for another stream only";
+      finding->advice += "; allocate on the stream that frees";
+    }
+    if (by_pool > 0) {
+      finding->message += "; " + FormatBytes(by_pool) + " was free in another pool";
+      finding->advice += "; let both allocate from one pool";
+    }
+    finding->advice += "; graphkit replay shows what each policy saves";
     std::set<std::tuple<Bytes, StackId, StackId>> shown;  // of pairs alike, the first
     for (const ReusePair& pair : reuse.pairs) {
       if (shown.size() == kShownEvidence) break;
@@ -177,16 +154,16 @@ std::vector<Finding> FindNeverReclaimed(const Facts& facts) {
       if (!taker.valid()) continue;
       AddBlock(trace, id, finding);
       if (finding->evidence.size() >= kShownEvidence) continue;
-      const auto name = [&](BlockId block) {
-        return NameOf(trace, block) + " of " + NameOf(trace, trace[block].stream);
-      };
-      AddEvidence(finding, name(id) + " is over before " + name(taker), trace[id].stack, {},
-                  {id, taker});
+      AddEvidence(finding,
+                  Say(trace, "{} of {} is over before {} of {}", id, trace[id].stream, taker,
+                      trace[taker].stream),
+                  trace[id].stack, {}, {id, taker});
     }
     if (finding->blocks.empty()) return;
-    finding->message = FormatBytes(finding->bytes) + " in " + ListOf(finding->blocks) + " of " +
-                       NameOf(trace, graph) +
-                       " could be reused by other streams, and their own never allocates again";
+    finding->message = Say(trace,
+                           "{} in {} of {} could be reused by other streams, and their own never "
+                           "allocates again",
+                           FormatBytes(finding->bytes), ListOf(finding->blocks), graph);
     finding->advice =
         "allocate once more on the stream after its join, or use an allocator that hands memory on "
         "across streams";
@@ -243,24 +220,21 @@ void FindPoolsApart(const Facts& facts, std::vector<Finding>* findings) {
       largest = std::max(largest, passing);
     }
     if (sum == largest) continue;
-    Finding finding;
-    finding.graph = graphs.front();
-    finding.bytes = sum - largest;
-    finding.message = Count(graphs.size(), "graph") + ", " + NameOf(facts.trace, finding.graph) +
-                      " first, have a pool each and run one after another on " +
-                      NameOf(facts.trace, stream) + ": one pool would take " +
-                      FormatBytes(finding.bytes) + " less";
+    Finding& finding =
+        findings->emplace_back(Finding{.bytes = sum - largest, .graph = graphs.front()});
+    finding.message =
+        Say(facts.trace,
+            "{}, {} first, have a pool each and run one after another on {}: one pool "
+            "would take {} less",
+            Count(graphs.size(), "graph"), finding.graph, stream, FormatBytes(finding.bytes));
     finding.advice =
         "pass one pool to all captures (in PyTorch: torch.cuda.graph(pool=…)), the largest graph "
         "first, and read or copy what a graph leaves before the next launch";
     for (size_t i = 0; i < std::min(graphs.size(), kShownEvidence); ++i) {
       finding.evidence.push_back(AllocatedThere(facts, facts.blocks()[graphs[i].index()].front()));
     }
-    findings->push_back(std::move(finding));
   }
 }
-
-// pool-across-streams: pools whose graphs were captured on many streams.
 
 // Graphs of one pool, by the one stream that each allocates on.
 using ByStream = std::map<StreamId, std::vector<GraphId>>;
@@ -279,8 +253,6 @@ std::map<PoolId, ByStream> FindSharedPools(const Facts& facts) {
   }
   return pools;
 }
-
-// replay-order: graphs of one pool launched in another order than captured.
 
 constexpr size_t kMostPairs = 1000;  // of graphs that share a pool
 
@@ -321,8 +293,7 @@ class OrderFinder {
   }
 
   void LookAt(const std::vector<GraphId>& graphs) {
-    Finding unread;
-    unread.severity = Severity::kNote;
+    Finding unread{.severity = Severity::kNote};
     for (size_t later = 1; later < graphs.size(); ++later) {
       for (size_t earlier = 0; earlier < later && pairs_ < kMostPairs; ++earlier) {
         const GraphId a = graphs[earlier], b = graphs[later];
@@ -332,35 +303,34 @@ class OrderFinder {
       }
     }
     if (unread.blocks.empty()) return;
-    unread.message = "graphs that share a pool, " + NameOf(trace_, unread.graph) +
-                     " first, were launched after ones that were captured later, and write over " +
-                     BlocksText(unread) + ", which those leave; no other graph reads it";
+    unread.message = Say(trace_,
+                         "graphs that share a pool, {} first, were launched after ones that were "
+                         "captured later, and write over {}, which those leave; no other graph "
+                         "reads it",
+                         unread.graph, BlocksText(unread));
     unread.advice = kAdvice;
     findings_.push_back(std::move(unread));
   }
 
   // Blocks that the later capture leaves behind, where the earlier one writes.
   void AddPair(GraphId a, GraphId b, Finding* unread) {
-    Finding finding;
-    finding.severity = Severity::kWarning;
-    finding.graph = a;
+    Finding finding{.graph = a};
     for (const BlockId left : facts_.blocks()[b.index()]) {
       if (facts_.lives()[left].freed) continue;
       const auto over = [&](BlockId id) { return Share(trace_[id], trace_[left]); };
       if (std::ranges::none_of(facts_.blocks()[a.index()], over)) continue;
       Finding* into = ReadSpoilt(a, b, left) ? &finding : unread;
       if (!into->graph.valid()) into->graph = a;
-      if (!AddOnce(left, &into->blocks)) continue;
-      into->bytes += RoundedSize(trace_[left]);
+      if (!AddBlockOnce(trace_, left, into)) continue;
       if (into->evidence.size() < kShownEvidence && trace_[left].stack.valid()) {
         into->evidence.push_back(AllocatedThere(facts_, left));
       }
     }
     if (finding.blocks.empty()) return;
-    finding.message = NameOf(trace_, a) + " was captured before " + NameOf(trace_, b) +
-                      " in the same pool and launched after it: it writes over " +
-                      BlocksText(finding) +
-                      ", which that one leaves, and another graph reads it then";
+    finding.message = Say(trace_,
+                          "{} was captured before {} in the same pool and launched after it: it "
+                          "writes over {}, which that one leaves, and another graph reads it then",
+                          a, b, BlocksText(finding));
     finding.advice = kAdvice;
     findings_.push_back(std::move(finding));
   }
@@ -395,13 +365,16 @@ class OrderFinder {
 
 }  // namespace
 
+// reuse-opportunity: blocks that could have used memory of earlier ones, and the cause that they
+// didn't: another stream or pool had it, or the allocator looked for it on one stream alone.
 std::vector<Finding> FindReuseOpportunities(const Facts& facts) {
   std::vector<Finding> findings = FindPairs(facts);
-  for (Finding& finding : FindNeverReclaimed(facts)) findings.push_back(std::move(finding));
+  Append(FindNeverReclaimed(facts), &findings);
   FindPoolsApart(facts, &findings);
   return findings;
 }
 
+// pool-across-streams: pools whose graphs were captured on many streams.
 std::vector<Finding> FindPoolsAcrossStreams(const Facts& facts) {
   std::vector<Finding> findings;
   for (const auto& [pool, by_stream] : FindSharedPools(facts)) {
@@ -416,20 +389,22 @@ std::vector<Finding> FindPoolsAcrossStreams(const Facts& facts) {
       most = std::max(most, peak);
       finding.streams.push_back(stream);
       finding.graph = graphs.front();
-      finding.evidence.push_back({.text = Say(facts.trace, "{} allocates on {}: {} at most",
-                                              graphs.front(), stream, FormatBytes(peak))});
+      AddEvidence(&finding, Say(facts.trace, "{} allocates on {}: {} at most", graphs.front(),
+                                stream, FormatBytes(peak)));
     }
     finding.bytes -= most;
-    finding.message = "graphs of pool " + std::to_string(pool.value) + " were captured on " +
-                      ListOf(facts.trace, finding.streams) +
-                      ": an allocator gives memory back to the stream that it came from, so that " +
-                      FormatBytes(finding.bytes) + " can't be shared";
+    finding.message =
+        Say(facts.trace,
+            "graphs of pool {} were captured on {}: an allocator gives memory back to "
+            "the stream that it came from, so that {} can't be shared",
+            pool.value, ListOf(facts.trace, finding.streams), FormatBytes(finding.bytes));
     finding.advice = "capture all graphs that share a pool on one stream";
     findings.push_back(std::move(finding));
   }
   return findings;
 }
 
+// replay-order: graphs of one pool launched in another order than captured.
 std::vector<Finding> FindReplayOrders(const Facts& facts) {
   return OrderFinder(facts).FindReordered();
 }

@@ -1,17 +1,11 @@
 // Checks of programs that could be simpler or faster: the shape of their graphs, and the time that
 // captures take on the host.
-#include <unordered_map>
-
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/model/node_versions.h"
 #include "libgraphkit/overlaps.h"
 
 namespace graphkit {
-
 namespace {
-
-// serialized-branches: independent work captured on one stream.
 
 // The longest path of a graph if its nodes were ordered by what they touch and nothing else.
 class DataPaths {
@@ -76,25 +70,37 @@ class DataPaths {
   std::unordered_map<BlockId, Ends> blocks_;
 };
 
-// programmatic-no-gain: programmatic edges whose producer never lets the consumer start early.
-
 // Edges of one pair of kernels.
 struct LatePair {
   EdgeId first;
   uint64_t edges = 0;
 };
 
-Evidence EvidenceOf(const Trace& trace, const LatePair& pair) {
-  const Edge& edge = trace[pair.first];
-  return {.text = Count(pair.edges, "edge") + ": " + NameOf(trace, edge.from) +
-                  " never triggers, so that " + NameOf(trace, edge.to) +
-                  " starts when all its blocks have ended",
-          .nodes = {edge.from, edge.to},
-          .edges = {pair.first},
-          .stack = trace[edge.to].stack};
+// A graph's programmatic edges, and those of them whose producer never triggers.
+struct ProgrammaticEdges {
+  uint64_t all = 0;
+  std::map<std::pair<KernelId, KernelId>, LatePair> late = {};
+};
+
+std::vector<ProgrammaticEdges> FindProgrammaticEdges(const Trace& trace) {
+  std::vector<ProgrammaticEdges> by_graph(trace.graphs.size());
+  for (size_t i = 0; i < trace.edges.size(); ++i) {
+    const Edge& edge = trace.edges[i];
+    if (edge.from_port != kPortProgrammatic || !Joins(trace, edge)) continue;
+    ProgrammaticEdges& graph = by_graph[trace[edge.from].graph.index()];
+    ++graph.all;
+    if (!EarlyStartOf(trace, edge).at_end()) continue;
+    LatePair& pair = graph.late[{trace[edge.from].kernel, trace[edge.to].kernel}];
+    if (pair.edges++ == 0) pair.first = EdgeId(i);
+  }
+  return by_graph;
 }
 
-// collection-in-capture: garbage collections that paused a capture, and what they freed inside.
+void AddEdge(const Trace& trace, EdgeId id, std::string text, Finding* finding) {
+  const Edge& edge = trace[id];
+  AddEvidence(finding, std::move(text), trace[edge.to].stack, {edge.from, edge.to});
+  finding->evidence.back().edges = {id};
+}
 
 constexpr std::string_view kRange = "garbage collection";  // as the hook for Python names them
 
@@ -106,22 +112,17 @@ std::vector<BlockId> FreedIn(const Trace& trace, const std::vector<uint32_t>& by
   return {first, std::ranges::lower_bound(by_free, end, {}, free_of)};
 }
 
-struct Pauses {
-  uint64_t count = 0;
-  Nanoseconds time = 0;
-};
-
-Finding Describe(const Facts& facts, GraphId graph, const Pauses& pauses, Finding finding) {
+void DescribePauses(const Facts& facts, uint64_t pauses, Nanoseconds time, Finding* described) {
   const Trace& trace = facts.trace;
-  finding.graph = graph;
+  Finding& finding = *described;
   // A pause costs time once; what is freed inside differs from run to run, and can break a capture.
   finding.severity = finding.blocks.empty() ? Severity::kNote : Severity::kWarning;
   finding.message =
-      Count(pauses.count, "garbage collection") + " paused the capture of " + NameOf(trace, graph);
-  if (pauses.time > 0) finding.message += " for " + FormatNanoseconds(pauses.time);
+      Say(trace, "{} paused the capture of {}", Count(pauses, "garbage collection"), finding.graph);
+  if (time > 0) finding.message += " for " + FormatNanoseconds(time);
   if (!finding.blocks.empty()) {
-    finding.message += " and freed " + FormatBytes(finding.bytes) + " in " +
-                       ListOf(finding.blocks) + " inside of it";
+    finding.message += Say(trace, " and freed {} in {} inside of it", FormatBytes(finding.bytes),
+                           ListOf(finding.blocks));
   }
   for (const BlockId block : finding.blocks) {
     if (finding.evidence.size() == kShownEvidence) break;
@@ -129,24 +130,18 @@ Finding Describe(const Facts& facts, GraphId graph, const Pauses& pauses, Findin
   }
   finding.advice =
       "collect before the capture and switch collection off in it: gc.collect(); gc.disable()";
-  return finding;
 }
-
-// repeated-tiny-allocation: the same few bytes allocated again and again in one capture.
 
 constexpr Bytes kTiny = 512;             // what any allocator takes for the smallest request
 constexpr size_t kManyAllocations = 16;  // allocations alike, of one graph
 
 std::string PlaceOfStack(const Trace& trace, StackId stack) {
-  const CallSite site = CallSiteOf(trace, stack);
-  const std::optional<uint32_t> at = site.own ? site.own : site.inner;
+  const std::optional<uint32_t> at = CallSiteOf(trace, stack).outermost();
   if (!at) return "";
   const std::string place = PlaceOfFrame(trace, *at);
-  return " in " + std::string(trace[trace.stack_frames[*at].function]) +
-         (place.empty() ? "" : " (" + place + ")");
+  return Say(trace, " in {}{}", trace[trace.stack_frames[*at].function],
+             place.empty() ? "" : " (" + place + ")");
 }
-
-// slow-capture: captures whose calls take long on the host, or that something held up.
 
 constexpr Nanoseconds kSlowCall = 200'000;       // on average
 constexpr Nanoseconds kLongPause = 100'000'000;  // before one node
@@ -169,12 +164,10 @@ std::vector<Finding> FindEmptyNodes(const Facts& facts) {
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     finding->nodes = std::move(empty[graph.index()]);
     if (finding->nodes.empty()) return;
-    for (const NodeId node :
-         std::span(finding->nodes).first(std::min(finding->nodes.size(), kShownEvidence))) {
-      finding->evidence.push_back(CapturedThere(trace, node));
-    }
-    finding->message = Count(finding->nodes.size(), "empty node") + " of " + NameOf(trace, graph) +
-                       " could be left out without more edges";
+    for (size_t i = 0; i < std::min(finding->nodes.size(), kShownEvidence); ++i)
+      finding->evidence.push_back(CapturedThere(trace, finding->nodes[i]));
+    finding->message = Say(trace, "{} of {} could be left out without more edges",
+                           Count(finding->nodes.size(), "empty node"), graph);
     finding->advice = "connect the node before it with the nodes after it";
   });
 }
@@ -192,21 +185,20 @@ std::vector<Finding> FindRedundantEdges(const Facts& facts) {
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     const std::vector<EdgeId>& edges = by_graph[graph.index()];
     if (edges.empty()) return;
-    finding->message = Count(edges.size(), "edge") + " of " + NameOf(trace, graph) +
-                       (edges.size() == 1 ? " is" : " are") + " implied by others";
+    finding->message = Say(trace, "{} of {} {} implied by others", Count(edges.size(), "edge"),
+                           graph, Is(edges.size()));
     finding->advice =
         "leave out the wait that makes the edge: the stream is after that work already";
     for (size_t i = 0; i < std::min(edges.size(), kShownEvidence); ++i) {
       const Edge& edge = trace[edges[i]];
-      finding->evidence.push_back({.text = Say(trace, "{} is before {} without edge {}", edge.from,
-                                               edge.to, edges[i].value),
-                                   .nodes = {edge.from, edge.to},
-                                   .edges = {edges[i]},
-                                   .stack = trace[edge.to].stack});
+      AddEdge(trace, edges[i],
+              Say(trace, "{} is before {} without edge {}", edge.from, edge.to, edges[i].value),
+              finding);
     }
   });
 }
 
+// serialized-branches: independent work captured on one stream.
 std::vector<Finding> FindSerializedBranches(const Facts& facts) {
   constexpr uint64_t kFewest = 8;  // nodes that a graph must have for its shape to matter
   const std::vector<DataPaths::Path> paths = DataPaths(facts).FindPaths();
@@ -215,33 +207,24 @@ std::vector<Finding> FindSerializedBranches(const Facts& facts) {
     if (!path.known || !path.one_stream || path.nodes < kFewest) return;
     if (2 * path.longest > path.nodes) return;
     finding->streams = {path.stream};
-    finding->message = "all " + Count(path.nodes, "node") + " of " + NameOf(facts.trace, graph) +
-                       " run one after another on " + NameOf(facts.trace, path.stream) +
-                       "; data dependencies need a chain of only " + std::to_string(path.longest);
+    finding->message = Say(facts.trace,
+                           "all {} of {} run one after another on {}; data dependencies need a "
+                           "chain of only {}",
+                           Count(path.nodes, "node"), graph, path.stream, path.longest);
     finding->advice = "capture independent branches on streams of their own, joined by events";
     finding->assumes = Assumption::kArguments;
   });
 }
 
+// programmatic-no-gain: programmatic edges whose producer never lets the consumer start early.
 std::vector<Finding> FindProgrammaticNoGain(const Facts& facts) {
   const Trace& trace = facts.trace;
   if (!facts.partial_edges()) return {};
-  using Pairs = std::map<std::pair<KernelId, KernelId>, LatePair>;
-  std::vector<Pairs> pairs(trace.graphs.size());
-  std::vector<uint64_t> programmatic(trace.graphs.size());
-  for (size_t i = 0; i < trace.edges.size(); ++i) {
-    const Edge& edge = trace.edges[i];
-    if (edge.from_port != kPortProgrammatic || !Joins(trace, edge)) continue;
-    const size_t graph = trace[edge.from].graph.index();
-    ++programmatic[graph];
-    if (!EarlyStartOf(trace, edge).at_end()) continue;
-    LatePair& pair = pairs[graph][{trace[edge.from].kernel, trace[edge.to].kernel}];
-    if (pair.edges++ == 0) pair.first = EdgeId(i);
-  }
+  const std::vector<ProgrammaticEdges> edges_of = FindProgrammaticEdges(trace);
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     std::vector<LatePair> late;
     uint64_t edges = 0;
-    for (const auto& [kernels, pair] : pairs[graph.index()]) {
+    for (const auto& [kernels, pair] : edges_of[graph.index()].late) {
       late.push_back(pair);
       edges += pair.edges;
     }
@@ -250,18 +233,24 @@ std::vector<Finding> FindProgrammaticNoGain(const Facts& facts) {
     const Edge& most = trace[late.front().first];
     finding->message =
         Say(trace, "{} of {} of {} let{} no work overlap: the producer never triggers", edges,
-            Count(programmatic[graph.index()], "programmatic edge"), graph, edges == 1 ? "s" : "");
-    finding->advice = "call cudaTriggerProgrammaticLaunchCompletion() in " +
-                      NameOf(trace, most.from) + " once " + NameOf(trace, most.to) +
-                      " may start, which must then call cudaGridDependencySynchronize() before "
-                      "it touches what they share";
+            Count(edges_of[graph.index()].all, "programmatic edge"), graph, edges == 1 ? "s" : "");
+    finding->advice = Say(trace,
+                          "call cudaTriggerProgrammaticLaunchCompletion() in {} once {} may start, "
+                          "which must then call cudaGridDependencySynchronize() before it touches "
+                          "what they share",
+                          most.from, most.to);
     for (size_t i = 0; i < std::min(late.size(), kShownEvidence); ++i) {
-      finding->nodes.push_back(trace[late[i].first].from);
-      finding->evidence.push_back(EvidenceOf(trace, late[i]));
+      const Edge& edge = trace[late[i].first];
+      finding->nodes.push_back(edge.from);
+      AddEdge(trace, late[i].first,
+              Say(trace, "{}: {} never triggers, so that {} starts when all its blocks have ended",
+                  Count(late[i].edges, "edge"), edge.from, edge.to),
+              finding);
     }
   });
 }
 
+// collection-in-capture: garbage collections that paused a capture, and what they freed inside.
 std::vector<Finding> FindCollectionsInCaptures(const Facts& facts) {
   const Trace& trace = facts.trace;
   std::vector<Interval<Seq>> collections;
@@ -276,24 +265,24 @@ std::vector<Finding> FindCollectionsInCaptures(const Facts& facts) {
   const std::vector<OverlapPair> overlaps = FindOverlaps<Seq>(captures, collections);
   for (auto at = overlaps.begin(); at != overlaps.end();) {
     const Capture& capture = trace.captures[at->a];
-    Finding finding;
-    Pauses pauses;
+    Finding& finding = findings.emplace_back(Finding{.graph = capture.graph});
+    uint64_t pauses = 0;
+    Nanoseconds time = 0;
     for (const size_t own = at->a; at != overlaps.end() && at->a == own; ++at) {
       const Seq begin = std::max(collections[at->b].begin, capture.begin);
       const Seq end = std::min(collections[at->b].end, capture.end);
-      ++pauses.count;
-      const Nanoseconds from = TimeAt(trace, begin);
-      const Nanoseconds to = TimeAt(trace, end);
-      if (from != 0 && to > from) pauses.time += to - from;
-      for (const BlockId block : FreedIn(trace, by_free, begin, end)) {
+      ++pauses;
+      const Nanoseconds from = TimeAt(trace, begin), to = TimeAt(trace, end);
+      if (from != 0 && to > from) time += to - from;
+      for (const BlockId block : FreedIn(trace, by_free, begin, end))
         AddBlock(trace, block, &finding);
-      }
     }
-    findings.push_back(Describe(facts, capture.graph, pauses, std::move(finding)));
+    DescribePauses(facts, pauses, time, &finding);
   }
   return findings;
 }
 
+// repeated-tiny-allocation: the same few bytes allocated again and again in one capture.
 // One finding a graph: each size from each place that comes often.
 std::vector<Finding> FindRepeatedTinyAllocations(const Facts& facts) {
   const Trace& trace = facts.trace;
@@ -309,38 +298,39 @@ std::vector<Finding> FindRepeatedTinyAllocations(const Facts& facts) {
       if (blocks.size() < kManyAllocations) continue;
       finding->blocks.insert(finding->blocks.end(), blocks.begin(), blocks.end());
       if (finding->evidence.size() == kShownEvidence) continue;
+      const StackId stack = std::get<StackId>(key);
       AddEvidence(finding,
-                  FormatBytes(std::get<Bytes>(key)) + ", " + std::to_string(blocks.size()) +
-                      " times" + PlaceOfStack(trace, std::get<StackId>(key)),
-                  std::get<StackId>(key), {}, blocks);
+                  Say(trace, "{}, {} times{}", FormatBytes(std::get<Bytes>(key)), blocks.size(),
+                      PlaceOfStack(trace, stack)),
+                  stack, {}, blocks);
     }
     if (finding->blocks.empty()) return;
     finding->bytes = kTiny * finding->blocks.size();
-    finding->message = NameOf(trace, graph) + " makes " +
-                       Count(finding->blocks.size(), "tiny block") + " that are alike";
+    finding->message = Say(trace, "{} makes {} that are alike", graph,
+                           Count(finding->blocks.size(), "tiny block"));
     finding->advice = "make one before the capture and use it again: each costs host time";
   });
 }
 
+// slow-capture: captures whose calls take long on the host, or that something held up.
 // Times of the software device are those of a simulation.
 std::vector<Finding> FindSlowCaptures(const Facts& facts) {
   const Trace& trace = facts.trace;
   if (trace.process.device == DeviceKind::kSoft) return {};
-  const std::vector<HostTime>& times = facts.host_times();
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
-    const HostTime& time = times[graph.index()];
+    const HostTime& time = facts.host_times()[graph.index()];
     if (time.calls == 0) return;
     if (time.per_call() < kSlowCall && time.longest < kLongPause) return;
-    finding->message = "capturing " + NameOf(trace, graph) + " took the host " +
-                       FormatNanoseconds(time.total) + ": " + FormatNanoseconds(time.per_call()) +
-                       " for each of " + Count(time.calls, "call");
+    finding->message = Say(trace, "capturing {} took the host {}: {} for each of {}", graph,
+                           FormatNanoseconds(time.total), FormatNanoseconds(time.per_call()),
+                           Count(time.calls, "call"));
     finding->advice =
         "warm up what runs for the first time before the capture, and collect garbage before it";
     if (!time.longest_before.valid()) return;
     finding->nodes = {time.longest_before};
     AddEvidence(finding,
-                "the longest pause was " + FormatNanoseconds(time.longest) + ", before " +
-                    NameOf(trace, time.longest_before),
+                Say(trace, "the longest pause was {}, before {}", FormatNanoseconds(time.longest),
+                    time.longest_before),
                 trace[time.longest_before].stack, {time.longest_before});
   });
 }

@@ -1,10 +1,8 @@
 // Checks of memory that launches without order use.
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/model/access_overlap.h"
 
 namespace graphkit {
-
 namespace {
 
 // send-buffer-reuse: a graph writes where another one's send or copy to the host may still read, or
@@ -115,8 +113,7 @@ class ReuseFinder {
   std::string SiteOf(const Toucher& sends) const {
     const StackId stack =
         sends.work == kNoWork ? trace_[sends.node].stack : trace_.works[sends.work].stack;
-    const CallSite site = CallSiteOf(trace_, stack);
-    return site.own ? PlaceOfFrame(trace_, *site.own) : std::string();
+    return OwnPlace(trace_, stack);
   }
 
   // True if what is sent wasn't in the finding.
@@ -165,8 +162,8 @@ class ReuseFinder {
     if (pair.by_threads) DoubtThreads(finding);
     AddSender(sent.by, pair.first, finding);
     finding->streams.push_back(trace_.launches[pair.second].stream);
-    finding->evidence.push_back(
-        {.text = LaunchText(trace_, pair.second, written.by.graph) + " need not wait for it"});
+    AddEvidence(finding,
+                LaunchText(trace_, pair.second, written.by.graph) + " need not wait for it");
     if (trace_[sent.block].stack.valid()) {
       finding->evidence.push_back(AllocatedThere(facts_, sent.block));
     }
@@ -175,14 +172,13 @@ class ReuseFinder {
   void AddSender(const Toucher& sends, uint32_t launch, Finding* finding) const {
     if (sends.work == kNoWork) {
       finding->streams.push_back(trace_.launches[launch].stream);
-      finding->evidence.push_back({.text = LaunchText(trace_, launch, sends.graph)});
+      AddEvidence(finding, LaunchText(trace_, launch, sends.graph));
       return;
     }
     const EagerWork& work = trace_.works[sends.work];
     finding->streams.push_back(work.stream);
-    finding->evidence.push_back(
-        {.text = Say(trace_, "{} was submitted outside of graphs on {}", work, work.stream),
-         .stack = work.stack});
+    AddEvidence(finding, Say(trace_, "{} was submitted outside of graphs on {}", work, work.stream),
+                work.stack);
   }
 
   const Facts& facts_;
@@ -196,9 +192,6 @@ class ReuseFinder {
   std::map<Key, Finding> found_;
   std::map<Key, std::vector<BlockId>> more_;  // beside the first one
 };
-
-// shared-workspace: memory that several graphs write, launched without order; blocks of both, or
-// the pool that they share.
 
 // A launched graph that touches a block, and may write it.
 struct User {
@@ -252,9 +245,10 @@ Finding Describe(const Trace& trace, SharedBlocks shared) {
   finding->severity =
       first.surely_writes && second.surely_writes ? Severity::kError : Severity::kNote;
   finding->assumes = Assumption::kArguments;
-  finding->message = NameOf(trace, first.graph) + " and " + NameOf(trace, second.graph) +
-                     (finding->severity == Severity::kError ? " both write " : " may both write ") +
-                     BlocksText(*finding) + ", and were launched without order";
+  finding->message =
+      Say(trace, "{} and {} {} {}, and were launched without order", first.graph, second.graph,
+          finding->severity == Severity::kError ? "both write" : "may both write",
+          BlocksText(*finding));
   finding->advice =
       "give each graph a workspace of its own (for cuBLAS: one handle and stream for each), or "
       "order the launches";
@@ -372,15 +366,15 @@ class SharedPools {
   Finding Describe(PoolId pool, std::pair<GraphId, GraphId> graphs,
                    std::pair<BlockId, BlockId> largest, const LaunchPair& launches,
                    Bytes bytes) const {
-    Finding finding;
-    finding.severity = Severity::kError;
-    finding.graph = graphs.second;
-    finding.bytes = bytes;
-    finding.blocks = {largest.first, largest.second};
-    finding.message = NameOf(trace_, graphs.first) + " and " + NameOf(trace_, graphs.second) +
-                      " both work in " + FormatBytes(bytes) + " of " + "pool " +
-                      std::to_string(pool.value) +
-                      ", which they share, and were launched without order";
+    Finding finding{.severity = Severity::kError,
+                    .bytes = bytes,
+                    .graph = graphs.second,
+                    .blocks = {largest.first, largest.second}};
+    finding.message =
+        Say(trace_,
+            "{} and {} both work in {} of pool {}, which they share, and were launched "
+            "without order",
+            graphs.first, graphs.second, FormatBytes(bytes), pool.value);
     finding.advice = "give graphs that may run at once a pool each, or order the launches";
     finding.evidence = {
         {.text = LaunchText(trace_, launches.first, graphs.first)},
@@ -398,11 +392,15 @@ class SharedPools {
 
 }  // namespace
 
+// send-buffer-reuse: a graph writes where another one's send or copy to the host may still read, or
+// one that was submitted outside of graphs.
 std::vector<Finding> FindReusedSendBuffers(const Facts& facts) {
   if (facts.trace.launches.empty()) return {};
   return ReuseFinder(facts).FindReused();
 }
 
+// shared-workspace: memory that several graphs write, launched without order; blocks of both, or
+// the pool that they share.
 std::vector<Finding> FindSharedWorkspaces(const Facts& facts) {
   const Trace& trace = facts.trace;
   if (trace.launches.size() < 2) return {};

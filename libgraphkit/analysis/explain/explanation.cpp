@@ -8,7 +8,6 @@
 #include "libgraphkit/printable.h"
 
 namespace graphkit {
-
 namespace {
 
 std::string StacksText(const Trace& trace) {

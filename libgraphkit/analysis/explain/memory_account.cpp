@@ -12,7 +12,6 @@
 #include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
-
 namespace {
 
 using Key = std::tuple<HeldGroup::Kind, std::string, PoolId>;
