@@ -70,9 +70,9 @@ struct Rule {
   bool all = false;
 };
 
-class Finder {
+class CollectiveFinder {
  public:
-  Finder(const Facts& facts, const Rule& rule)
+  CollectiveFinder(const Facts& facts, const Rule& rule)
       : facts_(facts), trace_(facts.trace), rule_(rule), collectives_(facts.collectives()) {}
 
   std::vector<Finding> Find() {
@@ -366,7 +366,7 @@ std::vector<Finding> FindConcurrentCollectives(const Facts& facts) {
   if (facts.trace.collectives.empty()) return {};
   for (const Rule& rule :
        {Rule{"NCCL_GRAPH_STREAM_ORDERING=0", true}, Rule{"NCCL_GRAPH_MIXING_SUPPORT=0"}}) {
-    if (IsSet(facts.trace.process, rule.setting)) return Finder(facts, rule).Find();
+    if (IsSet(facts.trace.process, rule.setting)) return CollectiveFinder(facts, rule).Find();
   }
   return {};
 }

@@ -201,9 +201,9 @@ bool HasDurations(const Trace& trace) {
 }
 
 // Finds the free bytes of captures' pools, pool by pool.
-class Finder {
+class BorrowFinder {
  public:
-  Finder(const Facts& facts, MarkerRule rule)
+  BorrowFinder(const Facts& facts, MarkerRule rule)
       : facts_(facts),
         trace_(facts.trace),
         backs_(BacksSegment(facts.trace)),
@@ -435,7 +435,7 @@ GraphMemory FindGraphMemory(const Trace& trace) {
 }
 
 std::vector<PoolBorrow> FindBorrow(const Facts& facts, MarkerRule rule) {
-  return Finder(facts, rule).Find();
+  return BorrowFinder(facts, rule).Find();
 }
 
 }  // namespace graphkit

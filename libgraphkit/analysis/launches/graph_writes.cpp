@@ -24,7 +24,7 @@ struct Written {
 };
 
 // Memory used outside of graphs: by what, and where.
-struct Use {
+struct WorkUse {
   BlockId block;
   uint32_t work = kNoUse;
   AccessMode mode = AccessMode::kUnknown;
@@ -45,7 +45,7 @@ class OverwriteFinder {
     if (written_.empty()) return {};
     for (auto from = uses_.begin(); from != uses_.end();) {
       const auto to = std::ranges::find_if(
-          from, uses_.end(), [&](const Use& use) { return use.block != from->block; });
+          from, uses_.end(), [&](const WorkUse& use) { return use.block != from->block; });
       Judge(from->block, {from, to});
       from = to;
     }
@@ -77,7 +77,7 @@ class OverwriteFinder {
         Widen(begin, begin + length);
       }
     }
-    std::ranges::stable_sort(uses_, {}, &Use::block);
+    std::ranges::stable_sort(uses_, {}, &WorkUse::block);
   }
 
   // Blocks allocated outside of captures in pools that graphs allocate from, and not used by
@@ -98,7 +98,7 @@ class OverwriteFinder {
       const BlockId id(static_cast<size_t>(block - trace_.blocks.begin()));
       const bool of_pool = block->pool.valid() && of_graphs[block->pool.index()];
       if (!of_pool || block->graph.valid() || !facts_.lives().Touches(id).empty()) continue;
-      if (std::ranges::binary_search(uses_, id, {}, &Use::block)) continue;
+      if (std::ranges::binary_search(uses_, id, {}, &WorkUse::block)) continue;
       unused_.push_back(id);
       Widen(block->address, block->address + block->size);
     }
@@ -158,7 +158,7 @@ class OverwriteFinder {
     return *std::prev(next);
   }
 
-  void Judge(BlockId id, std::span<const Use> uses) {
+  void Judge(BlockId id, std::span<const WorkUse> uses) {
     const Block& block = trace_[id];
     std::vector<Written> over;  // other blocks in its place
     bool backs = false;
@@ -191,9 +191,9 @@ class OverwriteFinder {
   };
 
   // The bytes used were there before the launch, and aren't put there anew after it.
-  void JudgeUse(std::span<const Use> uses, size_t i, const Written& written,
+  void JudgeUse(std::span<const WorkUse> uses, size_t i, const Written& written,
                 std::span<const OwnWrite> own) {
-    const Use& use = uses[i];
+    const WorkUse& use = uses[i];
     const auto launch = LastLaunch(written.graph, SeqOf(use.work));
     if (!launch) return;
     const Seq wrote = trace_.launches[*launch].seq;
@@ -258,8 +258,8 @@ class OverwriteFinder {
   }
 
   // Uses of a segment where no block was handed out.
-  void JudgeLoose(std::span<const Use> uses) {
-    for (const Use& use : uses) {
+  void JudgeLoose(std::span<const WorkUse> uses) {
+    for (const WorkUse& use : uses) {
       if (loose_ == kMostLoose) return;
       const Seq at = SeqOf(use.work);
       std::optional<Overwrite> found;
@@ -281,7 +281,7 @@ class OverwriteFinder {
   }
 
   // True if a block of the segment lay there, as far as the clocks of both sources tell.
-  bool MayBeHandedOut(const Use& use, SegmentId segment) {
+  bool MayBeHandedOut(const WorkUse& use, SegmentId segment) {
     const Nanoseconds at = TimeOf(SeqOf(use.work));
     if (in_segment_.empty()) {
       for (size_t i = 0; i < trace_.blocks.size(); ++i) {
@@ -318,7 +318,7 @@ class OverwriteFinder {
   const Facts& facts_;
   const Trace& trace_;
   const std::vector<std::vector<uint32_t>>& launches_;  // by graph
-  std::vector<Use> uses_;                               // by block, then in order
+  std::vector<WorkUse> uses_;                           // by block, then in order
   std::vector<BlockId> unused_;
   std::vector<Written> written_;  // by where it begins
   Bytes longest_ = 0;
