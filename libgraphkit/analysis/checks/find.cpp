@@ -1,17 +1,20 @@
 #include "libgraphkit/analysis/checks/find.h"
 
+#include <memory>
+
 namespace graphkit {
 
 std::vector<Finding> FindByGraph(const Facts& facts,
                                  const std::function<void(GraphId, Finding*)>& judge) {
-  std::vector<std::optional<Finding>> by_graph(facts.trace.graphs.size());
+  std::vector<std::unique_ptr<Finding>> by_graph(facts.trace.graphs.size());
   ForEachGraph(facts.trace, facts.blocks(), [&](GraphId graph) {
     Finding finding{.graph = graph};
     judge(graph, &finding);
-    if (!finding.message.empty()) by_graph[graph.index()] = std::move(finding);
+    if (finding.message.empty()) return;
+    by_graph[graph.index()] = std::make_unique<Finding>(std::move(finding));
   });
   std::vector<Finding> findings;
-  for (std::optional<Finding>& finding : by_graph) {
+  for (const std::unique_ptr<Finding>& finding : by_graph) {
     if (finding) findings.push_back(std::move(*finding));
   }
   return findings;
