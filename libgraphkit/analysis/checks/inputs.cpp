@@ -1,4 +1,6 @@
 // Checks of the memory that graphs are given: inputs, and copies of memory of the host.
+#include <cstdio>
+
 #include "libgraphkit/analysis/checks/find.h"
 
 namespace graphkit {
@@ -10,6 +12,20 @@ bool AddInput(const Trace& trace, const GraphInput& input, Finding* finding) {
   finding->nodes.push_back(input.node);
   finding->assumes = Assumption::kArguments;
   return finding->evidence.size() < kShownEvidence;
+}
+
+// The trace records if the first node that touches the input reads or writes it.
+bool KnownUse(const Trace& trace, const GraphInput& input) {
+  return std::ranges::any_of(
+      trace.accesses.Of(trace[input.node].accesses), [&](const Access& access) {
+        return access.block == input.block && access.mode != AccessMode::kUnknown;
+      });
+}
+
+// Page-locked by CUDA, or registered.
+bool IsHostMemory(const Trace& trace, BlockId block) {
+  const PoolId pool = trace[block].pool;
+  return pool.valid() && trace[pool].kind == PoolKind::kHost;
 }
 
 // True if a node of the graph surely reaches a block: a copy or a memset, not a kernel that was
@@ -58,6 +74,17 @@ const StackTop* TopAt(const Trace& trace, uint32_t launch) {
 }
 
 using HostCopies = std::vector<const HostCopy*>;
+
+// "reads 4 KiB of pageable memory at 0x7f0000".
+std::string HostCopyText(const HostEnd& end) {
+  char address[24];
+  std::snprintf(address, sizeof address, "0x%llx", static_cast<unsigned long long>(end.address));
+  const std::string bytes = end.length == kLengthUnknown ? "" : FormatBytes(end.length) + " of ";
+  const char* kind = end.kind == HostMemoryKind::kStack     ? "a function's stack"
+                     : end.kind == HostMemoryKind::kProgram ? "the program's own memory"
+                                                            : "pageable memory";
+  return (end.mode == AccessMode::kWrite ? "writes " : "reads ") + bytes + kind + " at " + address;
+}
 
 void AddCopy(const Trace& trace, const HostCopy& copy, Finding* finding) {
   AddEvidence(finding, NameOf(trace, copy.node) + " " + HostCopyText(copy.end),

@@ -451,18 +451,6 @@ std::vector<std::vector<StaleInput>> FindStaleInputs(const Facts& facts) {
   return stale;
 }
 
-bool KnownUse(const Trace& trace, const GraphInput& input) {
-  return std::ranges::any_of(
-      trace.accesses.Of(trace[input.node].accesses), [&](const Access& access) {
-        return access.block == input.block && access.mode != AccessMode::kUnknown;
-      });
-}
-
-bool IsHostMemory(const Trace& trace, BlockId block) {
-  const PoolId pool = trace[block].pool;
-  return pool.valid() && trace[pool].kind == PoolKind::kHost;
-}
-
 std::string LaunchText(const Trace& trace, uint32_t launch, GraphId graph) {
   return "launch " + std::to_string(launch) + " of " + NameOf(trace, graph) + " on " +
          NameOf(trace, trace.launches[launch].stream);

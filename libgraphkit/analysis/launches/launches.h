@@ -165,11 +165,6 @@ struct StaleInput {
 // calls free is written anew by the launch of its owner.
 std::vector<std::vector<StaleInput>> FindStaleInputs(const Facts& facts);
 
-// The trace records if the first node that touches the input reads or writes it.
-bool KnownUse(const Trace& trace, const GraphInput& input);
-// Page-locked by CUDA, or registered.
-bool IsHostMemory(const Trace& trace, BlockId block);
-
 // Makes a note of a finding on launches that only waits of other threads order.
 void DoubtThreads(Finding* finding);
 

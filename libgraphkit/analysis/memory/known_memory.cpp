@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 
 #include "libgraphkit/analysis/memory/lifetimes.h"
 #include "libgraphkit/analysis/order/topology.h"
@@ -98,16 +97,6 @@ bool IsRegistered(const Trace& trace, const Block& block) {
   if (!block.pool.valid()) return false;
   const Pool& pool = trace[block.pool];
   return pool.kind == PoolKind::kHost && trace[pool.name] == "registered";
-}
-
-std::string HostCopyText(const HostEnd& end) {
-  char address[24];
-  std::snprintf(address, sizeof address, "0x%llx", static_cast<unsigned long long>(end.address));
-  const std::string bytes = end.length == kLengthUnknown ? "" : FormatBytes(end.length) + " of ";
-  const char* kind = end.kind == HostMemoryKind::kStack     ? "a function's stack"
-                     : end.kind == HostMemoryKind::kProgram ? "the program's own memory"
-                                                            : "pageable memory";
-  return (end.mode == AccessMode::kWrite ? "writes " : "reads ") + bytes + kind + " at " + address;
 }
 
 }  // namespace graphkit

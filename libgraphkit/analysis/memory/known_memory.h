@@ -46,9 +46,6 @@ struct HostCopy {
 // By node; of a node's own record, and of the parameters that it was given later.
 std::vector<HostCopy> FindHostCopies(const Trace& trace);
 
-// "reads 4 KiB of pageable memory at 0x7f0000": what a copy does with the host's memory.
-std::string HostCopyText(const HostEnd& end);
-
 // Memory that the program had already, and made known to CUDA (cudaHostRegister).
 bool IsRegistered(const Trace& trace, const Block& block);
 
