@@ -1,5 +1,5 @@
-// The checks, in one table. A check looks at facts and says what is wrong: one function, one id, one
-// page in docs/checks, one test. Related ones share a file.
+// The checks, in one table. A check looks at facts and says what is wrong: one function, one id,
+// one page in docs/checks, one test. Related ones share a file.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
-// Shared by the checks: findings by graph, and their evidence. Files of checks rely on its includes.
+// Shared by the checks: findings by graph, and their evidence. Files of checks rely on its
+// includes.
 #pragma once
 
 #include <algorithm>
