@@ -16,7 +16,7 @@ size_t Cores();
 // The same where work is large enough to be worth a thread; otherwise what was asked for, or 1.
 size_t CoresFor(bool large);
 
-// What one of several that work side by side may take: as long as it lives, Cores() is at most
+// The share of one of several that work side by side: as long as it lives, Cores() is at most
 // that on this thread.
 class CoreShare {
  public:

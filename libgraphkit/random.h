@@ -1,7 +1,6 @@
 // Random numbers that are the same on every platform: the standard library's distributions aren't.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 namespace graphkit {

@@ -10,7 +10,7 @@
 
 namespace graphkit {
 
-// What went wrong with one input, or one request.
+// An error in one input, or one request.
 struct Error {
   enum class Kind : uint8_t {
     kInput,        // the input, or the way it was asked for, is bad: exit code 2

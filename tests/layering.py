@@ -34,6 +34,7 @@ MAY_INCLUDE = {
     "libgraphkit/compare": {FOUNDATION, "libgraphkit/model", "libgraphkit/alloc"} | ANALYSIS,
     "libgraphkit/render": ALL - IO - {"libgraphkit/generate"},
     "tools/graphkit": ALL,
+    "tools/trace_schema": {FOUNDATION, "libgraphkit/model", "libgraphkit/io/record", "libgraphkit/io/trace"},
     "plugins/cupti_tracer": {FOUNDATION, "libgraphkit/model", "libgraphkit/io/record"},
     "plugins/soft_cuda": set(),
     "plugins/cuda_exec": {FOUNDATION, "libgraphkit/model"},

@@ -1,4 +1,4 @@
-#include "libgraphkit/overlaps.h"
+#include "libgraphkit/interval.h"
 
 #include <doctest/doctest.h>
 

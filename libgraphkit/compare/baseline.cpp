@@ -1,6 +1,5 @@
 #include "libgraphkit/compare/baseline.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <numeric>

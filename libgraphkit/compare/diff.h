@@ -2,7 +2,7 @@
 #pragma once
 
 #include "libgraphkit/compare/match_nodes.h"
-#include "libgraphkit/model/node_changes.h"
+#include "libgraphkit/model/node_versions.h"
 #include "libgraphkit/model/report.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/model/trace_diff.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "libgraphkit/analysis/explain/memory_account.h"
-#include "libgraphkit/model/memory_diff.h"
 #include "libgraphkit/model/trace.h"
+#include "libgraphkit/model/trace_diff.h"
 
 namespace graphkit {
 
@@ -23,5 +23,23 @@ struct MemorySide {
 // devices, else those with the most in use do. Where only one run has a history, the state at the
 // end is compared: the accounts are Told::kEnd then.
 std::vector<MemoryDiff> DiffMemory(const MemorySide& before, const MemorySide& after);
+
+// Pairs of memory's holders in two runs that are the same place of the program.
+//
+//     before                        after
+//     model.py:12 forward  linear   model.py:15 forward  linear      forward moved by 3 lines
+//     model.py:14 forward  relu     model.py:17 forward  gelu        the same line
+//     model.py:16 forward  linear   model.py:21 forward  linear      what is left: by operator
+//     allocated before recording    allocated before recording
+struct HoldersOf {
+  const Trace& trace;
+  std::span<const HeldGroup> holders;
+};
+
+// Each holder of both sides once. A line is the same one where file and number agree, after each
+// function was moved by as many lines as make most of its lines agree, none where that is as good.
+// Of what is left, lines of one file, function and operator belong together in their order. Pools
+// do by kind and name, in their order; all others by what they are called.
+std::vector<HolderPair> MatchHolders(const HoldersOf& before, const HoldersOf& after);
 
 }  // namespace graphkit

@@ -1,6 +1,5 @@
 #include "libgraphkit/compare/drawing.h"
 
-#include <algorithm>
 #include <map>
 
 #include "libgraphkit/analysis/names/titles.h"
@@ -14,16 +13,17 @@ constexpr size_t kMostBoxes = 400;  // a person can read
 
 // Two graphs put together: boxes 0 … after.size() - 1 are the nodes after, the others those that
 // were removed.
-class Merger {
- public:
-  Merger(const GraphDiff& diff, const GraphView& before, const GraphView& after,
-         const Trace& before_trace, const Trace& after_trace)
-      : diff_(diff),
-        before_(before),
-        after_(after),
-        matching_(MatchNodes(before, before_trace, after, after_trace)),
-        before_trace_(before_trace),
-        after_trace_(after_trace) {}
+struct Merger {
+  const GraphDiff& diff;
+  const GraphView &before, &after;
+  const Trace &before_trace, &after_trace;
+  NodeMatching matching = MatchNodes(before, before_trace, after, after_trace);
+  std::vector<DiffBox> boxes = {};
+  // By box: among the nodes after, and before.
+  std::vector<std::pair<uint32_t, uint32_t>> place = {};
+  std::vector<uint32_t> box_of_before = {};
+  std::map<NodeId, uint32_t> by_before = {};
+  std::vector<DiffArrow> arrows = {};
 
   DiffDrawing Merge() {
     AddBoxes();
@@ -32,89 +32,88 @@ class Merger {
     return Cut();
   }
 
- private:
   void AddBoxes() {
-    box_of_before_.assign(before_.size(), NodeMatching::kNone);
-    for (uint32_t node = 0; node < after_.size(); ++node) {
-      const uint32_t partner = matching_.before[node];
-      DiffBox box{.before = {}, .after = after_.nodes[node], .change = Change::kAdded};
+    box_of_before.assign(before.size(), NodeMatching::kNone);
+    for (uint32_t node = 0; node < after.size(); ++node) {
+      const uint32_t partner = matching.before[node];
+      DiffBox box{.before = {}, .after = after.nodes[node], .change = Change::kAdded};
       if (partner != NodeMatching::kNone) {
-        box.before = before_.nodes[partner];
+        box.before = before.nodes[partner];
         box.change = Change::kSame;
-        box_of_before_[partner] = node;
+        box_of_before[partner] = node;
       }
-      boxes_.push_back(std::move(box));
-      place_.push_back({node + 1, 0});
+      boxes.push_back(std::move(box));
+      place.push_back({node + 1, 0});
     }
     uint32_t behind = 0;  // where the last matched node before it is
-    for (uint32_t node = 0; node < before_.size(); ++node) {
-      if (box_of_before_[node] != NodeMatching::kNone) {
-        behind = box_of_before_[node] + 1;
+    for (uint32_t node = 0; node < before.size(); ++node) {
+      if (box_of_before[node] != NodeMatching::kNone) {
+        behind = box_of_before[node] + 1;
         continue;
       }
-      box_of_before_[node] = static_cast<uint32_t>(boxes_.size());
-      boxes_.push_back({.before = before_.nodes[node], .after = {}, .change = Change::kRemoved});
-      place_.push_back({behind, node + 1});
+      box_of_before[node] = static_cast<uint32_t>(boxes.size());
+      boxes.push_back({.before = before.nodes[node], .after = {}, .change = Change::kRemoved});
+      place.push_back({behind, node + 1});
     }
-    for (uint32_t i = 0; i < boxes_.size(); ++i) {
-      if (boxes_[i].before) by_before_[boxes_[i].before] = i;
+    for (uint32_t i = 0; i < boxes.size(); ++i) {
+      if (boxes[i].before) by_before[boxes[i].before] = i;
     }
   }
 
-  void Mark(NodeId before, Change change, std::string what) {
-    DiffBox& box = boxes_[by_before_.at(before)];
+  void Mark(NodeId node, Change change, std::string what) {
+    DiffBox& box = boxes[by_before.at(node)];
     box.change = change;
     box.what.push_back(std::move(what));
   }
 
   void MarkChanges() {
-    for (const ParameterChange& change : diff_.parameters) {
+    for (const ParameterChange& change : diff.parameters) {
       Mark(change.node.before, Change::kChanged,
            change.what + " " + change.before + " → " + change.after);
     }
-    for (const NodePair& pair : diff_.moved_nodes) {
+    for (const NodePair& pair : diff.moved_nodes) {
       Mark(pair.before, Change::kMoved,
-           StreamTitle(before_trace_, before_trace_[pair.before].stream) + " → " +
-               StreamTitle(after_trace_, after_trace_[pair.after].stream));
+           StreamTitle(before_trace, before_trace[pair.before].stream) + " → " +
+               StreamTitle(after_trace, after_trace[pair.after].stream));
     }
   }
 
   // Edges after; and those before that are lost, or that went with a removed node.
   void AddArrows() {
     std::map<EdgeId, EdgeId> changed;  // by the edge after
-    for (const EdgePair& pair : diff_.changed_edges) changed[pair.after] = pair.before;
-    for (uint32_t node = 0; node < after_.size(); ++node) {
-      for (const Neighbour& out : after_.Out(node)) {
+    for (const EdgePair& pair : diff.changed_edges) changed[pair.after] = pair.before;
+    for (uint32_t node = 0; node < after.size(); ++node) {
+      for (const Neighbour& out : after.Out(node)) {
         DiffArrow arrow{node, out.node, {}, out.edge, Change::kSame};
-        const bool gained = std::ranges::binary_search(diff_.gained_edges, out.edge);
-        const bool fresh = !boxes_[node].before || !boxes_[out.node].before;
+        const bool gained = std::ranges::binary_search(diff.gained_edges, out.edge);
+        const bool fresh = !boxes[node].before || !boxes[out.node].before;
         if (gained || fresh) arrow.change = Change::kAdded;
         if (const auto found = changed.find(out.edge); found != changed.end()) {
           arrow.change = Change::kChanged;
           arrow.before = found->second;
         }
-        arrows_.push_back(arrow);
+        arrows.push_back(arrow);
       }
     }
-    for (uint32_t node = 0; node < before_.size(); ++node) {
-      for (const Neighbour& out : before_.Out(node)) {
-        const uint32_t from = box_of_before_[node], to = box_of_before_[out.node];
-        const bool gone = !boxes_[from].after || !boxes_[to].after;
-        if (!gone && !std::ranges::binary_search(diff_.lost_edges, out.edge)) continue;
-        arrows_.push_back({from, to, out.edge, {}, Change::kRemoved});
+    for (uint32_t node = 0; node < before.size(); ++node) {
+      for (const Neighbour& out : before.Out(node)) {
+        const uint32_t from = box_of_before[node], to = box_of_before[out.node];
+        const bool gone = !boxes[from].after || !boxes[to].after;
+        if (!gone && !std::ranges::binary_search(diff.lost_edges, out.edge)) continue;
+        arrows.push_back({from, to, out.edge, {}, Change::kRemoved});
       }
     }
   }
 
   // Changed nodes and those that an edge joins to them, in capture order.
   DiffDrawing Cut() {
-    std::vector<bool> changed(boxes_.size()), shown(boxes_.size());
-    for (size_t i = 0; i < boxes_.size(); ++i) changed[i] = boxes_[i].change != Change::kSame;
-    for (const DiffArrow& arrow : arrows_) {
+    std::vector<bool> changed(boxes.size()), shown(boxes.size());
+    for (size_t i = 0; i < boxes.size(); ++i) changed[i] = boxes[i].change != Change::kSame;
+    for (const DiffArrow& arrow : arrows) {
       if (arrow.change != Change::kSame) changed[arrow.from] = changed[arrow.to] = true;
     }
     shown = changed;
-    for (const DiffArrow& arrow : arrows_) {
+    for (const DiffArrow& arrow : arrows) {
       if (changed[arrow.from]) shown[arrow.to] = true;
       if (changed[arrow.to]) shown[arrow.from] = true;
     }
@@ -122,21 +121,21 @@ class Merger {
   }
 
   DiffDrawing Numbered(const std::vector<bool>& shown) {
-    std::vector<uint32_t> order, number(boxes_.size(), NodeMatching::kNone);
-    for (uint32_t i = 0; i < boxes_.size(); ++i) {
+    std::vector<uint32_t> order, number(boxes.size(), NodeMatching::kNone);
+    for (uint32_t i = 0; i < boxes.size(); ++i) {
       if (shown[i]) order.push_back(i);
     }
-    std::ranges::sort(order, {}, [&](uint32_t i) { return place_[i]; });
+    std::ranges::sort(order, {}, [&](uint32_t i) { return place[i]; });
     DiffDrawing drawing;
     for (const uint32_t i : order) {
       if (drawing.boxes.size() == kMostBoxes) {
-        if (boxes_[i].change != Change::kSame) ++drawing.left_out;
+        if (boxes[i].change != Change::kSame) ++drawing.left_out;
         continue;
       }
       number[i] = static_cast<uint32_t>(drawing.boxes.size());
-      drawing.boxes.push_back(std::move(boxes_[i]));
+      drawing.boxes.push_back(std::move(boxes[i]));
     }
-    for (DiffArrow arrow : arrows_) {
+    for (DiffArrow arrow : arrows) {
       arrow.from = number[arrow.from];
       arrow.to = number[arrow.to];
       if (arrow.from != NodeMatching::kNone && arrow.to != NodeMatching::kNone)
@@ -144,18 +143,6 @@ class Merger {
     }
     return drawing;
   }
-
-  const GraphDiff& diff_;
-  const GraphView& before_;
-  const GraphView& after_;
-  NodeMatching matching_;
-  const Trace& before_trace_;
-  const Trace& after_trace_;
-  std::vector<DiffBox> boxes_;
-  std::vector<std::pair<uint32_t, uint32_t>> place_;  // by box: among the nodes after, and before
-  std::vector<uint32_t> box_of_before_;
-  std::map<NodeId, uint32_t> by_before_;
-  std::vector<DiffArrow> arrows_;
 };
 
 }  // namespace
@@ -172,9 +159,9 @@ std::vector<DiffDrawing> DrawDiff(const TraceDiff& diff, const Trace& before, co
   const std::vector<GraphView> views = ViewGraphs(before), after_views = ViewGraphs(after);
   for (const GraphDiff& graph : diff.graphs) {
     if (graph.equal()) continue;
-    drawings.push_back(
-        Merger(graph, views[graph.before.index()], after_views[graph.after.index()], before, after)
-            .Merge());
+    Merger merger{graph, views[graph.before.index()], after_views[graph.after.index()], before,
+                  after};
+    drawings.push_back(merger.Merge());
   }
   return drawings;
 }

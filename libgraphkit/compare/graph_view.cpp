@@ -1,8 +1,6 @@
 #include "libgraphkit/compare/graph_view.h"
 
-#include <algorithm>
 #include <map>
-#include <string_view>
 
 #include "libgraphkit/analysis/order/topology.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "libgraphkit/model/graph_content.h"
+#include "libgraphkit/model/report.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {

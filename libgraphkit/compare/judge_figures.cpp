@@ -10,7 +10,6 @@
 
 #include "libgraphkit/checked_number.h"
 #include "libgraphkit/compare/gate.h"
-#include "libgraphkit/compare/judge.h"
 #include "libgraphkit/model/names.h"
 
 namespace graphkit {

@@ -1,11 +1,5 @@
 #include "libgraphkit/compare/match_graphs.h"
 
-#include <algorithm>
-#include <functional>
-#include <map>
-#include <tuple>
-#include <utility>
-
 #include "libgraphkit/compare/common_subsequence.h"
 #include "libgraphkit/compare/ranks.h"
 

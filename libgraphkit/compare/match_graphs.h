@@ -20,7 +20,6 @@
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/model/graph_content.h"
 #include "libgraphkit/model/report.h"
 #include "libgraphkit/model/trace.h"
 

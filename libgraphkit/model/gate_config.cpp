@@ -1,4 +1,4 @@
-#include "libgraphkit/model/gate_config.h"
+#include "libgraphkit/model/gate.h"
 
 #include <charconv>
 #include <chrono>

@@ -292,4 +292,7 @@ struct Failure {
   bool operator==(const Failure&) const = default;
 };
 
+// Since which driver, as cuDriverGetVersion, edges have data; before, each is a full dependency.
+inline constexpr int kEdgeDataSince = 12030;
+
 }  // namespace graphkit

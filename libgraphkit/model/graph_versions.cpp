@@ -1,10 +1,5 @@
 #include "libgraphkit/model/graph_versions.h"
 
-#include <algorithm>
-#include <span>
-
-#include "libgraphkit/model/graph_places.h"
-
 namespace graphkit {
 namespace {
 
@@ -57,6 +52,104 @@ bool Within(Slice inner, Slice outer) {
 }
 
 }  // namespace
+
+// Bounded by the number of graphs: a damaged file may have graphs inside themselves.
+GraphId RootOf(const Trace& trace, GraphId graph) {
+  for (size_t i = 0; i < trace.graphs.size() && graph.valid(); ++i) {
+    const NodeId parent = trace[graph].parent;
+    if (!parent.valid()) break;
+    graph = trace[parent].graph;
+  }
+  return graph;
+}
+
+GraphPlaces::GraphPlaces(const Trace& trace)
+    : trace_(trace), nodes_(trace.graphs.size()), shrank_(trace.graphs.size()) {
+  for (size_t i = 0; i < trace_.nodes.size(); ++i) {
+    const Node& node = trace_.nodes[i];
+    nodes_[node.graph.index()].push_back(NodeId(i));
+    if (node.destroyed != kNever) shrank_[node.graph.index()] = true;
+  }
+  for (size_t i = 0; i < trace_.graphs.size(); ++i) {
+    if (trace_.graphs[i].parent.valid()) held_[trace_.graphs[i].parent].push_back(GraphId(i));
+  }
+}
+
+std::span<const NodeId> GraphPlaces::NodesAt(GraphId graph, Seq at, std::vector<NodeId>* live) {
+  const std::vector<NodeId>& all = nodes_[graph.index()];
+  const auto end =
+      std::ranges::lower_bound(all, at, {}, [&](NodeId node) { return trace_[node].seq; });
+  if (!shrank_[graph.index()]) return {all.begin(), end};
+  live->assign(all.begin(), end);
+  std::erase_if(*live, [&](NodeId node) { return trace_[node].destroyed <= at; });
+  return *live;
+}
+
+GraphId GraphPlaces::Held(NodeId node, uint32_t body) {
+  const auto found = held_.find(node);
+  if (found == held_.end()) return {};
+  const auto at =
+      std::ranges::find(found->second, body, [&](GraphId graph) { return trace_[graph].body; });
+  return at == found->second.end() ? GraphId() : *at;
+}
+
+NodeId GraphPlaces::Counterpart(NodeId node, Seq node_at, GraphId root, Seq root_at) {
+  struct Step {
+    size_t place;
+    NodeKind kind;
+    uint32_t body;  // of the graph that the step is in
+  };
+  if (!root.valid() || RootOf(trace_, trace_[node].graph) == root) {
+    return root.valid() ? node : NodeId();
+  }
+  std::vector<NodeId> live;
+  std::vector<Step> steps;
+  for (NodeId inner = node; inner.valid() && steps.size() <= trace_.graphs.size();) {
+    const Graph& graph = trace_[trace_[inner].graph];
+    const std::span<const NodeId> nodes = NodesAt(trace_[inner].graph, node_at, &live);
+    const auto place = std::ranges::lower_bound(nodes, inner);
+    if (place == nodes.end() || *place != inner) return {};
+    steps.push_back({static_cast<size_t>(place - nodes.begin()), trace_[inner].kind, graph.body});
+    inner = graph.parent;
+  }
+  GraphId graph = root;
+  NodeId found;
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    if (found.valid()) graph = Held(found, step->body);
+    if (!graph.valid()) return {};
+    const std::span<const NodeId> nodes = NodesAt(graph, root_at, &live);
+    if (step->place >= nodes.size() || trace_[nodes[step->place]].kind != step->kind) return {};
+    found = nodes[step->place];
+  }
+  return found;
+}
+
+std::optional<GraphPlaces::NodePairs> GraphPlaces::Pairs(GraphAt first, GraphAt second) {
+  NodePairs pairs;
+  if (!first.graph.valid() || !second.graph.valid() || !AddPairs(first, second, 0, &pairs))
+    return std::nullopt;
+  return pairs;
+}
+
+bool GraphPlaces::AddPairs(GraphAt first, GraphAt second, size_t depth, NodePairs* pairs) {
+  constexpr size_t kDeepest = 100;  // of graphs in graphs; more: a damaged file
+  std::vector<NodeId> live_a, live_b;
+  const std::span<const NodeId> a = NodesAt(first.graph, first.at, &live_a),
+                                b = NodesAt(second.graph, second.at, &live_b);
+  if (a.size() != b.size() || depth > kDeepest) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (trace_[a[i]].kind != trace_[b[i]].kind) return false;
+    pairs->emplace_back(a[i], b[i]);
+    for (uint32_t body = 0;; ++body) {
+      const GraphId inner = Held(a[i], body);
+      const GraphId other = Held(b[i], body);
+      if (inner.valid() != other.valid()) return false;
+      if (!inner.valid()) break;
+      if (!AddPairs({inner, first.at}, {other, second.at}, depth + 1, pairs)) return false;
+    }
+  }
+  return true;
+}
 
 std::vector<GraphEdit> FindLateEdits(const Trace& trace) {
   if (trace.execs.empty()) return {};

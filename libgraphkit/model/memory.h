@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "libgraphkit/ids.h"
+#include "libgraphkit/model/process.h"
 #include "libgraphkit/units.h"
 
 namespace graphkit {
@@ -103,5 +104,44 @@ struct Access {
   AccessRows rows = {};
   bool operator==(const Access&) const = default;
 };
+
+// Memory of the host that a captured copy reads or writes and that no block is: a replay finds the
+// same address, whatever is there by then.
+enum class HostMemoryKind : uint8_t {
+  kPageable,  // CUDA doesn't know it: from malloc, new, mmap
+  kStack,     // the same, on the stack of the thread that made the copy
+  kProgram,   // the same, in a program or a library: lives as long as that is loaded
+};
+
+// One end of a copy.
+struct HostEnd {
+  Seq seq = 0;  // of the node, the change of parameters or the work
+  HostMemoryKind kind = HostMemoryKind::kPageable;
+  AccessMode mode = AccessMode::kUnknown;
+  Address address = 0;
+  Bytes length = kLengthUnknown;
+  bool operator==(const HostEnd&) const = default;
+};
+
+// How far a thread's stack reached as it launched a graph with a copy of its stack: what lies below
+// was given up before.
+struct StackTop {
+  ThreadId thread;
+  Address address = 0;
+  Seq seq = 0;  // the next launch is the one
+  bool operator==(const StackTop&) const = default;
+};
+
+// The test for a byte that two accesses have in common: by their rows, where they have some.
+//
+//     a  ██████······██████······██████······       two halves of the columns of one matrix: their
+//     b  ······██████······██████······██████       spans overlap, and they don't
+
+// Offsets are taken to be into the same memory, whatever the blocks. Unknown: an end isn't known,
+// or there are too many rows to compare.
+Ternary Overlap(const Access& a, const Access& b);
+
+// The access with its offset from address 0 instead of from its block's.
+Access At(Access access, Address block);
 
 }  // namespace graphkit

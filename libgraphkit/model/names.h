@@ -9,7 +9,6 @@
 #include "libgraphkit/model/exec_memory.h"
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/graph.h"
-#include "libgraphkit/model/host_memory.h"
 #include "libgraphkit/model/memory.h"
 #include "libgraphkit/model/process.h"
 #include "libgraphkit/model/stream.h"

@@ -1,14 +1,8 @@
 #include "libgraphkit/model/node_versions.h"
 
-#include <algorithm>
 #include <map>
-#include <span>
-#include <tuple>
-#include <unordered_map>
 #include <unordered_set>
-#include <utility>
 
-#include "libgraphkit/model/graph_places.h"
 #include "libgraphkit/model/graph_versions.h"
 
 namespace graphkit {
@@ -437,6 +431,42 @@ EarlyStart EarlyStartOf(const Trace& trace, const Edge& edge) {
 bool MayTouchAnything(const Trace& trace, NodeId id) {
   if (const ChangedNode* changed = FindChanged(trace, id)) return changed->opaque;
   return MayTouchAnything(trace, trace[id].kind, trace[id]);
+}
+
+NodeChanges::NodeChanges(const Trace& trace) {
+  for (const NodeChange& change : trace.node_changes) {
+    if (change.what == NodeChangeKind::kEnabled) continue;
+    First& first = changes_[change.node.value];
+    Seq& seq = change.what == NodeChangeKind::kParams      ? first.params
+               : change.what == NodeChangeKind::kUpdatable ? first.updatable
+                                                           : first.off;
+    seq = std::min(seq, change.seq);
+  }
+  for (const ChangedNode& changed : trace.changed_nodes) {
+    changes_[changed.node.value].varies = changed.varies;
+  }
+}
+
+bool NodeChanges::Changed(NodeId node, Seq before) const {
+  const auto found = changes_.find(node.value);
+  if (found == changes_.end()) return false;
+  const auto [params, off, updatable, varies] = found->second;
+  const Seq first = std::min(params, off);  // kNever: by an update, from a node that was changed
+  return updatable < before || (varies && (first == kNever || first < before));
+}
+
+std::string NodeChanges::Text(NodeId node) const {
+  const auto found = changes_.find(node.value);
+  if (found == changes_.end()) return "";
+  const auto [params, off, updatable, varies] = found->second;
+  std::string text;
+  const auto add = [&text](Seq first, const char* what) {
+    if (first != kNever) text += (text.empty() ? "" : ", ") + std::string(what);
+  };
+  add(params, "parameters set later");
+  add(off, "switched off later");
+  add(updatable, "updatable from the device");
+  return text;
 }
 
 }  // namespace graphkit

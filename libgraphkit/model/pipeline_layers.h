@@ -2,7 +2,6 @@
 // pipeline's graphs follow from.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

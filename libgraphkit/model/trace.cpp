@@ -1,18 +1,9 @@
 #include "libgraphkit/model/trace.h"
 
-#include <algorithm>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <vector>
-
 #include "libgraphkit/model/finding.h"
-#include "libgraphkit/model/graph.h"
 #include "libgraphkit/model/names.h"
-#include "libgraphkit/units.h"
 
 namespace graphkit {
-
 namespace {
 
 std::string GraphText(const Trace& trace, GraphId graph) {
@@ -29,6 +20,9 @@ std::span<const Row> RowsAt(const std::vector<Row>& all, Seq seq) {
   const auto end = std::ranges::upper_bound(begin, all.end(), seq, {}, &Row::seq);
   return {begin, end};
 }
+
+constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuvwxyz";
+constexpr size_t kMostEvents = 4096;  // in one row
 
 }  // namespace
 
@@ -74,5 +68,80 @@ bool ComesFirst(const Finding& a, const Finding& b) {
 const char* SeverityName(Severity severity) { return NameOf(severity).data(); }
 
 const char* AssumptionName(Assumption assumption) { return NameOf(assumption).data(); }
+
+StringTable& StringTable::operator=(const StringTable& other) {
+  if (this == &other) return *this;
+  storage_.clear();
+  order_.clear();
+  ids_.clear();
+  for (std::string_view text : other.order_) Intern(text);
+  return *this;
+}
+
+StringId StringTable::Intern(std::string_view text) {
+  if (const auto found = ids_.find(text); found != ids_.end()) return found->second;
+  const StringId id(order_.size());
+  const std::string& stored = storage_.emplace_back(text);
+  order_.push_back(stored);
+  ids_.emplace(stored, id);
+  return id;
+}
+
+std::string_view StringTable::operator[](StringId id) const {
+  return id.valid() ? order_[id.index()] : std::string_view();
+}
+
+bool StringTable::operator==(const StringTable& other) const {
+  return std::ranges::equal(order_, other.order_);
+}
+
+const MemoryHistory* HistoryOf(const Trace& trace) {
+  return trace.histories.empty() ? nullptr : &trace.histories.front();
+}
+
+uint64_t CountHistoryEvents(const Trace& trace) {
+  uint64_t count = 0;
+  for (const HistoryEvents& events : trace.history_events) count += trace[events.steps].size();
+  return count;
+}
+
+std::optional<Seq> StepOf(char digit) {
+  const size_t step = kDigits.find(digit);
+  if (step == kDigits.npos) return std::nullopt;
+  return static_cast<Seq>(step);
+}
+
+std::vector<Seq> PlacesOfEvents(const Trace& trace, std::optional<int16_t> device) {
+  std::vector<Seq> places;
+  for (const HistoryEvents& events : trace.history_events) {
+    if (device && events.device != *device) continue;
+    Seq place = events.first;
+    for (const char digit : trace[events.steps]) {
+      places.push_back(place += StepOf(digit).value_or(0));
+    }
+  }
+  return places;
+}
+
+void AppendHistoryEvents(Trace* trace, int16_t device, std::span<const Seq> places) {
+  while (!places.empty()) {
+    std::string steps = "0";
+    for (size_t i = 1; i < std::min(places.size(), kMostEvents); ++i) {
+      const Seq step = places[i] - places[i - 1];
+      if (step >= kDigits.size()) break;
+      steps += kDigits[step];
+    }
+    trace->history_events.push_back({.device = device,
+                                     .first = places.front(),
+                                     .steps = trace->strings.Intern(steps),
+                                     .seq = trace->records++});
+    places = places.subspan(steps.size());
+  }
+}
+
+std::string_view FormatOf(const Trace& trace) {
+  return trace.imported_from.empty() ? std::string_view()
+                                     : trace[trace.imported_from.front().format];
+}
 
 }  // namespace graphkit

@@ -1,22 +1,160 @@
-// A trace: everything recorded of one process. Plain columns; an id is an index into its column,
-// ids are dense and in order of appearance. Nothing here judges or computes: see analysis/.
+// Names, each stored once.
 #pragma once
 
+#include <cstdint>
+#include <deque>
 #include <span>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
+#include "libgraphkit/ids.h"
 #include "libgraphkit/model/collective.h"
 #include "libgraphkit/model/graph.h"
-#include "libgraphkit/model/host_memory.h"
-#include "libgraphkit/model/imported_from.h"
 #include "libgraphkit/model/memory.h"
 #include "libgraphkit/model/process.h"
+#include "libgraphkit/model/shared_column.h"
 #include "libgraphkit/model/stream.h"
-#include "libgraphkit/model/string_table.h"
-#include "libgraphkit/model/trace_rows.h"
 
 namespace graphkit {
+
+// Keeps each distinct string once and gives it a dense id. Views stay valid as long as the table
+// (also when it is moved): the characters never move.
+class StringTable {
+ public:
+  StringTable() = default;
+  StringTable(StringTable&&) = default;
+  StringTable& operator=(StringTable&&) = default;
+  StringTable(const StringTable& other) { *this = other; }
+  StringTable& operator=(const StringTable& other);
+
+  StringId Intern(std::string_view text);
+
+  // The text of an id; empty for an id that refers to nothing.
+  std::string_view operator[](StringId id) const;
+
+  size_t size() const { return order_.size(); }
+  bool operator==(const StringTable& other) const;
+
+ private:
+  std::deque<std::string> storage_;
+  std::vector<std::string_view> order_;
+  std::unordered_map<std::string_view, StringId> ids_;
+};
+
+// The long columns of a trace: what of a value is its own, and what it shares with others
+// (shared_column.h).
+
+constexpr uint64_t HashOf(auto... parts) {
+  uint64_t hash = 0;
+  ((hash = (hash ^ parts) * 0x9e3779b97f4a7c15u), ...);
+  return hash;
+}
+
+struct NodeRow {
+  using Value = Node;
+  uint32_t rest = 0;
+  Seq seq = 0;
+  uint32_t first_access = 0;
+  uint32_t duration_ns = 0;  // of few it is 2^32 or more: what is more is shared
+
+  static void ForEachOwn(auto& row, auto& node, auto visit) {
+    visit(row.seq, node.seq);
+    visit(row.first_access, node.accesses.first);
+    visit(row.duration_ns, node.duration_ns.low);
+  }
+  static uint64_t Hash(const Node& rest) {
+    return HashOf(rest.graph.value, rest.stream.value, rest.kernel.value, rest.shape,
+                  rest.accesses.count, rest.block.value, rest.event.value, rest.stack.value);
+  }
+};
+static_assert(sizeof(NodeRow) == 16);
+
+struct EdgeRow {
+  using Value = Edge;
+  uint32_t rest = 0;
+  NodeId from;
+  NodeId to;
+  Seq seq = 0;
+
+  static void ForEachOwn(auto& row, auto& edge, auto visit) {
+    visit(row.from, edge.from);
+    visit(row.to, edge.to);
+    visit(row.seq, edge.seq);
+  }
+  static uint64_t Hash(const Edge& rest) {
+    return HashOf(rest.from_port, rest.to_port, uint8_t(rest.type), rest.removed);
+  }
+};
+static_assert(sizeof(EdgeRow) == 16);
+
+struct BlockRow {
+  using Value = Block;
+  uint32_t rest = 0;
+  TwoWords address;
+  TwoWords size;
+  SegmentId segment;
+  NodeId alloc_node;
+  NodeId free_node;
+  Seq allocated = 0;
+  Seq free_requested = kNever;
+  Seq free_completed = kNever;
+
+  static void ForEachOwn(auto& row, auto& block, auto visit) {
+    visit(row.address, block.address);
+    visit(row.size, block.size);
+    visit(row.segment, block.segment);
+    visit(row.alloc_node, block.alloc_node);
+    visit(row.free_node, block.free_node);
+    visit(row.allocated, block.allocated);
+    visit(row.free_requested, block.free_requested);
+    visit(row.free_completed, block.free_completed);
+  }
+  static uint64_t Hash(const Block& rest) {
+    return HashOf(rest.slack, rest.pool.value, rest.stream.value, rest.graph.value,
+                  rest.free_stream.value, rest.stack.value, rest.free_stack.value);
+  }
+};
+static_assert(sizeof(BlockRow) == 44);
+
+struct AccessRow {
+  using Value = Access;
+  uint32_t rest = 0;
+  BlockId block;
+
+  static void ForEachOwn(auto& row, auto& access, auto visit) { visit(row.block, access.block); }
+  static uint64_t Hash(const Access& rest) {
+    return HashOf(uint8_t(rest.mode), rest.offset, rest.length, rest.rows.width, rest.rows.pitch);
+  }
+};
+static_assert(sizeof(AccessRow) == 8);
+
+struct StreamOpRow {
+  using Value = StreamOp;
+  uint32_t rest = 0;
+  Seq seq = 0;
+  EventId event;
+
+  static void ForEachOwn(auto& row, auto& op, auto visit) {
+    visit(row.seq, op.seq);
+    visit(row.event, op.event);
+  }
+  static uint64_t Hash(const StreamOp& rest) {
+    return HashOf(uint8_t(rest.kind), rest.stream.value, rest.thread.value, rest.entries.first,
+                  rest.entries.count);
+  }
+};
+static_assert(sizeof(StreamOpRow) == 12);
+
+using NodeColumn = SharedColumn<NodeRow>;
+using EdgeColumn = SharedColumn<EdgeRow>;
+using BlockColumn = SharedColumn<BlockRow>;
+using AccessColumn = SharedColumn<AccessRow>;
+using StreamOpColumn = SharedColumn<StreamOpRow>;
+
+// A trace: everything recorded of one process. Plain columns; an id is an index into its column,
+// ids are dense and in order of appearance. Nothing here judges or computes: see analysis/.
 
 // Losses of a trace, and their causes. A trace with anything here never passes a gate.
 struct Completeness {

@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
-#include <vector>
 
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/graph.h"
+#include "libgraphkit/model/memory_moments.h"
 
 namespace graphkit {
 
@@ -42,6 +42,25 @@ inline std::string Dump(const Json& json, int indent = -1) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
+// Moments of a device's memory in JSON: the same in every view.
+inline Json MomentJson(const MemoryAt& at) {
+  return Json{{"record", at.seq},
+              {"reserved_bytes", at.reserved},
+              {"segments", at.segments},
+              {"in_use_bytes", at.in_use},
+              {"allocated_bytes", at.allocated},
+              {"requested_bytes", at.requested},
+              {"blocks", at.blocks}};
+}
+
+inline Json MomentsJson(const MemoryMoments& moments) {
+  return Json{{"peak_reserved", MomentJson(moments.peak_reserved)},
+              {"peak_in_use", MomentJson(moments.peak_in_use)},
+              {"peak_allocated", MomentJson(moments.peak_allocated)},
+              {"peak_requested", MomentJson(moments.peak_requested)},
+              {"end", MomentJson(moments.end)}};
+}
+
 // A view's document: its schema, version 1, and these members.
 inline void WriteDocument(const char* schema, const Json& members, std::ostream& out,
                           int indent = 2) {
@@ -52,7 +71,7 @@ inline void WriteDocument(const char* schema, const Json& members, std::ostream&
 
 }  // namespace graphkit
 
-// What isn't known is null.
+// Unknown values are null.
 template <typename T>
 struct nlohmann::adl_serializer<std::optional<T>> {
   static void to_json(graphkit::Json& json, const std::optional<T>& value) {

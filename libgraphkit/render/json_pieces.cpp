@@ -1,10 +1,7 @@
 #include "libgraphkit/render/json_pieces.h"
 
-#include <algorithm>
 #include <charconv>
 #include <iterator>
-
-#include "libgraphkit/render/json.h"
 
 namespace graphkit {
 namespace {
@@ -18,23 +15,27 @@ bool NeedsEscape(char c) {
 
 void JsonPieces::Begin(char open) {
   Next();
-  *out_ += open;
+  text_ += open;
   ++depth_;
   first_ = true;
 }
 
 void JsonPieces::End(char close) {
+  constexpr size_t kFlushed = size_t{64} * 1024;
   --depth_;
   if (!first_) NewLine();
   first_ = false;
-  *out_ += close;
+  text_ += close;
+  if (depth_ > 0 && text_.size() < kFlushed) return;
+  out_ << text_;
+  text_.clear();
 }
 
 void JsonPieces::Key(std::string_view name) {
   Next();
-  *out_ += '"';
-  *out_ += name;
-  *out_ += indent_ < 0 ? "\":" : "\": ";
+  text_ += '"';
+  text_ += name;
+  text_ += indent_ < 0 ? "\":" : "\": ";
   named_ = true;
 }
 
@@ -48,9 +49,21 @@ void JsonPieces::Value(uint64_t number) {
   Plain({digits, std::to_chars(std::begin(digits), std::end(digits), number).ptr});
 }
 
+// Its lines go further in: no text in JSON holds the end of a line.
+void JsonPieces::Value(const Json& value) {
+  Next();
+  for (const char c : Dump(value, indent_)) {
+    if (c == '\n') {
+      NewLine();
+    } else {
+      text_ += c;
+    }
+  }
+}
+
 void JsonPieces::Plain(std::string_view text) {
   Next();
-  *out_ += text;
+  text_ += text;
 }
 
 // Between two values of a list, or two members.
@@ -59,26 +72,26 @@ void JsonPieces::Next() {
     named_ = outermost_ = false;
     return;
   }
-  if (!first_) *out_ += ',';
+  if (!first_) text_ += ',';
   first_ = false;
   NewLine();
 }
 
 void JsonPieces::NewLine() {
   if (indent_ < 0) return;
-  *out_ += '\n';
-  out_->append(static_cast<size_t>(depth_ * indent_), ' ');
+  text_ += '\n';
+  text_.append(static_cast<size_t>(depth_ * indent_), ' ');
 }
 
 // Most texts stand as they are.
 void JsonPieces::Quoted(std::string_view text) {
   if (std::ranges::any_of(text, NeedsEscape)) {
-    *out_ += Dump(Json(text));
+    text_ += Dump(Json(text));
     return;
   }
-  *out_ += '"';
-  *out_ += text;
-  *out_ += '"';
+  text_ += '"';
+  text_ += text;
+  text_ += '"';
 }
 
 }  // namespace graphkit

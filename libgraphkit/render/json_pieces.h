@@ -1,27 +1,29 @@
 // Writes JSON value by value, as Dump() writes it, without values in memory: for what there are
-// many thousands of.
+// many thousands of. Everything is written where the outermost value ends.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "libgraphkit/ids.h"
+#include "libgraphkit/render/json.h"
 
 namespace graphkit {
 
 class JsonPieces {
  public:
-  // `indent`: as Dump()'s; `depth`: how deep the first value lies.
-  JsonPieces(std::string* out, int indent, int depth) : out_(out), indent_(indent), depth_(depth) {}
+  // `indent`: as Dump()'s.
+  explicit JsonPieces(std::ostream& out, int indent = -1) : out_(out), indent_(indent) {}
 
   // An array or an object: "[" or "{", its values, "]" or "}".
   void Begin(char open);
   void End(char close);
 
-  // What comes next is a member of this name, which needs no escapes.
+  // The next value is a member of this name, which needs no escapes.
   void Key(std::string_view name);
 
   void Value(std::string_view text);
@@ -30,6 +32,7 @@ class JsonPieces {
   void Value(uint64_t number);
   void Value(uint32_t number) { Value(uint64_t{number}); }
   void Value(bool yes) { Plain(yes ? "true" : "false"); }
+  void Value(const Json& value);
   void Null() { Plain("null"); }
   // Null where there is none.
   template <typename Tag>
@@ -86,12 +89,21 @@ class JsonPieces {
   void Plain(std::string_view text);
   void Quoted(std::string_view text);
 
-  std::string* out_;
+  std::ostream& out_;
+  std::string text_;  // not written yet
   int indent_;
-  int depth_;
+  int depth_ = 0;
   bool first_ = true;      // nothing was written at this depth
   bool named_ = false;     // a member's name was
   bool outermost_ = true;  // what comes is the whole value
 };
 
 }  // namespace graphkit
+
+// Adds members of a value to the object that is being written, each under its name:
+// WRITE_MEMBERS(json, graph, nodes, edges).
+#define GRAPHKIT_WRITE_MEMBERS(json, value, ...)                                  \
+  [](graphkit::JsonPieces& graphkit_pieces, const auto& graphkit_value) {         \
+    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(GRAPHKIT_WRITE_MEMBER, __VA_ARGS__)) \
+  }(json, value)
+#define GRAPHKIT_WRITE_MEMBER(name) graphkit_pieces.Add(#name, graphkit_value.name);

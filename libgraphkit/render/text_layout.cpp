@@ -3,13 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <utility>
-
-#include "libgraphkit/render/printable.h"
-#include "libgraphkit/units.h"
 
 namespace graphkit {
-
 namespace {
 
 constexpr size_t kMostOfCell = 100;  // columns; names of templates come in ten kilobytes
@@ -154,12 +149,25 @@ std::string Padded(std::string text, size_t columns, bool right) {
   return right ? space + text : text + space;
 }
 
-size_t Shown(size_t count, const TextStyle& style) {
+std::string TextOut::Inked(std::string_view text, Ink ink) const {
+  return graphkit::Inked(text, ink, style);
+}
+
+void TextOut::Wrap(std::string_view first, std::string_view text) const {
+  out << Wrapped(first, text, style);
+}
+
+void TextOut::Paragraph(std::string_view first, std::string_view text) const {
+  out << "\n";
+  Wrap(first, text);
+}
+
+size_t TextOut::Shown(size_t count) const {
   return style.top == 0 ? count : std::min(count, style.top);
 }
 
-std::string More(size_t count, std::string_view indent, const TextStyle& style) {
-  const size_t shown = Shown(count, style);
+std::string TextOut::More(size_t count, std::string_view indent) const {
+  const size_t shown = Shown(count);
   if (shown == count) return "";
   return std::string(indent) + "and " + FormatCount(count - shown) + " more; --top 0 shows all\n";
 }
@@ -183,6 +191,34 @@ std::string Listed(const std::vector<std::string>& items) {
     out += items[i];
   }
   return out;
+}
+
+std::string XmlText(std::string_view text) {
+  std::string xml;
+  for (const char c : Printable(text)) {
+    xml += c == '&'   ? "&amp;"
+           : c == '<' ? "&lt;"
+           : c == '>' ? "&gt;"
+           : c == '"' ? "&quot;"
+                      : std::string(1, c);
+  }
+  return xml;
+}
+
+std::string PathUri(std::string_view path) {
+  static constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
+  static constexpr char kHex[] = "0123456789ABCDEF";
+  std::string uri;
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (kPlain.find(c) != std::string_view::npos) {
+      uri += c;
+    } else {
+      uri += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  return uri;
 }
 
 }  // namespace graphkit

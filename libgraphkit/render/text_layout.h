@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "libgraphkit/model/finding.h"
+#include "libgraphkit/printable.h"
 #include "libgraphkit/units.h"
 
 namespace graphkit {
@@ -53,28 +54,42 @@ std::string Table(TextRows rows, std::string_view align, std::string_view indent
 // The text in at least so many columns, the spaces behind it, or in front of it.
 std::string Padded(std::string text, size_t columns, bool right);
 
-// How many of so many entries are shown.
-size_t Shown(size_t count, const TextStyle& style);
+// Where a text view goes, and how it looks there.
+struct TextOut {
+  TextStyle style;
+  std::ostream& out;
 
-// What stands below those: "and 3 more; --top 0 shows all"; empty when all are shown.
-std::string More(size_t count, std::string_view indent, const TextStyle& style);
+  template <typename T>
+  const TextOut& operator<<(const T& value) const {
+    out << value;
+    return *this;
+  }
+  operator std::ostream&() const { return out; }
 
-// A table of the entries that are shown, below its head.
-template <typename Entries, typename ToRow>
-std::string TopTable(TextRow head, std::string_view align, std::string_view indent,
-                     const TextStyle& style, const Entries& entries, ToRow to_row) {
-  TextRows rows = {std::move(head)};
-  for (size_t i = 0; i < Shown(entries.size(), style); ++i) rows.push_back(to_row(entries[i]));
-  return Table(std::move(rows), align, indent, style) + More(entries.size(), indent, style);
-}
+  std::string Inked(std::string_view text, Ink ink) const;
+  // Writes the text wrapped; as a paragraph below an empty line.
+  void Wrap(std::string_view first, std::string_view text) const;
+  void Paragraph(std::string_view first, std::string_view text) const;
 
-// The entries that are shown, and what stands below them.
-template <typename Entries, typename Render>
-void RenderTop(const Entries& entries, std::string_view indent, const TextStyle& style,
-               std::ostream& out, Render render) {
-  for (size_t i = 0; i < Shown(entries.size(), style); ++i) render(entries[i]);
-  out << More(entries.size(), indent, style);
-}
+  // The number of entries that are shown of a list of so many.
+  size_t Shown(size_t count) const;
+  // The line below those: "and 3 more; --top 0 shows all"; empty when all are shown.
+  std::string More(size_t count, std::string_view indent) const;
+  // The entries that are shown, and the line below them.
+  template <typename Entries, typename Render>
+  void Top(const Entries& entries, std::string_view indent, Render render) const {
+    for (size_t i = 0; i < Shown(entries.size()); ++i) render(entries[i]);
+    out << More(entries.size(), indent);
+  }
+  // The same as rows of a table below its head.
+  template <typename Entries, typename ToRow>
+  void TopTable(TextRow head, std::string_view align, std::string_view indent,
+                const Entries& entries, ToRow to_row) const {
+    TextRows rows = {std::move(head)};
+    for (size_t i = 0; i < Shown(entries.size()); ++i) rows.push_back(to_row(entries[i]));
+    out << Table(std::move(rows), align, indent, style) << More(entries.size(), indent);
+  }
+};
 
 // A number as printf formats it: "%.1f ns".
 std::string Formatted(const char* format, double number);
@@ -84,5 +99,13 @@ std::string HexText(Address address);
 
 // "a", "a and b", "a, b and c".
 std::string Listed(const std::vector<std::string>& items);
+
+// Text from a trace in XML and in links.
+
+// Printable text for an XML attribute or element, and for Graphviz' HTML-like labels.
+std::string XmlText(std::string_view text);
+
+// A path as a URI reference (RFC 3986): what isn't unreserved or "/" is percent-encoded.
+std::string PathUri(std::string_view path);
 
 }  // namespace graphkit

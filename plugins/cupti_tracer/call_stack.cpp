@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include "libgraphkit/demangle.h"
+#include "libgraphkit/printable.h"
 #include "plugins/cupti_tracer/symbol_table.h"
 
 namespace graphkit {

@@ -15,7 +15,6 @@
 #include "libgraphkit/io/record/record_writer.h"
 #include "libgraphkit/model/collective.h"
 #include "libgraphkit/model/graph.h"
-#include "libgraphkit/model/host_memory.h"
 #include "libgraphkit/model/memory.h"
 #include "plugins/cupti_tracer/fingerprint.h"
 #include "plugins/cupti_tracer/handle_map.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "libgraphkit/demangle.h"
+#include "libgraphkit/printable.h"
 
 namespace graphkit {
 namespace {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "libgraphkit/model/edge_data.h"
+#include "libgraphkit/model/graph.h"
 #include "plugins/cupti_tracer/tracer.h"
 
 namespace graphkit {

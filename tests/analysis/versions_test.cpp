@@ -18,7 +18,6 @@
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/io/trace/trace_file.h"
-#include "libgraphkit/model/graph_places.h"
 #include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {

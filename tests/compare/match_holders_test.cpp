@@ -1,4 +1,4 @@
-#include "libgraphkit/compare/match_holders.h"
+#include "libgraphkit/compare/diff_memory.h"
 
 #include <doctest/doctest.h>
 

@@ -38,7 +38,7 @@ inline void JudgeAndDraw(const GateConfig& config, const std::optional<Baseline>
   }
   std::ostringstream out;
   RenderCheckJson(run, out);
-  RenderCheckText(run, TextStyle(), out);
+  RenderCheckText(run, {{}, out});
   RenderSarif(run, "1", out);
   RenderJunit(run, out);
   RenderGithubAnnotations(run, out);

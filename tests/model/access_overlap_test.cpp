@@ -1,4 +1,4 @@
-#include "libgraphkit/model/access_overlap.h"
+#include "libgraphkit/model/memory.h"
 
 #include <doctest/doctest.h>
 

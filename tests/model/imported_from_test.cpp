@@ -1,4 +1,4 @@
-#include "libgraphkit/model/imported_from.h"
+#include "libgraphkit/model/process.h"
 
 #include <doctest/doctest.h>
 

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "libgraphkit/model/trace_rows.h"
+#include "libgraphkit/model/trace.h"
 #include "tests/random.h"
 
 namespace graphkit {

@@ -5,7 +5,7 @@
 
 #include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/render/analyze/analyze.h"
-#include "libgraphkit/render/printable.h"
+#include "libgraphkit/render/text_layout.h"
 #include "tests/render/sample_report.h"
 
 namespace graphkit {
@@ -14,7 +14,7 @@ namespace {
 
 std::string Text(const Report& report, const TextStyle& style = {}) {
   std::ostringstream out;
-  RenderText(report, SampleTrace(), style, out);
+  RenderText(report, SampleTrace(), {style, out});
   return out.str();
 }
 
@@ -88,7 +88,7 @@ TEST_CASE("what was changed for later launches is counted") {
                         {.what = NodeChangeKind::kDisabled},
                         {.what = NodeChangeKind::kEnabled}};
   std::ostringstream out;
-  RenderText(SampleReport(), trace, {.width = 200}, out);
+  RenderText(SampleReport(), trace, {{.width = 200}, out});
   CHECK(
       out.str().find("2 launches, 1 exec update, 1 node parameter change, 2 switches of nodes\n") !=
       std::string::npos);
@@ -125,7 +125,7 @@ TEST_CASE("pairs of one size and the same lines are told once") {
     report.graphs[0].reuse.push_back({BlockId(0u), BlockId(later), 512, Assumption::kOrder});
   }
   std::ostringstream text;
-  RenderText(report, trace, {.width = 300}, text);
+  RenderText(report, trace, {{.width = 300}, text});
   CHECK(text.str().find("- 512 B: block 4 (4 KiB, train.py:7 step)") != std::string::npos);
   CHECK(text.str().find("block 0 (512 B, train.py:7 step) lay, and 2 pairs of the same size and "
                         "lines\n") != std::string::npos);

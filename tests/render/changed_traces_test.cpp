@@ -22,7 +22,6 @@
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/render/analyze/analyze.h"
-#include "libgraphkit/render/analyze/coverage.h"
 #include "libgraphkit/render/check/check.h"
 #include "libgraphkit/render/diff/diff.h"
 #include "libgraphkit/render/dot/dot.h"
@@ -193,7 +192,7 @@ class Views {
 };
 
 void ShowReport(const Trace& trace, const Report& report, Views& views) {
-  views.Text("analyze", [&](std::ostream& out) { RenderText(report, trace, {}, out); });
+  views.Text("analyze", [&](std::ostream& out) { RenderText(report, trace, {{}, out}); });
   for (const BillBy by : {BillBy::kBlock, BillBy::kStack, BillBy::kStream, BillBy::kPool}) {
     const auto bills = BillMemory(trace, report, by);
     const auto held = BillHeld(trace, by, {});
@@ -202,7 +201,9 @@ void ShowReport(const Trace& trace, const Report& report, Views& views) {
   }
   const Explanation explanation =
       Explain("trace.json", {}, trace, AccountForMemory(Facts(trace)), &report);
-  views.Text("explain", [&](auto& out) { RenderExplanation(explanation, trace, {}, out); });
+  views.Text("explain", [&](auto& out) {
+    RenderExplanation(explanation, trace, false, {{}, out});
+  });
   views.Json("explain", [&](auto& out) { RenderExplanationJson(explanation, out); });
   const TraceDiff diff = DiffTraces(trace, report, trace, report);
   CHECK(diff.equal());
@@ -221,8 +222,8 @@ void ShowGate(const Trace& trace, const Report& report, Views& views) {
   GateRun run;
   run.subjects.push_back(MakeGateSubject("trace.json", Facts(trace), report));
   run.verdict = JudgeGate(run.subjects, config, {});
-  views.Text("check", [&](auto& out) { RenderCheckText(run, {}, out); });
-  views.Text("check, Markdown", [&](auto& out) { RenderCheckMarkdown(run, {}, out); });
+  views.Text("check", [&](auto& out) { RenderCheckText(run, {{}, out}); });
+  views.Text("check, Markdown", [&](auto& out) { RenderCheckMarkdown(run, {{}, out}); });
   views.Text("check, GitHub", [&](auto& out) { RenderGithubAnnotations(run, out); });
   views.Text("check, JUnit", [&](auto& out) { RenderJunit(run, out); });
   views.Json("check", [&](auto& out) { RenderCheckJson(run, out); });
@@ -240,7 +241,7 @@ void ShowDrawings(const Trace& trace, Views& views) {
                                CsvTable::kLaunches, CsvTable::kExecNodes})
     views.Text("export", [&](auto& out) { RenderCsv(trace, table, out); });
   const Coverage coverage = FindCoverage(Facts(trace));
-  views.Text("coverage", [&](auto& out) { RenderCoverageText(coverage, trace, {}, out); });
+  views.Text("coverage", [&](auto& out) { RenderCoverageText(coverage, trace, {{}, out}); });
   views.Json("coverage", [&](auto& out) { RenderCoverageJson(coverage, trace, out); });
 }
 
@@ -264,7 +265,7 @@ void ShowPlans(const Trace& trace, Random& random, Views& views) {
     }
     views.Json("plan", [&](auto& out) { RenderPlanJson(plan, out); });
     views.Json("borrow", [&](auto& out) { RenderBorrowJson(view, trace, out); });
-    views.Text("borrow", [&](auto& out) { RenderBorrowText(view, trace, {}, out); });
+    views.Text("borrow", [&](auto& out) { RenderBorrowText(view, trace, {{}, out}); });
   }
 }
 
@@ -306,7 +307,7 @@ void ShowAll(const Trace& trace, const std::string& text, Random& random) {
   ShowPlans(trace, random, views);
   const auto estimate = EstimateMemory(trace, {.sizes = {1, 7, 4'000'000'000}});
   if (!estimate) return;
-  views.Text("estimate", [&](auto& out) { RenderEstimate(*estimate, {}, out); });
+  views.Text("estimate", [&](auto& out) { RenderEstimate(*estimate, {{}, out}); });
   views.Json("estimate", [&](auto& out) { RenderEstimateJson(*estimate, out); });
 }
 

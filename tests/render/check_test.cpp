@@ -10,8 +10,7 @@
 #include <string>
 
 #include "libgraphkit/render/check/check.h"
-#include "libgraphkit/render/check/names.h"
-#include "libgraphkit/render/printable.h"
+#include "libgraphkit/render/text_layout.h"
 #include "tests/render/sample_gate.h"
 
 namespace graphkit {
@@ -27,7 +26,7 @@ std::string Rendered(Render render) {
 }
 
 std::string Text(const GateRun& run) {
-  return Rendered([&](std::ostream& out) { RenderCheckText(run, {}, out); });
+  return Rendered([&](std::ostream& out) { RenderCheckText(run, {{}, out}); });
 }
 std::string Json(const GateRun& run) {
   return Rendered([&](std::ostream& out) { RenderCheckJson(run, out); });

@@ -59,7 +59,7 @@ Report ReportWith(Bytes deferred, int findings) {
 std::string Text(const Trace& before, const Trace& after, const TextStyle& style = {}) {
   std::ostringstream out;
   const TraceDiff diff = DiffTraces(before, ReportWith(1024, 1), after, ReportWith(2048, 2));
-  RenderDiffText(diff, {before, "a.json"}, {after, "b.json"}, style, out);
+  RenderDiffText(diff, {before, "a.json"}, {after, "b.json"}, {style, out});
   return out.str();
 }
 
@@ -83,7 +83,7 @@ different: 0 of 1 graph equal, findings differ
 TEST_CASE("equal traces are said to be equal") {
   const Trace trace = Before();
   std::ostringstream out;
-  RenderDiffText(DiffTraces(trace, {}, trace, {}), {trace, "a.json"}, {trace, "a.json"}, {}, out);
+  RenderDiffText(DiffTraces(trace, {}, trace, {}), {trace, "a.json"}, {trace, "a.json"}, {{}, out});
   CHECK(out.str() == "before: a.json, after: a.json\n\nequal: 1 of 1 graph equal\n");
 }
 

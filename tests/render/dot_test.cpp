@@ -14,8 +14,7 @@
 #include "libgraphkit/compare/diff.h"
 #include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/render/diff/diff.h"
-#include "libgraphkit/render/dot/colours.h"
-#include "libgraphkit/render/dot/labels.h"
+#include "libgraphkit/render/dot/drawing.h"
 
 namespace graphkit {
 

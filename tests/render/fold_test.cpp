@@ -1,4 +1,4 @@
-#include "libgraphkit/render/dot/fold.h"
+#include "libgraphkit/render/dot/dot.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "libgraphkit/render/analyze/memory_bill.h"
+#include "libgraphkit/render/analyze/analyze.h"
 
 #include <doctest/doctest.h>
 
@@ -23,7 +23,7 @@ TEST_CASE("a bill is a table, cut at the limit") {
   std::ostringstream out;
   const Trace trace = SampleTrace();
   const auto bills = BillMemory(trace, SampleReport(), BillBy::kBlock);
-  RenderBills(trace, bills, BillBy::kBlock, {.top = 1}, out);
+  RenderBills(trace, bills, BillBy::kBlock, {{.top = 1}, out});
   CHECK(out.str() == R"(
 Memory of graph 0 "step" by block
   bytes  blocks  never freed  reuse  block

@@ -1,4 +1,4 @@
-#include "libgraphkit/render/printable.h"
+#include "libgraphkit/render/text_layout.h"
 
 #include <doctest/doctest.h>
 

@@ -2,8 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include "libgraphkit/render/printable.h"
-
 namespace graphkit {
 
 namespace {

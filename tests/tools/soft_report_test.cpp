@@ -18,7 +18,7 @@ std::vector<SoftFunction> Functions() {
 
 std::string Text(std::optional<SoftList> list) {
   std::ostringstream out;
-  RenderSoftText({{"libcudart.so.13", Functions()}, {"libcupti.so.13", {}}}, list, {}, out);
+  RenderSoftText({{"libcudart.so.13", Functions()}, {"libcupti.so.13", {}}}, list, {{}, out});
   return out.str();
 }
 

@@ -35,7 +35,7 @@ scripts(diff_script "${DIFF_SCRIPTS}")
 foreach(asset page style script diff_page diff_script)
   literal(${asset} "${${asset}}")
 endforeach()
-file(WRITE "${OUT}" "#include \"libgraphkit/render/report/page.h\"
+file(WRITE "${OUT}" "#include \"libgraphkit/render/report/html.h\"
 
 namespace graphkit {
 

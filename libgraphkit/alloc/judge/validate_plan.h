@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/model/plan.h"
 #include "libgraphkit/model/plan_problem.h"
 
 namespace graphkit {

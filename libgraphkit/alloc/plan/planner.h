@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 
-#include "libgraphkit/model/plan.h"
 #include "libgraphkit/model/plan_problem.h"
 
 namespace graphkit {

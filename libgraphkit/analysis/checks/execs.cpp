@@ -3,7 +3,7 @@
 
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/order/shape.h"
-#include "libgraphkit/model/graph_places.h"
+#include "libgraphkit/model/graph_versions.h"
 #include "libgraphkit/model/names.h"
 
 namespace graphkit {

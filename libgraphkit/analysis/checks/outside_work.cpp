@@ -1,6 +1,6 @@
 // Checks of work outside of graphs that shares memory with them.
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/model/access_overlap.h"
+#include "libgraphkit/model/memory.h"
 
 namespace graphkit {
 namespace {

@@ -1,8 +1,8 @@
 // Checks of programs that could be simpler or faster: the shape of their graphs, and the time that
 // captures take on the host.
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/interval.h"
 #include "libgraphkit/model/node_versions.h"
-#include "libgraphkit/overlaps.h"
 
 namespace graphkit {
 namespace {

@@ -1,6 +1,6 @@
 // Checks of memory that launches without order use.
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/model/access_overlap.h"
+#include "libgraphkit/model/memory.h"
 
 namespace graphkit {
 namespace {

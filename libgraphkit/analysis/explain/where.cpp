@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "libgraphkit/analysis/memory/memory_bill.h"
-#include "libgraphkit/model/access_overlap.h"
-#include "libgraphkit/model/node_changes.h"
+#include "libgraphkit/model/memory.h"
+#include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
 namespace {

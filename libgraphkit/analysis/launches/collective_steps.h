@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/model/rank_collectives.h"
+#include "libgraphkit/model/rank_report.h"
 
 namespace graphkit {
 

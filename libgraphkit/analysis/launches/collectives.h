@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "libgraphkit/model/finding.h"
-#include "libgraphkit/model/rank_collectives.h"
+#include "libgraphkit/model/rank_report.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {

@@ -14,7 +14,7 @@
 #include "libgraphkit/analysis/memory/memory_facts.h"
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/naming.h"
-#include "libgraphkit/model/node_changes.h"
+#include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
 namespace {

@@ -6,7 +6,7 @@
 #include "libgraphkit/analysis/memory/lifetimes.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/model/graph_versions.h"
-#include "libgraphkit/model/node_changes.h"
+#include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "libgraphkit/analysis/memory/memory_facts.h"
 #include "libgraphkit/analysis/names/naming.h"
-#include "libgraphkit/model/access_overlap.h"
+#include "libgraphkit/model/memory.h"
 #include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {

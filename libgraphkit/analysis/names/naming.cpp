@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "libgraphkit/demangle.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/printable.h"
 
 namespace graphkit {
 namespace {

@@ -4,8 +4,7 @@
 #include <array>
 
 #include "libgraphkit/analysis/names/call_site.h"
-#include "libgraphkit/demangle.h"
-#include "libgraphkit/model/edge_data.h"
+#include "libgraphkit/model/graph.h"
 #include "libgraphkit/printable.h"
 
 namespace graphkit {

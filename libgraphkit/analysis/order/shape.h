@@ -7,7 +7,7 @@
 
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/analysis/order/topology.h"
-#include "libgraphkit/model/graph_places.h"
+#include "libgraphkit/model/graph_versions.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {

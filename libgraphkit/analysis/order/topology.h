@@ -11,7 +11,6 @@
 
 #include "libgraphkit/analysis/order/slice.h"
 #include "libgraphkit/group_by.h"
-#include "libgraphkit/model/graph_places.h"
 #include "libgraphkit/model/graph_versions.h"
 #include "libgraphkit/model/trace.h"
 

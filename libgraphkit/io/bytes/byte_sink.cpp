@@ -6,12 +6,10 @@
 #include <zstd.h>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <optional>
 #include <vector>
 
 #include "libgraphkit/temporary_name.h"

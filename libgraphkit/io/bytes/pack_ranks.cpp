@@ -1,18 +1,67 @@
 #include "libgraphkit/io/bytes/pack_ranks.h"
 
-#include <array>
-#include <cstdint>
 #include <cstring>
 #include <type_traits>
 #include <utility>
-#include <vector>
-
-#include "libgraphkit/fields.h"
-#include "libgraphkit/ids.h"
 
 namespace graphkit {
 
 namespace {
+
+// Converts to a field of any type, where no value is needed.
+struct AnyField {
+  template <typename T>
+  operator T&() const& noexcept;
+  template <typename T>
+  operator T&&() const&& noexcept;
+};
+
+constexpr size_t kMostFields = 40;
+
+template <typename T, size_t... kIndex>
+constexpr bool HasFields(std::index_sequence<kIndex...>) {
+  return requires { T{(void(kIndex), AnyField())...}; };
+}
+template <typename T, size_t kMost = kMostFields>
+constexpr size_t CountFields() {
+  if constexpr (kMost == 0 || HasFields<T>(std::make_index_sequence<kMost>())) {
+    return kMost;
+  } else {
+    return CountFields<T, kMost - 1>();
+  }
+}
+
+#define GRAPHKIT_FIELDS(count, ...) \
+  if constexpr (kCount == count) {  \
+    auto& [__VA_ARGS__] = value;    \
+    visit(__VA_ARGS__);             \
+  }
+#define GRAPHKIT_F10 f0, f1, f2, f3, f4, f5, f6, f7, f8, f9
+#define GRAPHKIT_F37                                                                            \
+  GRAPHKIT_F10, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19, f20, f21, f22, f23, f24, f25, \
+      f26, f27, f28, f29, f30, f31, f32, f33, f34, f35, f36
+
+// Calls visit(field, …) with all fields of an aggregate without bases: a struct that gains a field
+// is packed as before, unless no struct had so many.
+template <typename T>
+void VisitFields(T& value, auto&& visit) {
+  constexpr size_t kCount = CountFields<T>();
+  static_assert((kCount >= 2 && kCount < 10) || kCount == 12 || kCount == 13 || kCount >= 39,
+                "needs a line below for that many fields");
+  GRAPHKIT_FIELDS(2, f0, f1)
+  GRAPHKIT_FIELDS(3, f0, f1, f2)
+  GRAPHKIT_FIELDS(4, f0, f1, f2, f3)
+  GRAPHKIT_FIELDS(5, f0, f1, f2, f3, f4)
+  GRAPHKIT_FIELDS(6, f0, f1, f2, f3, f4, f5)
+  GRAPHKIT_FIELDS(7, f0, f1, f2, f3, f4, f5, f6)
+  GRAPHKIT_FIELDS(8, f0, f1, f2, f3, f4, f5, f6, f7)
+  GRAPHKIT_FIELDS(9, f0, f1, f2, f3, f4, f5, f6, f7, f8)
+  GRAPHKIT_FIELDS(12, GRAPHKIT_F10, f10, f11)
+  GRAPHKIT_FIELDS(13, GRAPHKIT_F10, f10, f11, f12)
+  GRAPHKIT_FIELDS(39, GRAPHKIT_F37, f37, f38)
+  GRAPHKIT_FIELDS(40, GRAPHKIT_F37, f37, f38, f39)
+}
+#undef GRAPHKIT_FIELDS
 
 // Values to bytes, or back. Bytes that don't fit leave `ok` false, and values that are empty.
 class Archive {

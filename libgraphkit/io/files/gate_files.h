@@ -29,7 +29,6 @@
 #include <vector>
 
 #include "libgraphkit/model/gate.h"
-#include "libgraphkit/model/gate_config.h"
 #include "libgraphkit/result.h"
 
 namespace graphkit {

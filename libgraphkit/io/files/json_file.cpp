@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <memory>
-#include <vector>
 
 #include "libgraphkit/checked_number.h"
 #include "libgraphkit/io/bytes/file_bytes.h"
@@ -39,21 +37,10 @@ std::string Joined(const std::vector<std::string>& words) {
 }  // namespace
 
 Result<std::string> ReadSmallFile(const std::string& path) {
-  const auto named = [&](Error error) {
-    error.file = path;
-    return error;
-  };
-  const Result<std::unique_ptr<ByteSource>> source = OpenFile(path);
-  if (!source) return named(source.error());
-  std::string text;
-  std::vector<char> buffer(1 << 16);
-  for (;;) {
-    const Result<size_t> count = (*source)->Read(buffer);
-    if (!count) return named(count.error());
-    text.append(buffer.data(), *count);
-    if (text.size() > kLargest) return named({.message = "too large to be one"});
-    if (*count < buffer.size()) return text;
-  }
+  const Result<FileBytes> file = ReadFile(path);
+  if (!file) return file.error();
+  if (file->text.size() <= kLargest) return std::string(file->text);
+  return Error{.message = "too large to be one", .file = path};
 }
 
 Result<Json> ParseJson(const std::string& text, const std::string& file) {

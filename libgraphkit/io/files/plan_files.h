@@ -17,7 +17,7 @@ namespace graphkit {
 //
 // A file may be wrong in any way. What is read holds together: each placement lies in an arena that
 // is there and within its peak, each arena has as many blocks as it says, and nothing wraps.
-// Whether it is a plan of a certain trace is PlanFits's to say
+// PlanFits tells if it is a plan of a certain trace
 // (libgraphkit/alloc/judge/validate.h). The proofs are left: a replay of a plan looks for itself.
 Result<PlannedMemory> ReadPlan(const std::string& path);
 // The same of the file's text; errors name `file`.

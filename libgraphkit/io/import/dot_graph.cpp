@@ -2,7 +2,7 @@
 #include <unordered_map>
 
 #include "libgraphkit/io/import/dot_graph.h"
-#include "libgraphkit/io/import/formats.h"
+#include "libgraphkit/io/import/file_format.h"
 
 namespace graphkit {
 namespace {

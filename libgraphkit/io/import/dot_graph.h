@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/io/import/graph_draft.h"
+#include "libgraphkit/io/import/trace_maker.h"
 #include "libgraphkit/result.h"
 
 namespace graphkit {

@@ -1,9 +1,7 @@
 #include "libgraphkit/io/bytes/file_bytes.h"
-#include "libgraphkit/io/import/formats.h"
+#include "libgraphkit/io/import/file_format.h"
 
 #include <cmath>
-#include <string>
-#include <utility>
 
 #include <simdjson.h>
 

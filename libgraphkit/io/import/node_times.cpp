@@ -1,6 +1,5 @@
 #include "libgraphkit/io/import/node_times.h"
 
-#include <algorithm>
 #include <limits>
 
 namespace graphkit {
@@ -31,11 +30,10 @@ void NodeTimes::MakeGraphs(TraceMaker& make) const {
   for (const auto& [tool_id, entry] : nodes_) {
     GraphId& graph = graphs[tool_id >> 32];
     if (!graph) graph = make.AddGraph({}, tool_id >> 32);
-    Node node;
-    node.graph = graph;
-    node.kind = entry.first.kind;
-    node.source = Source::kImported;
-    node.stream = make.Stream(entry.first.device, entry.first.stream);
+    Node node{.graph = graph,
+              .stream = make.Stream(entry.first.device, entry.first.stream),
+              .kind = entry.first.kind,
+              .source = Source::kImported};
     if (node.kind == NodeKind::kKernel) make.SetKernel(node, entry.kernel, entry.first.shape);
     node.duration_ns = entry.timed == 0 ? 0 : entry.total_ns / entry.timed;
     make.AddNode(node, tool_id);

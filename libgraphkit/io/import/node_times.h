@@ -8,10 +8,8 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "libgraphkit/io/import/import.h"
 #include "libgraphkit/io/import/trace_maker.h"
 
 namespace graphkit {

@@ -1,34 +1,115 @@
-#include "libgraphkit/io/import/formats.h"
+#include "libgraphkit/io/import/file_format.h"
 
-#include <algorithm>
-#include <map>
-#include <string>
-#include <unordered_map>
-#include <utility>
-#include <vector>
+#include <sqlite3.h>
 
 #include "libgraphkit/checked_number.h"
 #include "libgraphkit/io/import/node_times.h"
-#include "libgraphkit/io/import/sqlite.h"
 
 namespace graphkit {
 namespace {
+
+// A SQLite database in memory, read by queries.
+class SqliteRows {
+ public:
+  SqliteRows(sqlite3* database, const std::string& query);
+  bool Next();  // false: no more rows, or an error
+  bool failed() const { return failed_; }
+  int64_t Integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
+  uint64_t Natural(int column) const { return static_cast<uint64_t>(Integer(column)); }
+  std::string_view Text(int column) const;
+
+ private:
+  std::unique_ptr<sqlite3_stmt, decltype(&sqlite3_finalize)> statement_{nullptr, &sqlite3_finalize};
+  bool failed_ = false;
+};
+
+// Reads bytes that stay where they are; nothing is written.
+class SqliteDatabase {
+ public:
+  static Result<SqliteDatabase> Open(std::string_view bytes);
+
+  bool HasColumn(const std::string& table, const std::string& column) const;
+  bool HasTable(const std::string& table) const;
+  // `query` is made of constants only. Each value is bound to nothing: there are no parameters.
+  SqliteRows Query(const std::string& query) const { return {database_.get(), query}; }
+
+ private:
+  explicit SqliteDatabase(sqlite3* database) : database_(database, &sqlite3_close) {}
+
+  std::unique_ptr<sqlite3, decltype(&sqlite3_close)> database_;
+};
+
+constexpr int kStepsBetweenLooks = 1'000'000;  // of SQLite's machine
+constexpr int64_t kMostLooks = 20'000;
+
+// Ends a query that a damaged schema lets run for ever.
+int CountLooks(void* looks) { return ++*static_cast<int64_t*>(looks) > kMostLooks ? 1 : 0; }
+
+SqliteRows::SqliteRows(sqlite3* database, const std::string& query) {
+  sqlite3_stmt* statement = nullptr;
+  failed_ = sqlite3_prepare_v2(database, query.c_str(), static_cast<int>(query.size()), &statement,
+                               nullptr) != SQLITE_OK;
+  statement_.reset(statement);
+}
+
+bool SqliteRows::Next() {
+  if (failed_ || !statement_) return false;
+  const int status = sqlite3_step(statement_.get());
+  failed_ = status != SQLITE_ROW && status != SQLITE_DONE;
+  return status == SQLITE_ROW;
+}
+
+std::string_view SqliteRows::Text(int column) const {
+  const unsigned char* text = sqlite3_column_text(statement_.get(), column);
+  if (!text) return {};
+  return {reinterpret_cast<const char*>(text),
+          static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column))};
+}
+
+Result<SqliteDatabase> SqliteDatabase::Open(std::string_view bytes) {
+  sqlite3* opened = nullptr;
+  const int status = sqlite3_open_v2(":memory:", &opened, SQLITE_OPEN_READWRITE, nullptr);
+  SqliteDatabase database(opened);
+  if (status != SQLITE_OK) {
+    return Error{.message = "SQLite can't be started", .kind = Error::Kind::kSystem};
+  }
+  sqlite3_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(opened, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_limit(opened, SQLITE_LIMIT_LENGTH, 64 << 20);
+  static thread_local int64_t looks = 0;
+  looks = 0;
+  sqlite3_progress_handler(opened, kStepsBetweenLooks, CountLooks, &looks);
+  auto* data = reinterpret_cast<unsigned char*>(const_cast<char*>(bytes.data()));
+  const auto size = static_cast<sqlite3_int64>(bytes.size());
+  const int loaded =
+      sqlite3_deserialize(opened, "main", data, size, size, SQLITE_DESERIALIZE_READONLY);
+  if (loaded != SQLITE_OK || !database.HasTable("sqlite_master")) {
+    return Error{.message = "not a sound SQLite database",
+                 .hint = "export it again: nsys export --type sqlite"};
+  }
+  return database;
+}
+
+bool SqliteDatabase::HasTable(const std::string& table) const {
+  if (table == "sqlite_master") {
+    SqliteRows rows = Query("SELECT count(*) FROM sqlite_master");
+    return rows.Next();
+  }
+  return Query("SELECT 1 FROM sqlite_master WHERE type='table' AND name='" + table + "'").Next();
+}
+
+bool SqliteDatabase::HasColumn(const std::string& table, const std::string& column) const {
+  return Query("SELECT 1 FROM pragma_table_info('" + table + "') WHERE name='" + column + "'")
+      .Next();
+}
 
 // ENUM_CUDA_MEM_KIND and ENUM_CUDA_DEV_MEM_EVENT_OPER of the export.
 constexpr int64_t kAllocate = 0;
 constexpr int64_t kFree = 1;
 
 PoolKind KindOfMemory(int64_t kind) {
-  switch (kind) {
-    case 0:  // pageable
-    case 1:  // pinned
-      return PoolKind::kHost;
-    case 4:
-    case 6:
-      return PoolKind::kManaged;
-    default:
-      return PoolKind::kDevice;
-  }
+  if (kind == 0 || kind == 1) return PoolKind::kHost;  // pageable, pinned
+  return kind == 4 || kind == 6 ? PoolKind::kManaged : PoolKind::kDevice;
 }
 
 // A number that is no device isn't another one: TraceMaker takes it for unknown.
@@ -115,8 +196,7 @@ class ExportReader {
 
   void ReadWork(const std::string& table, NodeKind kind) {
     if (!db_.HasTable(table)) return;
-    ForEach(Select(table, {"count(*)"}),
-            [&](const SqliteRows& row) { work_ += static_cast<uint64_t>(row.Integer(0)); });
+    ForEach(Select(table, {"count(*)"}), [&](const SqliteRows& row) { work_ += row.Natural(0); });
     if (!db_.HasColumn(table, "graphNodeId")) return;
     std::vector<std::string> columns = {"t.graphNodeId", "t.\"end\"-t.start"};
     for (const char* column : {"deviceId", "streamId"}) columns.push_back(Column(table, column));
@@ -131,18 +211,17 @@ class ExportReader {
     }
     columns.push_back(join.empty() ? "NULL" : "s.value");
     const auto take = [&](const SqliteRows& row) {
-      NodeRun run;
-      run.tool_id = static_cast<uint64_t>(row.Integer(0));
-      run.kind = kind;
-      run.duration_ns = static_cast<uint64_t>(std::max<int64_t>(0, row.Integer(1)));
-      run.device = Device(row.Integer(2));
-      run.stream = static_cast<uint64_t>(row.Integer(3));
+      NodeRun run{.tool_id = row.Natural(0),
+                  .kind = kind,
+                  .kernel = row.Text(11),
+                  .stream = row.Natural(3),
+                  .device = Device(row.Integer(2)),
+                  .duration_ns = static_cast<uint64_t>(std::max<int64_t>(0, row.Integer(1)))};
       for (int i = 0; i < 3; ++i) {
         run.shape.grid[i] = Saturate<uint32_t>(row.Integer(4 + i));
         run.shape.block[i] = Saturate<uint32_t>(row.Integer(7 + i));
       }
       run.shape.shared_bytes = Saturate<uint32_t>(row.Integer(10));
-      run.kernel = row.Text(11);
       times_.Add(run);
     };
     ForEach(Select(table, columns, join) +
@@ -163,16 +242,15 @@ class ExportReader {
     ForEach(Select(kMemory, columns) + " ORDER BY t.start", [&](const SqliteRows& row) {
       const int64_t operation = row.Integer(1);
       if (operation != kAllocate && operation != kFree) return;
-      Moment moment;
-      moment.time = row.Integer(0);
-      moment.what = operation == kAllocate ? Moment::What::kAllocate : Moment::What::kFree;
-      moment.address = static_cast<uint64_t>(row.Integer(2));
-      moment.size = static_cast<uint64_t>(std::max<int64_t>(0, row.Integer(3)));
-      moment.kind = KindOfMemory(row.Integer(4));
-      moment.device = Device(row.Integer(5));
-      moment.pool = static_cast<uint64_t>(row.Integer(6));
-      moment.stream = static_cast<uint64_t>(row.Integer(7));
-      moments_.push_back(moment);
+      moments_.push_back(
+          {.time = row.Integer(0),
+           .what = operation == kAllocate ? Moment::What::kAllocate : Moment::What::kFree,
+           .address = row.Natural(2),
+           .size = static_cast<uint64_t>(std::max<int64_t>(0, row.Integer(3))),
+           .kind = KindOfMemory(row.Integer(4)),
+           .pool = row.Natural(6),
+           .device = Device(row.Integer(5)),
+           .stream = row.Natural(7)});
     });
   }
 
@@ -182,14 +260,12 @@ class ExportReader {
         "t.start", "t.graphId", Column(kLaunches, "graphExecId"), Column(kLaunches, "deviceId"),
         Column(kLaunches, "streamId")};
     ForEach(Select(kLaunches, columns) + " ORDER BY t.start", [&](const SqliteRows& row) {
-      Moment moment;
-      moment.time = row.Integer(0);
-      moment.what = Moment::What::kLaunch;
-      moment.graph = static_cast<uint64_t>(row.Integer(1));
-      moment.exec = static_cast<uint64_t>(row.Integer(2));
-      moment.device = Device(row.Integer(3));
-      moment.stream = static_cast<uint64_t>(row.Integer(4));
-      moments_.push_back(moment);
+      moments_.push_back({.time = row.Integer(0),
+                          .what = Moment::What::kLaunch,
+                          .graph = row.Natural(1),
+                          .exec = row.Natural(2),
+                          .device = Device(row.Integer(3)),
+                          .stream = row.Natural(4)});
     });
   }
 
@@ -201,19 +277,15 @@ class ExportReader {
     if (processes_ > 1 && db_.HasColumn(kCalls, "globalTid")) {
       query += " AND (t.globalTid & ~16777215)=" + std::to_string(process_ & ~int64_t{0xffffff});
     }
-    ForEach(query + " GROUP BY s.value", [&](const SqliteRows& row) {
-      calls_.Take(row.Text(0), static_cast<uint64_t>(row.Integer(1)));
-    });
+    ForEach(query + " GROUP BY s.value",
+            [&](const SqliteRows& row) { calls_.Take(row.Text(0), row.Natural(1)); });
   }
 
   void Take(const Moment& moment, TraceMaker* make) {
     if (moment.what == Moment::What::kLaunch) {
       Launch(moment, make);
     } else if (moment.what == Moment::What::kAllocate) {
-      Block block;
-      block.address = moment.address;
-      block.size = moment.size;
-      block.pool = PoolOf(moment, make);
+      Block block{.address = moment.address, .size = moment.size, .pool = PoolOf(moment, make)};
       if (moment.pool != 0) block.stream = make->Stream(moment.device, moment.stream);
       const BlockId id = make->AddBlock(block);
       ++allocations_;
@@ -237,11 +309,8 @@ class ExportReader {
     ExecId& exec = execs_[moment.exec != 0 ? moment.exec : moment.graph];
     if (!exec) {
       exec = ExecId(make->trace.execs.size());
-      Exec made;
-      made.graph = graph;
-      made.tool_id = moment.exec;
-      made.created = make->Next();
-      make->trace.execs.push_back(made);
+      make->trace.execs.push_back(
+          {.graph = graph, .tool_id = moment.exec, .created = make->Next()});
     }
     const StreamId stream = make->Stream(moment.device, moment.stream);
     make->trace.launches.push_back({exec, stream, make->Next()});

@@ -1,4 +1,4 @@
-#include "libgraphkit/io/import/formats.h"
+#include "libgraphkit/io/import/file_format.h"
 
 namespace graphkit {
 

@@ -1,15 +1,8 @@
-#include "libgraphkit/io/import/formats.h"
+#include "libgraphkit/io/import/file_format.h"
 
-#include <array>
 #include <charconv>
-#include <optional>
-#include <string>
-#include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "libgraphkit/io/bytes/csv_reader.h"
-#include "libgraphkit/io/import/trace_maker.h"
 
 namespace graphkit {
 namespace {
@@ -99,12 +92,9 @@ class LogReader {
   }
 
   void Allocate(uint64_t pointer, Bytes size, uint64_t stream) {
-    Block block;
-    block.address = pointer;
-    block.size = size;
-    block.pool = pool_;
-    block.stream = make_.Stream(0, stream);
-    const BlockId id = make_.AddBlock(block);
+    const StreamId on = make_.Stream(0, stream);
+    const BlockId id =
+        make_.AddBlock({.address = pointer, .size = size, .pool = pool_, .stream = on});
     const auto [at, added] = live_.insert_or_assign(pointer, id);
     if (!added) ++unknown_frees_;  // what lay there was freed without a row
   }
@@ -122,13 +112,12 @@ class LogReader {
   }
 
   void Fail(std::string_view thread, uint64_t stream) {
-    Failure failure;
-    failure.call = make_.Intern("rmm allocate");
-    failure.error = kErrorMemoryAllocation;
-    failure.thread = make_.Thread(static_cast<int64_t>(Number(thread).value_or(0)));
-    failure.stream = make_.Stream(0, stream);
-    failure.seq = make_.Next();
-    make_.trace.failures.push_back(failure);
+    make_.trace.failures.push_back(
+        {.call = make_.Intern("rmm allocate"),
+         .error = kErrorMemoryAllocation,
+         .thread = make_.Thread(static_cast<int64_t>(Number(thread).value_or(0))),
+         .stream = make_.Stream(0, stream),
+         .seq = make_.Next()});
     ++failures_;
   }
 

@@ -1,5 +1,5 @@
-// Makes traces for the importers: a place for each record, ids by what other tools name things
-// with, and times.
+// The result of reading another tool's file. Each format has one file in this folder, and a row in
+// file_format.cpp.
 #pragma once
 
 #include <array>
@@ -10,10 +10,42 @@
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/io/import/import.h"
+#include "libgraphkit/model/graph.h"
 #include "libgraphkit/model/trace.h"
+#include "libgraphkit/result.h"
 
 namespace graphkit {
+
+// How long a node of a graph ran, summed over its launches.
+struct NodeTime {
+  uint64_t tool_id = 0;   // graph id << 32 | node id, as CUPTI has it
+  std::string name;       // of the kernel; empty: none
+  uint64_t launches = 0;  // with a duration
+  uint64_t total_ns = 0;
+  bool operator==(const NodeTime&) const = default;
+};
+
+// PyTorch's record of a graph's node: where it was launched, and how it was marked.
+struct NodeOrigin {
+  uint64_t tool_id = 0;
+  StackId stack = {};
+  std::string label = {};
+  bool operator==(const NodeOrigin&) const = default;
+};
+
+// A file as a trace, and keys for joining it with other files.
+struct Imported {
+  Trace trace;
+  std::map<NodeId, uint64_t> tool_ids;  // of nodes that have one
+  std::vector<NodeTime> times;          // profiles: of graphs' nodes
+  std::vector<NodeOrigin> origins;      // torch-nodes
+};
+
+// "1 graph, 2 nodes, 1 edge".
+std::string CountsOf(const Trace& trace);
+
+// Makes traces for the importers: a place for each record, ids by what other tools name things
+// with, and times.
 
 // cudaErrorMemoryAllocation (driver_types.h), for tools that say "out of memory" in words.
 inline constexpr int32_t kErrorMemoryAllocation = 2;
@@ -81,5 +113,47 @@ class TraceMaker {
   std::map<uint64_t, EventId> events_;
   std::map<std::array<uint32_t, 7>, uint32_t> shapes_;
 };
+
+// A graph as another tool lists it: nodes in any order, edges by their numbers. It becomes part of
+// a trace with the nodes in an order that the edges allow, close to the listed one.
+
+// The kind that tools call so: "MemAlloc", "event_record", "Child graph node"; kUnknown: none.
+NodeKind KindNamed(std::string_view name);
+// A name in upper case, without spaces and underscores, and without "node" at its end.
+std::string WordOf(std::string_view name);
+
+struct DraftNode {
+  NodeKind kind = NodeKind::kUnknown;
+  ConditionalType conditional = ConditionalType::kUnknown;  // conditional nodes
+  std::string kernel;                                       // its name; kernel nodes
+  LaunchShape shape;
+  uint64_t tool_id = 0;  // 0: unknown
+  uint64_t event = 0;    // its handle; event nodes
+  std::string label;     // of a host node, the function that it calls
+};
+
+struct DraftEdge {
+  uint32_t from = 0;
+  uint32_t to = 0;
+  uint8_t from_port = kPortDefault;
+  uint8_t to_port = 0;
+  EdgeType type = EdgeType::kDefault;
+  auto operator<=>(const DraftEdge&) const = default;
+};
+
+struct GraphDraft {
+  std::string name;
+  uint64_t tool_id = 0;
+  std::vector<DraftNode> nodes;
+  std::vector<DraftEdge> edges;
+};
+
+struct DraftedGraph {
+  GraphId graph;
+  std::vector<NodeId> nodes;  // by their numbers in the draft
+};
+
+// An error when the edges go round in a circle. An edge that is listed twice is made once.
+Result<DraftedGraph> AddDraft(const GraphDraft& draft, TraceMaker& make);
 
 }  // namespace graphkit

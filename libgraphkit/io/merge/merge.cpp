@@ -1,13 +1,9 @@
 #include "libgraphkit/io/merge/merge.h"
 
-#include <algorithm>
-#include <deque>
 #include <limits>
-#include <optional>
-#include <utility>
+#include <span>
 
 #include "libgraphkit/io/merge/merge_parts.h"
-#include "libgraphkit/io/merge/same_process.h"
 #include "libgraphkit/io/trace/record_rows.h"
 
 namespace graphkit {
@@ -141,14 +137,11 @@ class Merger {
     return {};
   }
 
-  // Allocations that both saw tell how the clocks differ, and none of those comes before its
-  // counterpart.
-  Result<void> AlignClocks() {
-    MergeSource& base = sources_[0];
-    const std::optional<int64_t> origin = WallOffset(TraceOf(base));
-    base.moved.shift = 0;
-    for (MergeSource& source : sources_) {
-      if (&source == &base) continue;
+  // By the wall clock.
+  void ShiftToFirst() {
+    const std::optional<int64_t> origin = WallOffset(TraceOf(sources_[0]));
+    sources_[0].moved.shift = 0;
+    for (MergeSource& source : std::span(sources_).subspan(1)) {
       const std::optional<int64_t> offset = WallOffset(TraceOf(source));
       if (offset && origin) source.moved.shift = *offset - *origin;
       const bool timed = offset.has_value() && origin.has_value();
@@ -157,6 +150,13 @@ class Merger {
                         source.input->name);
       }
     }
+  }
+
+  // Allocations that both saw tell how the clocks differ, and none of those comes before its
+  // counterpart.
+  Result<void> AlignClocks() {
+    ShiftToFirst();
+    const MergeSource& base = sources_[0];
     if (!snapshot_ || snapshot_ == &base) return {};
     const Trace& mine = TraceOf(*snapshot_);
     const std::map<BlockId, BlockId> same = SameDriverBlocks(mine, TraceOf(base), &not_joined_);

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/io/import/import.h"
+#include "libgraphkit/io/import/trace_maker.h"
 
 namespace graphkit {
 

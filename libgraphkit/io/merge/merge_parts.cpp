@@ -1,18 +1,70 @@
 #include "libgraphkit/io/merge/merge_parts.h"
 
-#include <algorithm>
-#include <limits>
-#include <optional>
-#include <utility>
+#include <cstdlib>
 
-#include "libgraphkit/demangle.h"
 #include "libgraphkit/io/import/range_map.h"
 #include "libgraphkit/model/node_versions.h"
 #include "libgraphkit/model/segment_memory.h"
 #include "libgraphkit/model/tool_ids.h"
+#include "libgraphkit/printable.h"
 
 namespace graphkit {
 namespace {
+
+constexpr int64_t kOneSecond = 1'000'000'000;
+constexpr int64_t kApart = kOneSecond;         // clocks of one machine differ by less
+constexpr int64_t kJitter = kOneSecond / 100;  // delays of one process by less
+constexpr size_t kEnough = 4;                  // delays, to judge them
+
+constexpr const char* kApartHint =
+    "merge joins files of one process; graphkit analyze takes traces of several";
+
+bool IsDriver(const Trace& trace, const Block& block) {
+  return !block.segment && block.pool && trace[block.pool].kind == PoolKind::kDevice;
+}
+
+int64_t MedianOf(std::vector<int64_t> numbers) {
+  const auto middle = numbers.begin() + std::ssize(numbers) / 2;
+  std::ranges::nth_element(numbers, middle);
+  return *middle;
+}
+
+// True when most are as long as the others.
+bool Agree(const std::vector<int64_t>& differences) {
+  const int64_t median = MedianOf(differences);
+  const auto near = std::ranges::count_if(differences, [&](int64_t difference) {
+    return difference > median - kJitter && difference < median + kJitter;
+  });
+  return 4 * near >= 3 * std::ssize(differences);
+}
+
+std::string SecondsText(int64_t ns) {
+  return FormatCount(static_cast<uint64_t>(ns / kOneSecond)) + " s";
+}
+
+// Why they can't be of one process; empty: they may be.
+std::string Contradiction(const ProcessEvidence& evidence, const std::string& trace) {
+  const bool most = 2 * evidence.seen > evidence.segments;
+  if (evidence.whole && evidence.saw_driver && evidence.segments > 0 && !most) {
+    return FormatCount(evidence.seen) + " of its " + FormatCount(evidence.segments) +
+           " segments are memory that the driver gave there";
+  }
+  if (evidence.trace_time && evidence.snapshot_time) {
+    const auto &run = *evidence.trace_time, &history = *evidence.snapshot_time;
+    if (history.end < run.begin - kApart) {
+      return "its history ended " + SecondsText(run.begin - history.end) + " before " + trace +
+             " began";
+    }
+    if (evidence.whole && history.begin > run.end + kApart) {
+      return "its history began " + SecondsText(history.begin - run.end) + " after " + trace +
+             " had ended";
+    }
+  }
+  if (evidence.differences.size() >= kEnough && !Agree(evidence.differences)) {
+    return "its segments have addresses of memory there, but were allocated at other times";
+  }
+  return {};
+}
 
 std::string Named(const char* what, uint32_t id) { return what + std::to_string(id); }
 
@@ -300,6 +352,62 @@ size_t JoinAccesses(std::span<const BlockId> blocks, Trace* trace, NotJoinedList
   }
   ApplyNodeChanges(trace);
   return joined;
+}
+
+Result<void> OfOneProcess(std::span<const MergeInput* const> topologies) {
+  const MergeInput* first = nullptr;
+  for (const MergeInput* input : topologies) {
+    const Process& process = input->imported.trace.process;
+    if (process.device == DeviceKind::kImported) continue;
+    if (first == nullptr) first = input;
+    const Process& known = first->imported.trace.process;
+    if (known.pid == process.pid && known.program == process.program) continue;
+    const auto of = [](const Process& one) {
+      return one.program + " (process " + std::to_string(one.pid) + ")";
+    };
+    return Error{.message = "it is of " + of(process) + ", and " + first->name + " of " + of(known),
+                 .hint = kApartHint,
+                 .file = input->name};
+  }
+  return {};
+}
+
+void CountSeen(const Trace& snapshot, const Trace& trace, ProcessEvidence* evidence) {
+  std::vector<Address> given;
+  for (const Block& block : trace.blocks) {
+    if (IsDriver(trace, block)) given.push_back(block.address);
+  }
+  std::ranges::sort(given);
+  evidence->saw_driver = !given.empty();
+  for (const Block& block : snapshot.blocks) {
+    if (!IsDriver(snapshot, block)) continue;
+    ++evidence->segments;
+    evidence->seen += std::ranges::binary_search(given, block.address);
+  }
+}
+
+Result<std::string> JudgeProcess(const ProcessEvidence& evidence, const ProcessNames& names) {
+  const std::string contradiction = Contradiction(evidence, names.trace);
+  if (!contradiction.empty()) {
+    return Error{.message = "it is of another process than " + names.trace + ": " + contradiction,
+                 .hint = kApartHint,
+                 .file = names.snapshot};
+  }
+  if (evidence.segments > 0 && evidence.seen == evidence.segments) {
+    if (evidence.differences.size() < kEnough) return std::string();
+    const int64_t apart = std::abs(MedianOf(evidence.differences));
+    if (apart < kJitter) return std::string();
+    return names.snapshot + " has the same memory as " + names.trace + ", but " +
+           FormatCount(static_cast<uint64_t>(apart / (kOneSecond / 1000))) +
+           " ms apart: is it of the same process?";
+  }
+  if (evidence.seen == 0) {
+    return "nothing says whether " + names.snapshot + " is of the process of " + names.trace +
+           ": no memory is in both";
+  }
+  return FormatCount(evidence.segments - evidence.seen) + " of the " +
+         FormatCount(evidence.segments) + " segments of " + names.snapshot +
+         " are no memory that the driver gave in " + names.trace + ": is it of the same process?";
 }
 
 }  // namespace graphkit

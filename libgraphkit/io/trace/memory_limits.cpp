@@ -1,7 +1,5 @@
 #include "libgraphkit/io/trace/trace_file.h"
 
-#include <algorithm>
-
 #include "libgraphkit/checked_number.h"
 
 namespace graphkit {

@@ -2,11 +2,8 @@
 
 #include <simdjson.h>
 
-#include <cstring>
-
 #include "libgraphkit/io/record/field_reader.h"
 #include "libgraphkit/io/record/record_types.h"
-#include "libgraphkit/model/names.h"
 
 namespace graphkit {
 namespace {

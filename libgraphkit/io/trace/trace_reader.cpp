@@ -1,11 +1,7 @@
 #include "libgraphkit/io/trace/trace_file.h"
 
-#include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <mutex>
-#include <optional>
-#include <vector>
 
 #include "libgraphkit/io/trace/trace_assembler.h"
 #include "libgraphkit/io/trace/trace_lines.h"

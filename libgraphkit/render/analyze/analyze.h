@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/analysis/launches/coverage.h"
+#include "libgraphkit/analysis/memory/memory_bill.h"
 #include "libgraphkit/model/report.h"
 #include "libgraphkit/model/trace.h"
-#include "libgraphkit/render/analyze/memory_bill.h"
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
@@ -25,19 +26,17 @@ namespace graphkit {
 //
 // Reports are of `trace`; findings of one check and severity stand together, in the order of the
 // report.
-void RenderText(const Report& report, const Trace& trace, const TextStyle& style,
-                std::ostream& out);
+void RenderText(const Report& report, const Trace& trace, const TextOut& out);
 
 // Graphs in full: nodes, edges, memory, and what could share memory. Those that would read the same
 // are one entry; where there are many entries, they are the lines of a table. With more than
 // style.top those with the most bytes.
-void RenderGraphs(const Report& report, const Trace& trace, const TextStyle& style,
-                  std::ostream& out);
+void RenderGraphs(const Report& report, const Trace& trace, const TextOut& out);
 
 // "1.2 MiB of the device (300 KiB to 3 MiB, estimated)".
 std::string ExecRangeText(const ByteRange& range, ExecSource source, DeviceKind device);
 
-// What a proof rests on, as the end of a sentence: "if kernels touch only …".
+// The assumption of a proof, as the end of a sentence: "if kernels touch only …".
 std::string AssumptionText(Assumption assumption);
 
 // The report as JSON, schema "graphkit-analyze", version 1 (docs/cli.md). Keys have a fixed order;
@@ -51,5 +50,16 @@ void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
 
 // The same on one line and without the pairs of "reuse": the HTML report has them as columns.
 void RenderPageJson(const Report& report, const Trace& trace, std::ostream& out);
+
+// Tables of memory, grouped.
+void RenderBills(const Trace& trace, const std::vector<MemoryBill>& bills, BillBy by,
+                 const TextOut& out);
+
+void RenderHeld(const std::vector<HeldLine>& lines, BillBy by, const HeldAt& at,
+                const TextOut& out);
+
+// `graphkit coverage`: the part of a program that runs in graphs, as text and as JSON.
+void RenderCoverageText(const Coverage& coverage, const Trace& trace, const TextOut& out);
+void RenderCoverageJson(const Coverage& coverage, const Trace& trace, std::ostream& out);
 
 }  // namespace graphkit

@@ -1,10 +1,7 @@
-#include "libgraphkit/render/analyze/coverage.h"
-
-#include <array>
+#include "libgraphkit/render/analyze/analyze.h"
 
 #include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/json.h"
-#include "libgraphkit/render/printable.h"
 
 namespace graphkit {
 namespace {
@@ -24,7 +21,7 @@ std::string Launches(uint64_t count, const char* what) {
   return FormatCount(count) + " " + what + (count == 1 ? " launch" : " launches");
 }
 
-void RenderShare(const CoverageShare& share, const TextStyle& style, std::ostream& out) {
+void RenderShare(const CoverageShare& share, const TextOut& out) {
   const WorkCounts &graphs = share.in_graphs, &eager = share.eager;
   out << Table({{"", "in graphs", "eager", "share"},
                 {"kernel launches", FormatCount(graphs.kernels), FormatCount(eager.kernels),
@@ -33,11 +30,11 @@ void RenderShare(const CoverageShare& share, const TextStyle& style, std::ostrea
                  Percent(ShareOf(graphs.copies, eager.copies))},
                 {"bytes copied", FormatBytes(graphs.copied_bytes), FormatBytes(eager.copied_bytes),
                  Percent(ShareOf(graphs.copied_bytes, eager.copied_bytes))}},
-               "lrrr", "  ", style);
+               "lrrr", "  ", out.style);
 }
 
 void RenderRows(const std::string& title, const std::vector<CoverageRow>& rows,
-                const TextStyle& style, std::ostream& out) {
+                const TextOut& out) {
   if (rows.empty()) return;
   const auto row = [](const CoverageRow& of) {
     const CoverageShare& share = of.share;
@@ -45,20 +42,19 @@ void RenderRows(const std::string& title, const std::vector<CoverageRow>& rows,
                    FormatCount(share.in_graphs.kernels), FormatCount(share.eager.kernels),
                    Percent(share.kernels())};
   };
-  out << "\n" << TopTable({title, "in graphs", "eager", "share"}, "lrrr", "  ", style, rows, row);
+  out << "\n";
+  out.TopTable({title, "in graphs", "eager", "share"}, "lrrr", "  ", rows, row);
 }
 
-void RenderKernels(const Coverage& coverage, const Trace& trace, const TextStyle& style,
-                   std::ostream& out) {
+void RenderKernels(const Coverage& coverage, const Trace& trace, const TextOut& out) {
   if (coverage.kernels.empty()) return;
   const auto row = [&trace](const EagerKernel& kernel) {
     return TextRow{FormatCount(kernel.launches),
                    ShortName(Demangle(trace[trace[kernel.kernel].name]), kCoverageColumns),
                    kBecause[static_cast<size_t>(kernel.because)]};
   };
-  out << "\n"
-      << TopTable({"launches", "kernel", "why it is eager"}, "rll", "  ", style, coverage.kernels,
-                  row);
+  out << "\n";
+  out.TopTable({"launches", "kernel", "why it is eager"}, "rll", "  ", coverage.kernels, row);
 }
 
 Json CountsJson(const WorkCounts& counts) {
@@ -81,46 +77,35 @@ Json RowJson(const CoverageRow& row) {
 
 }  // namespace
 
-void RenderCoverageText(const Coverage& coverage, const Trace& trace, const TextStyle& style,
-                        std::ostream& out) {
+void RenderCoverageText(const Coverage& coverage, const Trace& trace, const TextOut& out) {
   if (!coverage.unknown.empty()) {
-    out << Wrapped("", "Coverage: unknown, " + coverage.unknown, style);
+    out.Wrap("", "Coverage: unknown, " + coverage.unknown);
     return;
   }
-  out << Wrapped("",
-                 "Coverage: " + Percent(coverage.share.kernels()) +
-                     " of kernel launches run in graphs, from the first of " +
-                     Launches(coverage.graph_launches, "graph") + " on",
-                 style);
-  RenderShare(coverage.share, style, out);
+  out.Wrap("", "Coverage: " + Percent(coverage.share.kernels()) +
+                   " of kernel launches run in graphs, from the first of " +
+                   Launches(coverage.graph_launches, "graph") + " on");
+  RenderShare(coverage.share, out);
   if (coverage.before.kernels + coverage.before.copies > 0) {
-    out << Wrapped("  ",
-                   "Before that " + Launches(coverage.before.kernels, "kernel") + " and " +
+    out.Wrap("  ", "Before that " + Launches(coverage.before.kernels, "kernel") + " and " +
                        FormatCount(coverage.before.copies) +
-                       (coverage.before.copies == 1 ? " copy" : " copies") + ", which don't count",
-                   style);
+                       (coverage.before.copies == 1 ? " copy" : " copies") + ", which don't count");
   }
   if (coverage.conditional_kernels > 0) {
-    out << Wrapped("  ",
-                   FormatCount(coverage.conditional_kernels) +
-                       " of those in graphs are in bodies of conditionals, counted once a launch",
-                   style);
+    out.Wrap("  ", FormatCount(coverage.conditional_kernels) +
+                       " of those in graphs are in bodies of conditionals, counted once a launch");
   }
   if (coverage.broken_captures > 0) {
-    out << Wrapped("  ",
-                   Counted(coverage.broken_captures, "capture") +
-                       " broke: graphkit check --fail-on capture-invalidated says why",
-                   style);
+    out.Wrap("  ", Counted(coverage.broken_captures, "capture") +
+                       " broke: graphkit check --fail-on capture-invalidated says why");
   }
-  RenderRows("stream", coverage.by_stream, style, out);
-  RenderRows("NVTX range", coverage.by_range, style, out);
-  RenderKernels(coverage, trace, style, out);
+  RenderRows("stream", coverage.by_stream, out);
+  RenderRows("NVTX range", coverage.by_range, out);
+  RenderKernels(coverage, trace, out);
   if (coverage.kernels.empty() && coverage.share.eager.kernels > 0) {
-    out << "\n"
-        << Wrapped("",
-                   "Which kernels these are, in which NVTX ranges, and why they are eager: "
-                   "record with --scope all",
-                   style);
+    out.Paragraph("",
+                  "Which kernels these are, in which NVTX ranges, and why they are eager: "
+                  "record with --scope all");
   }
 }
 

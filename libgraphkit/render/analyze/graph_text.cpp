@@ -8,7 +8,7 @@
 #include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/render/analyze/analyze.h"
-#include "libgraphkit/render/printable.h"
+#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 
@@ -136,19 +136,17 @@ std::string EdgesText(const GraphSummary& graph, const Process& process) {
   return FormatCount(graph.edges) + (kinds.empty() ? "" : ": ") + Listed(kinds);
 }
 
-// What the edges do that wait for no end, by kernels.
-void RenderEarlyLaunches(const GraphSummary& graph, const Trace& trace, const TextStyle& style,
-                         std::ostream& out) {
+// Edges that wait for no end, by kernels.
+void RenderEarlyLaunches(const GraphSummary& graph, const Trace& trace, const TextOut& out) {
   const std::string indent(kLabelColumns + 2, ' ');
-  const size_t shown = Shown(graph.early_launches.size(), style);
+  const size_t shown = out.Shown(graph.early_launches.size());
   for (size_t i = 0; i < shown; ++i) {
     const EarlyLaunches& launches = graph.early_launches[i];
     const Edge& edge = trace[launches.first];
-    out << Wrapped(indent + "- ",
-                   Counted(launches.edges, "edge") + ": " +
-                       EarlyStartText(launches.start, NodeTitle(trace, edge.from, kNameColumns),
-                                      NodeTitle(trace, edge.to, kNameColumns)),
-                   style);
+    out.Wrap(indent + "- ",
+             Counted(launches.edges, "edge") + ": " +
+                 EarlyStartText(launches.start, NodeTitle(trace, edge.from, kNameColumns),
+                                NodeTitle(trace, edge.to, kNameColumns)));
   }
   const size_t left = graph.early_launches.size() - shown;
   if (left > 0)
@@ -195,8 +193,7 @@ std::vector<Figure> MemoryFigures(const LikeGraphs& graphs) {
 }
 
 // Where there is more than one pool: they can't take memory from each other.
-void RenderPools(const GraphSummary& graph, const Trace& trace, const TextStyle& style,
-                 std::ostream& out) {
+void RenderPools(const GraphSummary& graph, const Trace& trace, const TextOut& out) {
   if (graph.pools.size() < 2) return;
   TextRows rows = {{"pool", "blocks", "in all", "peak live", "lower bound"}};
   for (const PoolShare& share : graph.pools) {
@@ -205,21 +202,21 @@ void RenderPools(const GraphSummary& graph, const Trace& trace, const TextStyle&
          FormatBytes(share.peak_live_bytes),
          (share.lower_bound_exact ? "" : "at least ") + FormatBytes(share.lower_bound_bytes)});
   }
-  out << "  pools\n" << Table(rows, "lrrrr", std::string(kLabelColumns + 4, ' '), style);
+  out << "  pools\n" << Table(rows, "lrrrr", std::string(kLabelColumns + 4, ' '), out.style);
 }
 
-void RenderMemory(const LikeGraphs& graphs, const TextStyle& style, std::ostream& out) {
+void RenderMemory(const LikeGraphs& graphs, const TextOut& out) {
   const GraphSummary& graph = *graphs.first;
   if (!graph.unknown_memory.empty()) {
     const std::string text = "unknown: " + Printable(graph.unknown_memory);
-    out << Wrapped(Label("memory"), text, style);
+    out.Wrap(Label("memory"), text);
     return;
   }
   if (graph.blocks == 0) return;
   out << Label("memory") << Counted(graph.blocks, "block") << ", " << FormatBytes(graph.total_bytes)
       << " in all\n";
   const std::vector<Figure> figures = MemoryFigures(graphs);
-  const bool bars = style.colour && style.width >= kBarColumns + 60;
+  const bool bars = out.style.colour && out.style.width >= kBarColumns + 60;
   Bytes most = 0;
   for (const Figure& figure : figures) most = std::max(most, figure.bytes);
   TextRows rows;
@@ -227,19 +224,16 @@ void RenderMemory(const LikeGraphs& graphs, const TextStyle& style, std::ostream
     rows.push_back({figure.name, FormatBytes(figure.bytes), figure.remark});
     if (bars) rows.back().push_back(Bar(figure.bytes, most, kBarColumns));
   }
-  out << Table(rows, bars ? "lrll" : "lrl", std::string(kLabelColumns + 4, ' '), style);
+  out << Table(rows, bars ? "lrll" : "lrl", std::string(kLabelColumns + 4, ' '), out.style);
 }
 
-void RenderExecs(const GraphSummary& graph, const Trace& trace, const TextStyle& style,
-                 std::ostream& out) {
+void RenderExecs(const GraphSummary& graph, const Trace& trace, const TextOut& out) {
   if (!graph.exec_peak) return;
   const ExecPeak& peak = *graph.exec_peak;
   const std::string more =
       graph.execs == peak.execs ? "" : ", at most " + FormatCount(peak.execs) + " at once";
-  out << Wrapped(Label("execs"),
-                 FormatCount(graph.execs) + more + ": " +
-                     ExecRangeText(peak.bytes, graph.exec_source, trace.process.device),
-                 style);
+  out.Wrap(Label("execs"), FormatCount(graph.execs) + more + ": " +
+                               ExecRangeText(peak.bytes, graph.exec_source, trace.process.device));
 }
 
 std::string BlockText(const Trace& trace, BlockId id) {
@@ -275,13 +269,12 @@ std::vector<AlikePairs> GroupPairs(const GraphSummary& graph, const Trace& trace
   return groups;
 }
 
-void RenderReuse(const GraphSummary& graph, const Trace& trace, const TextStyle& style,
-                 std::ostream& out) {
+void RenderReuse(const GraphSummary& graph, const Trace& trace, const TextOut& out) {
   if (graph.reuse.empty()) return;
-  out << Wrapped(Label("reuse"),
-                 FormatBytes(graph.reuse_bytes) + " could share memory with earlier blocks", style);
+  out.Wrap(Label("reuse"),
+           FormatBytes(graph.reuse_bytes) + " could share memory with earlier blocks");
   const std::vector<AlikePairs> groups = GroupPairs(graph, trace);
-  const size_t shown = Shown(groups.size(), style);
+  const size_t shown = out.Shown(groups.size());
   const std::string indent(kLabelColumns + 2, ' ');
   uint64_t left = graph.reuse.size();
   for (size_t i = 0; i < shown; ++i) {
@@ -291,18 +284,17 @@ void RenderReuse(const GraphSummary& graph, const Trace& trace, const TextStyle&
         pair->assumes == Assumption::kOrder ? "" : ", if " + AssumptionText(pair->assumes);
     const std::string more =
         count == 1 ? "" : ", and " + Counted(count - 1, "pair") + " of the same size and lines";
-    out << Wrapped(indent + "- ",
-                   FormatBytes(pair->bytes) + ": " + BlockText(trace, pair->later) + " where " +
-                       BlockText(trace, pair->earlier) + " lay" + more + condition,
-                   style);
+    out.Wrap(indent + "- ", FormatBytes(pair->bytes) + ": " + BlockText(trace, pair->later) +
+                                " where " + BlockText(trace, pair->earlier) + " lay" + more +
+                                condition);
   }
   if (left > 0)
     out << indent << "- and " << Counted(left, "smaller pair") << "; --top 0 shows all\n";
 }
 
 // "graphs 1, 2 and 5 are like it".
-std::string OthersText(const LikeGraphs& graphs, const TextStyle& style) {
-  const size_t shown = Shown(graphs.others.size(), style), left = graphs.others.size() - shown;
+std::string OthersText(const LikeGraphs& graphs, const TextOut& out) {
+  const size_t shown = out.Shown(graphs.others.size()), left = graphs.others.size() - shown;
   std::vector<std::string> names;
   for (size_t i = 0; i < shown; ++i) names.push_back(std::to_string(graphs.others[i].value));
   if (left > 0) names.push_back(FormatCount(left) + " more");
@@ -310,24 +302,23 @@ std::string OthersText(const LikeGraphs& graphs, const TextStyle& style) {
   return (one ? "graph " : "graphs ") + Listed(names) + (one ? " is like it" : " are like it");
 }
 
-void RenderEntry(const LikeGraphs& graphs, const Trace& trace, const TextStyle& style,
-                 std::ostream& out) {
+void RenderEntry(const LikeGraphs& graphs, const Trace& trace, const TextOut& out) {
   const GraphSummary& graph = *graphs.first;
   out << "\n"
-      << Inked(GraphTitle(graph.graph, graph.name), Ink::kBold, style) << ", "
+      << out.Inked(GraphTitle(graph.graph, graph.name), Ink::kBold) << ", "
       << OriginText(graph, trace)
       << (graph.streams > 0 ? " on " + Counted(graph.streams, "stream") : "") << "\n";
-  if (!graphs.others.empty()) out << Wrapped("  ", OthersText(graphs, style), style);
-  out << Wrapped(Label("nodes"), NodesText(graph), style);
-  out << Wrapped(Label("edges"), EdgesText(graph, trace.process), style);
-  RenderEarlyLaunches(graph, trace, style, out);
-  RenderMemory(graphs, style, out);
-  RenderExecs(graph, trace, style, out);
-  RenderPools(graph, trace, style, out);
-  RenderReuse(graph, trace, style, out);
+  if (!graphs.others.empty()) out.Wrap("  ", OthersText(graphs, out));
+  out.Wrap(Label("nodes"), NodesText(graph));
+  out.Wrap(Label("edges"), EdgesText(graph, trace.process));
+  RenderEarlyLaunches(graph, trace, out);
+  RenderMemory(graphs, out);
+  RenderExecs(graph, trace, out);
+  RenderPools(graph, trace, out);
+  RenderReuse(graph, trace, out);
 }
 
-void RenderTable(std::span<const LikeGraphs> entries, const TextStyle& style, std::ostream& out) {
+void RenderTable(std::span<const LikeGraphs> entries, const TextOut& out) {
   TextRows rows = {{"graph", "alike", "name", "nodes", "edges", "streams", "blocks", "peak live",
                     "deferred", "lower bound", "reuse"}};
   for (const auto& [first, widest, others] : entries) {
@@ -348,7 +339,7 @@ void RenderTable(std::span<const LikeGraphs> entries, const TextStyle& style, st
     for (auto& row : rows) row.erase(row.begin() + static_cast<ptrdiff_t>(column));
     align.erase(column, 1);
   }
-  out << "\n" << Table(rows, align, "", style);
+  out << "\n" << Table(rows, align, "", out.style);
 }
 
 }  // namespace
@@ -372,20 +363,19 @@ std::string AssumptionText(Assumption assumption) {
   return "";
 }
 
-void RenderGraphs(const Report& report, const Trace& trace, const TextStyle& style,
-                  std::ostream& out) {
+void RenderGraphs(const Report& report, const Trace& trace, const TextOut& out) {
   if (report.graphs.empty()) return;
   std::vector<LikeGraphs> groups = GroupGraphs(report, trace);
-  const size_t shown = Shown(groups.size(), style);
+  const size_t shown = out.Shown(groups.size());
   if (shown < groups.size()) {
     std::ranges::stable_sort(groups, std::ranges::greater(),
                              [](const LikeGraphs& graphs) { return graphs.first->total_bytes; });
   }
   const std::span<const LikeGraphs> entries(groups.data(), shown);
   if (groups.size() > kEntriesInFull) {
-    RenderTable(entries, style, out);
+    RenderTable(entries, out);
   } else {
-    for (const LikeGraphs& graphs : entries) RenderEntry(graphs, trace, style, out);
+    for (const LikeGraphs& graphs : entries) RenderEntry(graphs, trace, out);
   }
   uint64_t left = 0;
   for (size_t i = shown; i < groups.size(); ++i) left += 1 + groups[i].others.size();

@@ -6,9 +6,7 @@
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/render/analyze/analyze.h"
-#include "libgraphkit/render/json.h"
-#include "libgraphkit/render/json_writer.h"
-#include "libgraphkit/render/moments_json.h"
+#include "libgraphkit/render/json_pieces.h"
 
 namespace graphkit {
 
@@ -154,18 +152,15 @@ void WriteGraphOfReport(const GraphSummary& graph, const Report& report, const T
 }
 
 void WriteEvidence(const Evidence& evidence, const Trace& trace, JsonPieces& json) {
-  json.Begin('{');
   json.Add("text", evidence.text);
   json.Add("nodes", evidence.nodes);
   json.Add("edges", evidence.edges);
   json.Add("blocks", evidence.blocks);
   json.Key("stack");
   WriteStack(trace, evidence.stack, json);
-  json.End('}');
 }
 
 void WriteFinding(const Finding& finding, const Trace& trace, JsonPieces& json) {
-  json.Begin('{');
   json.Add("check", finding.check);
   json.Add("severity", SeverityName(finding.severity));
   json.Add("message", finding.message);
@@ -176,14 +171,11 @@ void WriteFinding(const Finding& finding, const Trace& trace, JsonPieces& json) 
   json.Add("blocks", finding.blocks);
   json.Add("streams", finding.streams);
   json.Add("assumes", AssumptionName(finding.assumes));
-  json.Key("evidence");
-  json.Begin('[');
-  for (const Evidence& item : finding.evidence) WriteEvidence(item, trace, json);
-  json.End(']');
-  json.End('}');
+  json.AddObjects("evidence", finding.evidence,
+                  [&](const Evidence& item) { WriteEvidence(item, trace, json); });
 }
 
-// What was changed for later launches.
+// Changes for later launches.
 Json ChangesJson(const Trace& trace) {
   const auto count = [&trace](NodeChangeKind kind) {
     return std::ranges::count(trace.node_changes, kind, &NodeChange::what);
@@ -233,28 +225,23 @@ Json JoinsJson(const BlockJoins& joins) {
   return json;
 }
 
-// write_graph(graph, text): the members of each graph.
-template <typename WriteMembers>
-void WriteReport(const Report& report, const Trace& trace, WriteMembers write_graph,
-                 JsonObjectWriter& json) {
+// write_graph(graph): the members of each graph.
+void WriteReport(const Report& report, const Trace& trace, auto write_graph, JsonPieces& json) {
+  json.Begin('{');
   json.Add("schema", "graphkit-analyze");
-  json.Add("version", 1);
+  json.Add("version", 1u);
   json.Add("device", NameOf(report.device));
   json.Add("complete", report.complete);
   json.Add("incomplete_because", report.incomplete_because);
   json.Add("unknown_memory", Reason(report.unknown_memory));
   json.Add("program", report.program);
-  json.AddTexts("graphs", report.graphs, [&](const GraphSummary& graph, JsonPieces& text) {
-    text.Begin('{');
-    write_graph(graph, text);
-    text.End('}');
-  });
-  json.AddTexts("findings", report.findings, [&](const Finding& finding, JsonPieces& text) {
-    WriteFinding(finding, trace, text);
-  });
+  json.AddObjects("graphs", report.graphs, write_graph);
+  json.AddObjects("findings", report.findings,
+                  [&](const Finding& finding) { WriteFinding(finding, trace, json); });
   json.Add("driver_memory", AskedMemoryJson(report.memory));
   json.Add("memory_moments", report.moments ? MomentsJson(*report.moments) : Json(nullptr));
-  json.AddText("exec_memory", [&](JsonPieces& text) { WriteExecMemory(report.execs, text); });
+  json.Key("exec_memory");
+  WriteExecMemory(report.execs, json);
   json.Add("joins", JoinsJson(report.joins));
   json.Add("totals", TotalsJson(report.totals, trace));
 }
@@ -266,32 +253,32 @@ void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
                 const HeldAt& at) {
   std::map<GraphId, const MemoryBill*> by_graph;
   for (const MemoryBill& bill : bills) by_graph.emplace(bill.graph, &bill);
-  JsonObjectWriter json(out, 2);
-  const auto write_graph = [&](const GraphSummary& graph, JsonPieces& text) {
-    WriteGraphOfReport(graph, report, trace, true, text);
+  JsonPieces json(out, 2);
+  const auto write_graph = [&](const GraphSummary& graph) {
+    WriteGraphOfReport(graph, report, trace, true, json);
     const auto bill = by_graph.find(graph.graph);
     if (bill == by_graph.end()) return;
-    text.AddObject("memory_by", [&] {
-      text.Add("by", BillByName(by));
-      text.AddObjects("lines", bill->second->lines, [&](const BillLine& line) {
-        GRAPHKIT_WRITE_MEMBERS(text, line, name, blocks, bytes, never_freed_bytes, reuse_bytes);
+    json.AddObject("memory_by", [&] {
+      json.Add("by", BillByName(by));
+      json.AddObjects("lines", bill->second->lines, [&](const BillLine& line) {
+        GRAPHKIT_WRITE_MEMBERS(json, line, name, blocks, bytes, never_freed_bytes, reuse_bytes);
       });
     });
   };
   WriteReport(report, trace, write_graph, json);
   if (!held.empty() && at == HeldAt()) json.Add("held_at_end", HeldJson(held, by));
   if (!held.empty() && at != HeldAt()) json.Add("held_at", HeldAtJson(held, by, at));
-  json.End();
+  json.End('}');
   out << "\n";
 }
 
 void RenderPageJson(const Report& report, const Trace& trace, std::ostream& out) {
-  JsonObjectWriter json(out);
-  const auto write_graph = [&](const GraphSummary& graph, JsonPieces& text) {
-    WriteGraphOfReport(graph, report, trace, false, text);
+  JsonPieces json(out);
+  const auto write_graph = [&](const GraphSummary& graph) {
+    WriteGraphOfReport(graph, report, trace, false, json);
   };
   WriteReport(report, trace, write_graph, json);
-  json.End();
+  json.End('}');
 }
 
 }  // namespace graphkit

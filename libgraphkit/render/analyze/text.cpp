@@ -4,11 +4,11 @@
 
 #include "libgraphkit/analysis/explain/explanation.h"
 #include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/printable.h"
 #include "libgraphkit/render/analyze/analyze.h"
-#include "libgraphkit/render/printable.h"
+#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
-
 namespace {
 
 // "Peak memory reserved from the driver: 40 MiB (record 12), 36 MiB in segments and 4 MiB of graph
@@ -48,7 +48,7 @@ std::string ExecsText(const ExecMemory& memory, DeviceKind device) {
   return text;
 }
 
-// What was changed for later launches, where anything was.
+// Changes for later launches; empty: none.
 std::string ChangesText(const Trace& trace) {
   std::string text;
   const auto count = [&trace](NodeChangeKind kind) {
@@ -86,10 +86,9 @@ std::string JoinsText(const Report& report) {
          " with stream, line, first and last node; " + Listed(why);
 }
 
-void RenderHeader(const Report& report, const Trace& trace, const TextStyle& style,
-                  std::ostream& out) {
+void RenderHeader(const Report& report, const Trace& trace, const TextOut& out) {
   const std::string program = report.program.empty() ? "trace" : Printable(report.program);
-  out << Wrapped("", program + ", " + DeviceTitle(trace.process), style);
+  out.Wrap("", program + ", " + DeviceTitle(trace.process));
   const ReportTotals& totals = report.totals;
   const std::string launches =
       totals.launches == 1 ? "1 launch" : FormatCount(totals.launches) + " launches";
@@ -101,76 +100,75 @@ void RenderHeader(const Report& report, const Trace& trace, const TextStyle& sty
           ? "no graph, " + memory
           : Counted(totals.graphs, "graph") + ", " + Counted(totals.nodes, "node") + ", " +
                 Counted(totals.edges, "edge") + ", " + memory + ", " + launches;
-  out << Wrapped("", counts + ChangesText(trace), style);
+  out.Wrap("", counts + ChangesText(trace));
   if (report.memory) {
     const MemoryMoments moments = report.moments.value_or(MemoryMoments());
     if (report.memory->asked_bytes > 0) {
-      out << Wrapped("", ReservedText(*report.memory, moments.peak_reserved), style);
+      out.Wrap("", ReservedText(*report.memory, moments.peak_reserved));
     }
-    if (moments.peak_in_use.in_use > 0) out << Wrapped("", InUseText(moments), style);
+    if (moments.peak_in_use.in_use > 0) out.Wrap("", InUseText(moments));
   }
-  if (report.execs) out << Wrapped("", ExecsText(*report.execs, report.device), style);
+  if (report.execs) out.Wrap("", ExecsText(*report.execs, report.device));
   if (const std::string joins = JoinsText(report); !joins.empty()) {
-    out << Wrapped("", joins, style);
+    out.Wrap("", joins);
   }
   if (!report.unknown_memory.empty()) {
-    out << Wrapped("", "memory unknown: " + Printable(report.unknown_memory), style);
+    out.Wrap("", "memory unknown: " + Printable(report.unknown_memory));
   }
 }
 
-void RenderIncomplete(const Report& report, const TextStyle& style, std::ostream& out) {
+void RenderIncomplete(const Report& report, const TextOut& out) {
   if (report.complete) return;
   out << "\n"
-      << Inked("Incomplete: what follows holds for the part that was recorded.", Ink::kRed, style)
+      << out.Inked("Incomplete: what follows holds for the part that was recorded.", Ink::kRed)
       << "\n";
   for (const std::string& reason : report.incomplete_because) {
-    out << Wrapped("  - ", Printable(reason), style);
+    out.Wrap("  - ", Printable(reason));
   }
 }
 
 void RenderEvidence(const Finding& finding, std::string_view indent, const Trace& trace,
-                    const TextStyle& style, std::ostream& out) {
-  RenderTop(finding.evidence, indent, style, out, [&](const Evidence& evidence) {
+                    const TextOut& out) {
+  out.Top(finding.evidence, indent, [&](const Evidence& evidence) {
     const std::string at = StackTitle(trace, evidence.stack);
-    out << Wrapped(indent, Printable(evidence.text) + (at.empty() ? "" : " (" + at + ")"), style);
+    out.Wrap(indent, Printable(evidence.text) + (at.empty() ? "" : " (" + at + ")"));
   });
 }
 
-void RenderAdvice(const Finding& finding, const TextStyle& style, std::ostream& out) {
+void RenderAdvice(const Finding& finding, const TextOut& out) {
   if (finding.assumes != Assumption::kOrder) {
-    out << Wrapped("  ", "assumes " + AssumptionText(finding.assumes), style);
+    out.Wrap("  ", "assumes " + AssumptionText(finding.assumes));
   }
-  if (!finding.advice.empty()) out << Wrapped("  → ", Printable(finding.advice), style);
+  if (!finding.advice.empty()) out.Wrap("  → ", Printable(finding.advice));
 }
 
 // The largest in full, of the others what they say, and their evidence where everything is shown.
 void RenderGroup(const FindingGroup& group, const Report& report, const Trace& trace,
-                 const TextStyle& style, std::ostream& out) {
+                 const TextOut& out) {
   const Finding& first = group.first;
   const std::string text = Printable(first.message) + " [" + first.check + "]";
-  out << "\n" << Labelled(first.severity, text, style);
-  RenderEvidence(first, "  - ", trace, style, out);
+  out << "\n" << Labelled(first.severity, text, out.style);
+  RenderEvidence(first, "  - ", trace, out);
   if (!group.others.empty()) {
     out << "  and " << Counted(group.others.size(), "finding") << " like it:\n";
-    RenderTop(group.others, "  - ", style, out, [&](size_t place) {
+    out.Top(group.others, "  - ", [&](size_t place) {
       const Finding& other = report.findings[place];
-      out << Wrapped("  - ", Printable(other.message), style);
-      if (style.top == 0) RenderEvidence(other, "      - ", trace, style, out);
+      out.Wrap("  - ", Printable(other.message));
+      if (out.style.top == 0) RenderEvidence(other, "      - ", trace, out);
     });
   }
-  RenderAdvice(first, style, out);
+  RenderAdvice(first, out);
 }
 
-void RenderFindings(const Report& report, const Trace& trace, const TextStyle& style,
-                    std::ostream& out) {
+void RenderFindings(const Report& report, const Trace& trace, const TextOut& out) {
   if (report.findings.empty()) {
     const bool memory_only = report.totals.graphs == 0 && !trace.blocks.empty();
     out << "\n"
         << (memory_only ? Wrapped("",
                                   "No graphs in this file, so no findings; `graphkit FILE` shows "
                                   "what holds its memory.",
-                                  style)
-                        : Inked("No findings.", Ink::kGreen, style) + "\n");
+                                  out.style)
+                        : out.Inked("No findings.", Ink::kGreen) + "\n");
     return;
   }
   std::vector<std::string> counts;
@@ -179,24 +177,56 @@ void RenderFindings(const Report& report, const Trace& trace, const TextStyle& s
     if (count > 0) counts.push_back(Counted(static_cast<uint64_t>(count), SeverityName(severity)));
   }
   const bool lines = !trace.stacks.empty() || report.device == DeviceKind::kImported;
-  out << "\n"
-      << Wrapped("",
-                 Inked("Findings: " + Listed(counts), Ink::kBold, style) +
-                     (lines ? "" : "; graphkit trace --stacks would name their lines"),
-                 style);
+  out.Paragraph("", out.Inked("Findings: " + Listed(counts), Ink::kBold) +
+                        (lines ? "" : "; graphkit trace --stacks would name their lines"));
   for (const FindingGroup& group : GroupFindings(report.findings)) {
-    RenderGroup(group, report, trace, style, out);
+    RenderGroup(group, report, trace, out);
   }
 }
 
+constexpr size_t kBillColumns = 60;
+
 }  // namespace
 
-void RenderText(const Report& report, const Trace& trace, const TextStyle& style,
-                std::ostream& out) {
-  RenderHeader(report, trace, style, out);
-  RenderIncomplete(report, style, out);
-  RenderFindings(report, trace, style, out);
-  RenderGraphs(report, trace, style, out);
+void RenderText(const Report& report, const Trace& trace, const TextOut& out) {
+  RenderHeader(report, trace, out);
+  RenderIncomplete(report, out);
+  RenderFindings(report, trace, out);
+  RenderGraphs(report, trace, out);
+}
+
+void RenderBills(const Trace& trace, const std::vector<MemoryBill>& bills, BillBy by,
+                 const TextOut& out) {
+  for (const MemoryBill& bill : bills) {
+    out << "\n"
+        << out.Inked("Memory of " + GraphTitle(trace, bill.graph) + " by " + BillByName(by),
+                     Ink::kBold)
+        << "\n";
+    const auto row = [](const BillLine& line) {
+      return TextRow{FormatBytes(line.bytes), FormatCount(line.blocks),
+                     FormatBytes(line.never_freed_bytes), FormatBytes(line.reuse_bytes),
+                     Ellipsize(line.name, kBillColumns)};
+    };
+    out.TopTable({"bytes", "blocks", "never freed", "reuse", BillByName(by)}, "rrrrl", "  ",
+                 bill.lines, row);
+  }
+}
+
+void RenderHeld(const std::vector<HeldLine>& lines, BillBy by, const HeldAt& at,
+                const TextOut& out) {
+  if (lines.empty()) return;
+  out << "\n" << out.Inked("Memory held " + at.text + " by " + BillByName(by), Ink::kBold) << "\n";
+  const bool segments = HaveSegments(by);
+  const auto row = [segments](const HeldLine& line) {
+    TextRow row = {FormatBytes(line.block_bytes), FormatCount(line.blocks),
+                   Ellipsize(line.name, kBillColumns)};
+    const TextRow before = {FormatBytes(line.segment_bytes), FormatCount(line.segments)};
+    if (segments) row.insert(row.begin(), before.begin(), before.end());
+    return row;
+  };
+  TextRow head = {"in blocks", "blocks", BillByName(by)};
+  if (segments) head.insert(head.begin(), {"in segments", "segments"});
+  out.TopTable(head, segments ? "rrrrl" : "rrl", "  ", lines, row);
 }
 
 }  // namespace graphkit

@@ -2,6 +2,7 @@
 // Actions.
 #pragma once
 
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -18,7 +19,7 @@ namespace graphkit {
 //     failed: 1 reason
 //       - trace.json: max-deferred: graph 0 step: 1 MiB deferred, limit 0 B
 //     …
-void RenderCheckText(const GateRun& run, const TextStyle& style, std::ostream& out);
+void RenderCheckText(const GateRun& run, const TextOut& out);
 
 // The gate's verdict as JSON, schema "graphkit-check", version 1 (docs/check.md).
 void RenderCheckJson(const GateRun& run, std::ostream& out);
@@ -38,11 +39,48 @@ void RenderGithubAnnotations(const GateRun& run, std::ostream& out);
 
 // The gate's verdict as Markdown for the summary of a job: reasons, limits, the memory of the
 // largest graphs as bars, and the findings folded away. Lists have at most style.top entries.
-void RenderCheckMarkdown(const GateRun& run, const TextStyle& style, std::ostream& out);
+void RenderCheckMarkdown(const GateRun& run, const TextOut& out);
 
 // A message, and the value of a property, as the runner unescapes them (actions/toolkit,
 // packages/core/src/command.ts).
 std::string GithubMessage(std::string_view text);
 std::string GithubProperty(std::string_view text);
+
+// Shared by the presenters of `graphkit check`.
+
+const char* StatusName(FindingStatus status);       // "failing", "reported", "known", "suppressed"
+const char* ReasonKindName(GateReason::Kind kind);  // "finding", "budget", "baseline", "blind"
+const char* UnitName(MeasureUnit unit);             // "bytes", "count", "ratio", "share"
+
+// The frame that a person wants to see: the innermost of the program's own code whose line is
+// known, else the innermost of any; null: there is none.
+const PlaceFrame* SourceFrame(const FindingPlace& place);
+
+// Where a result is shown, as services drop those without a place: at the source frame, else at the
+// beginning of the settings, or of its trace where there are none.
+PlaceFrame ShownAt(const GateRun& run, std::optional<uint32_t> trace,
+                   const FindingPlace& place = {});
+
+// The file relative to the root when it lies below it, otherwise as it is.
+std::string_view RelativeTo(std::string_view root, std::string_view file);
+
+// "src/step.cu:42 step"; the logical place when there is no source frame. Printable.
+std::string PlaceTitle(const FindingPlace& place, std::string_view root);
+
+// The subject's trace file; "graphkit check" for a reason that concerns none.
+std::string ReasonSubject(const GateRun& run, const GateReason& reason);
+
+const Finding& FindingOf(const GateRun& run, const JudgedFinding& judged);
+const FindingPlace& PlaceOf(const GateRun& run, const JudgedFinding& judged);
+
+// True for a figure over its limit; the rule that a reason begins with.
+bool IsFigure(const GateReason& reason);
+std::string RuleOf(const GateReason& reason);
+
+// A text with the advice of a finding.
+std::string WithAdvice(const std::string& text, const Finding& finding);
+
+// "passed", "failed: 2 reasons", "refused: 1 reason".
+std::string Outcome(const GateVerdict& verdict);
 
 }  // namespace graphkit

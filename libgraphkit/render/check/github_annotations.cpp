@@ -1,6 +1,4 @@
 #include "libgraphkit/render/check/check.h"
-#include "libgraphkit/render/check/names.h"
-#include "libgraphkit/render/printable.h"
 
 namespace graphkit {
 

@@ -2,7 +2,6 @@
 #include "libgraphkit/checked_number.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/render/check/check.h"
-#include "libgraphkit/render/check/names.h"
 
 namespace graphkit {
 

@@ -2,8 +2,7 @@
 #include <vector>
 
 #include "libgraphkit/render/check/check.h"
-#include "libgraphkit/render/check/names.h"
-#include "libgraphkit/render/printable.h"
+#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 

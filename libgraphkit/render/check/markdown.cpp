@@ -4,8 +4,7 @@
 
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/render/check/check.h"
-#include "libgraphkit/render/check/names.h"
-#include "libgraphkit/render/printable.h"
+#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 
@@ -28,17 +27,17 @@ std::string Code(std::string_view text) {
   return "`" + out + "`";
 }
 
-std::string MoreText(size_t count, const TextStyle& style) {
-  const size_t hidden = count - Shown(count, style);
+std::string MoreText(size_t count, const TextOut& out) {
+  const size_t hidden = count - out.Shown(count);
   return hidden == 0 ? "" : "and " + FormatCount(hidden) + " more";
 }
 
-void WriteReasons(const GateRun& run, const TextStyle& style, std::ostream& out) {
+void WriteReasons(const GateRun& run, const TextOut& out) {
   const auto& reasons = run.verdict.reasons;
-  for (size_t i = 0; i < Shown(reasons.size(), style); ++i) {
+  for (size_t i = 0; i < out.Shown(reasons.size()); ++i) {
     out << "- " << Plain(ReasonSubject(run, reasons[i]) + ": " + reasons[i].text) << "\n";
   }
-  if (const std::string more = MoreText(reasons.size(), style); !more.empty()) {
+  if (const std::string more = MoreText(reasons.size(), out); !more.empty()) {
     out << "- " << more << "\n";
   }
 }
@@ -48,13 +47,13 @@ std::string FigureOf(const std::optional<double>& value, MeasureUnit unit) {
 }
 
 // Those over their limits first, in the verdict's order.
-void WriteLimits(const GateRun& run, const TextStyle& style, std::ostream& out) {
+void WriteLimits(const GateRun& run, const TextOut& out) {
   std::vector<const GateMeasure*> measures;
   for (const GateMeasure& measure : run.verdict.measures) measures.push_back(&measure);
   if (measures.empty()) return;
   std::ranges::stable_sort(measures, {}, &GateMeasure::passed);
   out << "\n| | limit | of | is | allowed |\n|---|---|---|---:|---:|\n";
-  for (size_t i = 0; i < Shown(measures.size(), style); ++i) {
+  for (size_t i = 0; i < out.Shown(measures.size()); ++i) {
     const GateMeasure& measure = *measures[i];
     const std::string subject = measure.subject.empty() ? "" : ", " + measure.subject;
     out << "| " << (measure.passed ? "✅" : "❌") << " | " << Code(measure.rule) << " | "
@@ -62,7 +61,7 @@ void WriteLimits(const GateRun& run, const TextStyle& style, std::ostream& out) 
         << FigureOf(measure.value, measure.unit) << " | " << FigureText(measure.limit, measure.unit)
         << " |\n";
   }
-  if (const std::string more = MoreText(measures.size(), style); !more.empty()) {
+  if (const std::string more = MoreText(measures.size(), out); !more.empty()) {
     out << "\n" << more << "\n";
   }
 }
@@ -91,7 +90,7 @@ void WriteMemory(const GraphSummary& graph, std::ostream& out) {
   out << Table(rows, "lrl", "  ");
 }
 
-void WriteGraphs(const GateSubject& subject, const TextStyle& style, std::ostream& out) {
+void WriteGraphs(const GateSubject& subject, const TextOut& out) {
   std::vector<const GraphSummary*> graphs;
   for (const GraphSummary& graph : subject.report.graphs) {
     if (graph.peak_live_bytes.value_or(0) > 0) graphs.push_back(&graph);
@@ -100,7 +99,7 @@ void WriteGraphs(const GateSubject& subject, const TextStyle& style, std::ostrea
   std::ranges::stable_sort(graphs, std::ranges::greater(), [](const GraphSummary* graph) {
     return graph->recorded_extent_bytes.value_or(0);
   });
-  const size_t shown = Shown(graphs.size(), style);
+  const size_t shown = out.Shown(graphs.size());
   out << "\nMemory of " << (shown < graphs.size() ? "the largest graphs of " : "")
       << Code(subject.trace) << (subject.report.device == DeviceKind::kSoft ? ", simulated" : "")
       << "\n\n```text\n";
@@ -117,7 +116,7 @@ void WriteItem(const GateRun& run, const JudgedFinding& judged, std::ostream& ou
   if (!finding.advice.empty()) out << "  → " << Plain(finding.advice) << "\n";
 }
 
-void WriteFindings(const GateRun& run, const TextStyle& style, std::ostream& out) {
+void WriteFindings(const GateRun& run, const TextOut& out) {
   std::vector<const JudgedFinding*> listed;
   for (const FindingStatus status : {FindingStatus::kFails, FindingStatus::kReported}) {
     for (const JudgedFinding& judged : run.verdict.findings) {
@@ -126,8 +125,8 @@ void WriteFindings(const GateRun& run, const TextStyle& style, std::ostream& out
   }
   if (listed.empty()) return;
   out << "\n<details><summary>" << Counted(listed.size(), "finding") << "</summary>\n\n";
-  for (size_t i = 0; i < Shown(listed.size(), style); ++i) WriteItem(run, *listed[i], out);
-  if (const std::string more = MoreText(listed.size(), style); !more.empty()) {
+  for (size_t i = 0; i < out.Shown(listed.size()); ++i) WriteItem(run, *listed[i], out);
+  if (const std::string more = MoreText(listed.size(), out); !more.empty()) {
     out << "- " << more << "\n";
   }
   out << "\n</details>\n";
@@ -135,12 +134,12 @@ void WriteFindings(const GateRun& run, const TextStyle& style, std::ostream& out
 
 }  // namespace
 
-void RenderCheckMarkdown(const GateRun& run, const TextStyle& style, std::ostream& out) {
+void RenderCheckMarkdown(const GateRun& run, const TextOut& out) {
   out << "### graphkit check " << Outcome(run.verdict) << "\n\n";
-  WriteReasons(run, style, out);
-  WriteLimits(run, style, out);
-  for (const GateSubject& subject : run.subjects) WriteGraphs(subject, style, out);
-  WriteFindings(run, style, out);
+  WriteReasons(run, out);
+  WriteLimits(run, out);
+  for (const GateSubject& subject : run.subjects) WriteGraphs(subject, out);
+  WriteFindings(run, out);
   for (const std::string& note : run.verdict.notes) out << "\n" << Plain(note) << "\n";
 }
 

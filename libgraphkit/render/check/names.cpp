@@ -1,11 +1,7 @@
-#include "libgraphkit/render/check/names.h"
-
-#include <array>
+#include "libgraphkit/render/check/check.h"
 
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/titles.h"
-#include "libgraphkit/render/printable.h"
-#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 

@@ -3,9 +3,8 @@
 
 #include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/check/check.h"
-#include "libgraphkit/render/check/names.h"
 #include "libgraphkit/render/json.h"
-#include "libgraphkit/render/printable.h"
+#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 
@@ -46,7 +45,7 @@ Json StackJson(const FindingPlace& place, std::string_view root) {
   return Json{{"frames", std::move(frames)}};
 }
 
-// What rules there are, in the order of the output: the checks, then budgets and the baseline.
+// The rules, in the order of the output: the checks, then budgets and the baseline.
 class Rules {
  public:
   explicit Rules(const GateRun& run) {

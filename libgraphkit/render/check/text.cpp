@@ -8,8 +8,7 @@
 
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/render/check/check.h"
-#include "libgraphkit/render/check/names.h"
-#include "libgraphkit/render/printable.h"
+#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 
@@ -21,23 +20,21 @@ const char* DeviceText(DeviceKind device) {
   return kTexts[static_cast<size_t>(device)];
 }
 
-void RenderSubjects(const GateRun& run, const TextStyle& style, std::ostream& out) {
+void RenderSubjects(const GateRun& run, const TextOut& out) {
   for (const GateSubject& subject : run.subjects) {
     const ReportTotals& totals = subject.report.totals;
-    out << Wrapped(
-        "",
-        Printable(subject.trace) + ": " +
-            (totals.graphs == 0
-                 ? "no graph"
-                 : Counted(totals.graphs, "graph") + ", " + Counted(totals.nodes, "node")) +
-            ", " + Counted(totals.blocks, "block") + ", " + DeviceText(subject.report.device),
-        style);
+    out.Wrap("",
+             Printable(subject.trace) + ": " +
+                 (totals.graphs == 0
+                      ? "no graph"
+                      : Counted(totals.graphs, "graph") + ", " + Counted(totals.nodes, "node")) +
+                 ", " + Counted(totals.blocks, "block") + ", " + DeviceText(subject.report.device));
   }
 }
 
-void RenderReasons(const GateRun& run, const TextStyle& style, std::ostream& out) {
+void RenderReasons(const GateRun& run, const TextOut& out) {
   const Ink ink = run.verdict.passed() ? Ink::kGreen : Ink::kRed;
-  out << "\n" << Inked(Outcome(run.verdict), ink, style) << "\n";
+  out << "\n" << out.Inked(Outcome(run.verdict), ink) << "\n";
   std::vector<const GateReason*> others;
   std::map<std::string, uint64_t> findings;
   for (const GateReason& reason : run.verdict.reasons) {
@@ -47,14 +44,14 @@ void RenderReasons(const GateRun& run, const TextStyle& style, std::ostream& out
       others.push_back(&reason);
     }
   }
-  RenderTop(others, "  - ", style, out, [&](const GateReason* reason) {
-    out << Wrapped("  - ", ReasonSubject(run, *reason) + ": " + Printable(reason->text), style);
+  out.Top(others, "  - ", [&](const GateReason* reason) {
+    out.Wrap("  - ", ReasonSubject(run, *reason) + ": " + Printable(reason->text));
   });
   std::vector<std::string> counts;
   for (const auto& [check, count] : findings) counts.push_back(FormatCount(count) + " " + check);
   const uint64_t listed = run.verdict.reasons.size() - others.size();
   if (listed == 0) return;
-  out << Wrapped("  - ", Counted(listed, "finding") + ", below: " + Listed(counts), style);
+  out.Wrap("  - ", Counted(listed, "finding") + ", below: " + Listed(counts));
 }
 
 std::string MeasureText(std::optional<double> value, MeasureUnit unit) {
@@ -77,13 +74,13 @@ double Nearness(const GateMeasure* measure) {
 }
 
 // The figures nearest to their limits.
-void RenderMeasures(const GateRun& run, const TextStyle& style, std::ostream& out) {
+void RenderMeasures(const GateRun& run, const TextOut& out) {
   std::vector<const GateMeasure*> measures;
   for (const GateMeasure& measure : run.verdict.measures) measures.push_back(&measure);
   if (measures.empty()) return;
   std::ranges::stable_sort(measures, std::ranges::greater(), Nearness);
   TextRows rows;
-  for (size_t i = 0; i < Shown(measures.size(), style); ++i) {
+  for (size_t i = 0; i < out.Shown(measures.size()); ++i) {
     const GateMeasure& measure = *measures[i];
     const std::string subject = measure.subject.empty() ? "" : " " + measure.subject;
     rows.push_back({OutcomeText(measure), measure.rule + ":",
@@ -91,27 +88,24 @@ void RenderMeasures(const GateRun& run, const TextStyle& style, std::ostream& ou
                     MeasureText(measure.limit, measure.unit),
                     Ellipsize(Printable(run.subjects[measure.trace].trace + subject), 48)});
   }
-  out << "\nLimits\n" << Table(rows, "llrlrl", "  ", style) << More(measures.size(), "  ", style);
+  out << "\nLimits\n" << Table(rows, "llrlrl", "  ", out.style) << out.More(measures.size(), "  ");
 }
 
-void RenderFinding(const GateRun& run, const JudgedFinding& judged, const TextStyle& style,
-                   std::ostream& out) {
+void RenderFinding(const GateRun& run, const JudgedFinding& judged, const TextOut& out) {
   const Finding& finding = FindingOf(run, judged);
   const bool fails = judged.status == FindingStatus::kFails;
   const bool accepted = judged.status == FindingStatus::kKnown;
-  out << Wrapped(fails      ? "  fails "
-                 : accepted ? "  accepted "
-                            : "  - ",
-                 std::string(SeverityName(finding.severity)) + ": " + Printable(finding.message) +
-                     " [" + finding.check + "]",
-                 style);
+  out.Wrap(fails      ? "  fails "
+           : accepted ? "  accepted "
+                      : "  - ",
+           std::string(SeverityName(finding.severity)) + ": " + Printable(finding.message) + " [" +
+               finding.check + "]");
   const std::string place = PlaceTitle(PlaceOf(run, judged), run.source_root);
-  out << Wrapped("      at ", place + " (" + Printable(run.subjects[judged.trace].trace) + ")",
-                 style);
-  if (!finding.advice.empty()) out << Wrapped("      → ", Printable(finding.advice), style);
+  out.Wrap("      at ", place + " (" + Printable(run.subjects[judged.trace].trace) + ")");
+  if (!finding.advice.empty()) out.Wrap("      → ", Printable(finding.advice));
 }
 
-void RenderFindings(const GateRun& run, const TextStyle& style, std::ostream& out) {
+void RenderFindings(const GateRun& run, const TextOut& out) {
   std::array<uint64_t, 4> counts{};
   for (const JudgedFinding& judged : run.verdict.findings) {
     ++counts[static_cast<size_t>(judged.status)];
@@ -130,19 +124,18 @@ void RenderFindings(const GateRun& run, const TextStyle& style, std::ostream& ou
       if (judged.status == status) listed.push_back(&judged);
     }
   }
-  RenderTop(listed, "  ", style, out,
-            [&](const JudgedFinding* judged) { RenderFinding(run, *judged, style, out); });
+  out.Top(listed, "  ", [&](const JudgedFinding* judged) { RenderFinding(run, *judged, out); });
 }
 
 }  // namespace
 
-void RenderCheckText(const GateRun& run, const TextStyle& style, std::ostream& out) {
-  RenderSubjects(run, style, out);
-  RenderReasons(run, style, out);
-  RenderMeasures(run, style, out);
-  RenderFindings(run, style, out);
+void RenderCheckText(const GateRun& run, const TextOut& out) {
+  RenderSubjects(run, out);
+  RenderReasons(run, out);
+  RenderMeasures(run, out);
+  RenderFindings(run, out);
   for (const std::string& note : run.verdict.notes) {
-    out << Wrapped("note: ", Printable(note), style);
+    out.Wrap("note: ", Printable(note));
   }
 }
 

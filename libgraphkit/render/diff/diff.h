@@ -1,4 +1,4 @@
-// What differs between two traces: as JSON, as DOT, as HTML, and as a person reads it:
+// Differences between two traces: as JSON, as DOT, as HTML, and as a person reads it:
 //
 //     before: a.json, after: b.json
 //
@@ -34,7 +34,7 @@ struct DiffSide {
 };
 
 void RenderDiffText(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
-                    const TextStyle& style, std::ostream& out);
+                    const TextOut& out);
 
 // "graph 0 → graph 1"; one title where both are of one id.
 std::string PairTitle(const Trace& before, const Trace& after, const GraphDiff& diff);
@@ -64,5 +64,27 @@ void RenderDiffDot(const TraceDiff& diff, const DiffSide& before, const DiffSide
 // in each graph. Made as the page of render/report/html.h is.
 void RenderDiffHtml(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
                     std::ostream& out);
+
+// The part of a diff's text that is about memory:
+//
+//     peak reserved  13.2 GiB  →  9.80 GiB  −3.4 GiB
+//     peak in use    13.0 GiB  →  9.61 GiB  −3.39 GiB
+//     …
+//     HELD AT THE PEAK              before     after     change
+//       nn_utils.py:7  softmax    1.13 GiB       0 B  −1.13 GiB
+//     …
+//     WORTH A LOOK
+//       + what only the run after has, - only the run before, ~ with other bytes
+
+// "−3.39 GiB", "+512 B", "0 B".
+std::string ChangeText(Bytes before, Bytes after);
+
+// "nn_utils.py:7 → 9  softmax": who it is, and where the line was before.
+std::string HolderChangeTitle(const HolderChange& change, const MemoryDiff& diff,
+                              const DiffSide& before, const DiffSide& after);
+
+// Nothing where one device is compared and equal.
+void RenderMemoryDiff(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
+                      const TextOut& out);
 
 }  // namespace graphkit

@@ -3,9 +3,8 @@
 #include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/compare/drawing.h"
 #include "libgraphkit/render/diff/diff.h"
-#include "libgraphkit/render/dot/labels.h"
-#include "libgraphkit/render/dot/style.h"
-#include "libgraphkit/render/printable.h"
+#include "libgraphkit/render/dot/drawing.h"
+#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 
@@ -38,65 +37,59 @@ std::string Ids(const DiffBox& box) {
   return "#" + std::to_string(box.before.value) + " → #" + std::to_string(box.after.value);
 }
 
-class DiffWriter {
- public:
-  DiffWriter(const Trace& before, const Trace& after, std::ostream& out)
-      : before_(before), after_(after), out_(out) {}
+struct DiffWriter {
+  const Trace &before, &after;
+  std::ostream& out;
 
   void Graph(size_t index, const GraphDiff& diff, const DiffDrawing& drawing) {
     std::vector<std::string> details = {Counted(diff.matched_nodes, "node") + " matched"};
     if (drawing.left_out > 0) {
       details.push_back(Counted(drawing.left_out, "more change") + " not drawn");
     }
-    const std::string title = PairTitle(before_, after_, diff);
-    out_ << "  subgraph cluster_" << index << " {\n    graph [style=\"rounded,filled\", color=\""
-         << kGraphLine << "\", fillcolor=\"" << kGraphFill
-         << "\", label=" << TitleLabel(title, details, "left") << "];\n";
+    const std::string title = PairTitle(before, after, diff);
+    out << "  subgraph cluster_" << index << " {\n    graph [style=\"rounded,filled\", color=\""
+        << kGraphLine << "\", fillcolor=\"" << kGraphFill
+        << "\", label=" << TitleLabel(title, details, "left") << "];\n";
     if (drawing.boxes.empty()) {
-      out_ << "    g" << index << "_none [shape=plaintext, label=\"only figures differ\"];\n";
+      out << "    g" << index << "_none [shape=plaintext, label=\"only figures differ\"];\n";
     }
     for (size_t i = 0; i < drawing.boxes.size(); ++i) Box(index, i, drawing.boxes[i]);
-    out_ << "  }\n";
+    out << "  }\n";
     for (const DiffArrow& arrow : drawing.arrows) Arrow(index, arrow);
   }
 
   void Whole(size_t index, const Trace& trace, GraphId graph, Change change) {
     const ChangeLook& look = LookOf(change);
-    out_ << "  whole" << index << " [shape=box, style=\"" << look.style << "\", fillcolor=\""
-         << look.fill << "\", color=\"" << look.line
-         << "\", label=" << TitleLabel(GraphTitle(trace, graph), {std::string(ChangeName(change))})
-         << "];\n";
+    out << "  whole" << index << " [shape=box, style=\"" << look.style << "\", fillcolor=\""
+        << look.fill << "\", color=\"" << look.line
+        << "\", label=" << TitleLabel(GraphTitle(trace, graph), {std::string(ChangeName(change))})
+        << "];\n";
   }
 
- private:
   void Box(size_t graph, size_t index, const DiffBox& box) {
     const ChangeLook& look = LookOf(box.change);
-    const Trace& trace = box.after ? after_ : before_;
+    const Trace& trace = box.after ? after : before;
     const NodeId id = box.after ? box.after : box.before;
     std::vector<std::string> lines = {Ids(box) + " · " + StreamTitle(trace, trace[id].stream)};
     for (const std::string& what : box.what) lines.push_back(what);
-    out_ << "    g" << graph << "_n" << index << " [shape=box, style=\"" << look.style
-         << "\", fillcolor=\"" << look.fill << "\", color=\"" << look.line
-         << "\", label=" << TitleLabel(NodeTitle(trace, id, kNodeTitleColumns), lines)
-         << ", tooltip=" << DotQuoted(ChangeName(box.change)) << "];\n";
+    out << "    g" << graph << "_n" << index << " [shape=box, style=\"" << look.style
+        << "\", fillcolor=\"" << look.fill << "\", color=\"" << look.line
+        << "\", label=" << TitleLabel(NodeTitle(trace, id, kNodeTitleColumns), lines)
+        << ", tooltip=" << DotQuoted(ChangeName(box.change)) << "];\n";
   }
 
   void Arrow(size_t graph, const DiffArrow& arrow) {
     const ChangeLook& look = LookOf(arrow.change);
-    out_ << "  g" << graph << "_n" << arrow.from << " -> g" << graph << "_n" << arrow.to
-         << " [style=\"" << look.edge << "\", color=\"" << look.line
-         << "\", penwidth=" << look.width;
+    out << "  g" << graph << "_n" << arrow.from << " -> g" << graph << "_n" << arrow.to
+        << " [style=\"" << look.edge << "\", color=\"" << look.line
+        << "\", penwidth=" << look.width;
     if (arrow.change == Change::kChanged) {
-      out_ << ", label="
-           << DotQuoted(EdgeDataText(before_[arrow.before]) + " → " +
-                        EdgeDataText(after_[arrow.after]));
+      out << ", label="
+          << DotQuoted(EdgeDataText(before[arrow.before]) + " → " +
+                       EdgeDataText(after[arrow.after]));
     }
-    out_ << ", tooltip=" << DotQuoted(ChangeName(arrow.change)) << "];\n";
+    out << ", tooltip=" << DotQuoted(ChangeName(arrow.change)) << "];\n";
   }
-
-  const Trace& before_;
-  const Trace& after_;
-  std::ostream& out_;
 };
 
 std::string Legend(const TraceDiff& diff, const DiffSide& before, const DiffSide& after) {
@@ -126,7 +119,7 @@ void RenderDiffDot(const TraceDiff& diff, const DiffSide& before, const DiffSide
       << " labelloc=t, labeljust=l, label=" << Legend(diff, before, after) << "];\n"
       << "  node [fontname=" << DotQuoted(kFont) << ", fontsize=11, fontcolor=\"" << kInk
       << "\"];\n  edge [fontname=" << DotQuoted(kFont) << ", fontsize=9, arrowsize=0.7];\n";
-  DiffWriter writer(before.trace, after.trace, out);
+  DiffWriter writer{before.trace, after.trace, out};
   const std::vector<DiffDrawing> drawings = DrawDiff(diff, before.trace, after.trace);
   size_t index = 0, whole = 0;
   for (const GraphDiff& graph : diff.graphs) {

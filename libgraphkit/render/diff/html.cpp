@@ -3,10 +3,9 @@
 #include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/compare/drawing.h"
 #include "libgraphkit/render/diff/diff.h"
-#include "libgraphkit/render/diff/memory_text.h"
 #include "libgraphkit/render/json.h"
-#include "libgraphkit/render/printable.h"
-#include "libgraphkit/render/report/page.h"
+#include "libgraphkit/render/report/html.h"
+#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 
@@ -14,12 +13,11 @@ namespace {
 
 constexpr size_t kCellTitleColumns = 40;
 
-class DrawingJson {
- public:
-  DrawingJson(const Trace& before, const Trace& after) : before_(before), after_(after) {}
+struct DrawingJson {
+  const Trace &before, &after;
 
   Json Of(const GraphDiff& diff, const DiffDrawing& drawing) const {
-    const std::string title = PairTitle(before_, after_, diff);
+    const std::string title = PairTitle(before, after, diff);
     return Json{
         {"title", title},
         {"boxes", ListJson(drawing.boxes, [this](const DiffBox& box) { return BoxOf(box); })},
@@ -27,9 +25,8 @@ class DrawingJson {
         {"left_out", drawing.left_out}};
   }
 
- private:
   Json BoxOf(const DiffBox& box) const {
-    const Trace& trace = box.after ? after_ : before_;
+    const Trace& trace = box.after ? after : before;
     const NodeId id = box.after ? box.after : box.before;
     const StreamId stream = trace[id].stream;
     return Json{{"name", NodeTitle(trace, id, kCellTitleColumns)},
@@ -45,13 +42,10 @@ class DrawingJson {
     return Json{{"from", arrow.from},
                 {"to", arrow.to},
                 {"change", ChangeName(arrow.change)},
-                {"what", changed ? EdgeDataText(before_[arrow.before]) + " → " +
-                                       EdgeDataText(after_[arrow.after])
+                {"what", changed ? EdgeDataText(before[arrow.before]) + " → " +
+                                       EdgeDataText(after[arrow.after])
                                  : ""}};
   }
-
-  const Trace& before_;
-  const Trace& after_;
 };
 
 Json TitlesJson(const Trace& trace, const std::vector<GraphId>& graphs) {
@@ -72,7 +66,7 @@ Json HolderTitlesJson(const TraceDiff& diff, const DiffSide& before, const DiffS
 void RenderDiffHtml(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
                     std::ostream& out) {
   const std::vector<DiffDrawing> drawings = DrawDiff(diff, before.trace, after.trace);
-  const DrawingJson drawing_json(before.trace, after.trace);
+  const DrawingJson drawing_json{before.trace, after.trace};
   Json graphs = Json::array();
   for (const GraphDiff& graph : diff.graphs) {
     if (!graph.equal()) graphs.push_back(drawing_json.Of(graph, drawings[graphs.size()]));

@@ -1,7 +1,7 @@
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/diff/diff.h"
-#include "libgraphkit/render/explain/memory_json.h"
+#include "libgraphkit/render/explain/explain.h"
 
 namespace graphkit {
 

@@ -1,12 +1,7 @@
-#include "libgraphkit/render/diff/memory_text.h"
-
-#include <algorithm>
-#include <array>
-#include <vector>
+#include "libgraphkit/render/diff/diff.h"
 
 #include "libgraphkit/analysis/names/titles.h"
-#include "libgraphkit/render/explain/memory_text.h"
-#include "libgraphkit/render/printable.h"
+#include "libgraphkit/render/explain/explain.h"
 
 namespace graphkit {
 namespace {
@@ -22,26 +17,22 @@ bool HasHistory(const DiffSide& side) {
   return std::ranges::all_of(side.memory, &MemoryAccount::has_history);
 }
 
-class MemoryDiffText {
- public:
-  MemoryDiffText(const MemoryDiff& diff, const DiffSide& before, const DiffSide& after,
-                 const TextStyle& style, std::ostream& out)
-      : diff_(diff),
-        before_(before),
-        after_(after),
-        from_(AccountOf(before, diff.before)),
-        to_(AccountOf(after, diff.after)),
-        style_(style),
-        out_(out) {}
+struct MemoryDiffText {
+  const MemoryDiff& diff;
+  const DiffSide &before, &after;
+  const TextOut& out;
+  // Null: no memory there.
+  const MemoryAccount* from = AccountOf(before, diff.before);
+  const MemoryAccount* to = AccountOf(after, diff.after);
 
   std::string Name() const {
-    if (!from_) return "device " + std::to_string(to_->device) + ", only after";
-    const std::string from = "device " + std::to_string(from_->device);
-    if (!to_) return from + ", only before";
-    return SameDevice() ? from : from + " → device " + std::to_string(to_->device);
+    if (!from) return "device " + std::to_string(to->device) + ", only after";
+    const std::string name = "device " + std::to_string(from->device);
+    if (!to) return name + ", only before";
+    return SameDevice() ? name : name + " → device " + std::to_string(to->device);
   }
 
-  bool SameDevice() const { return from_ && to_ && from_->device == to_->device; }
+  bool SameDevice() const { return from && to && from->device == to->device; }
 
   void Render() {
     Figures();
@@ -50,15 +41,14 @@ class MemoryDiffText {
     Remarks();
   }
 
- private:
-  bool OnlyEnd() const { return HasHistory(before_) != HasHistory(after_); }
+  bool OnlyEnd() const { return HasHistory(before) != HasHistory(after); }
 
   // Rows of a table; each wrapped where that is too wide.
   void Figures() {
     std::vector<std::array<std::string, 4>> rows;
     std::array<size_t, 4> widths = {};
-    const FigureChange& most = diff_.figures[0];
-    for (const FigureChange& figure : diff_.figures) {
+    const FigureChange& most = diff.figures[0];
+    for (const FigureChange& figure : diff.figures) {
       const bool nothing = figure.before.value_or(0) == 0 && figure.after.value_or(0) == 0;
       const bool said = figure.figure == "reserved_at_end_bytes" && figure.before == most.before &&
                         figure.after == most.after;
@@ -69,126 +59,112 @@ class MemoryDiffText {
                       known ? ChangeText(*figure.before, *figure.after) : ""});
       for (size_t i = 0; i < 4; ++i) widths[i] = std::max(widths[i], DisplayWidth(rows.back()[i]));
     }
-    for (const auto& [words, before, after, change] : rows) {
+    for (const auto& [words, was, is, change] : rows) {
       const std::string aligned =
-          "  " + Padded(words, widths[0], false) + "  " + Padded(before, widths[1], true) + " → " +
-          Padded(after, widths[2], true) + "  " + Padded(change, widths[3], true);
-      const bool fits = DisplayWidth(aligned) <= style_.width;
-      out_ << (fits ? aligned.substr(0, aligned.find_last_not_of(' ') + 1) + "\n"
-                    : Wrapped("  ", words + " " + before + " → " + after + "  " + change, style_));
+          "  " + Padded(words, widths[0], false) + "  " + Padded(was, widths[1], true) + " → " +
+          Padded(is, widths[2], true) + "  " + Padded(change, widths[3], true);
+      const bool fits = DisplayWidth(aligned) <= out.style.width;
+      out << (fits ? aligned.substr(0, aligned.find_last_not_of(' ') + 1) + "\n"
+                   : Wrapped("  ", words + " " + was + " → " + is + "  " + change, out.style));
     }
     if (!OnlyEnd()) return;
-    const DiffSide& without = HasHistory(before_) ? after_ : before_;
-    out_ << Wrapped("  ",
-                    Printable(without.file) + " has no history: its state is compared with " +
-                        "the end of the other",
-                    style_);
+    const DiffSide& without = HasHistory(before) ? after : before;
+    out.Wrap("  ", Printable(without.file) +
+                       " has no history: its state is compared with the end of the other");
   }
 
   // Where the peaks in use are.
   void Peaks() {
-    if (!from_ || !to_ || !from_->has_history || !to_->has_history) return;
-    const std::string before = PeakText(before_.trace, *from_);
-    const std::string after = PeakText(after_.trace, *to_);
-    out_ << Wrapped("  ", "peak in use: " + before + (before == after ? "" : " → " + after),
-                    style_);
+    if (!from || !to || !from->has_history || !to->has_history) return;
+    const std::string was = PeakText(before.trace, *from), is = PeakText(after.trace, *to);
+    out.Wrap("  ", "peak in use: " + was + (was == is ? "" : " → " + is));
   }
 
   std::string HoldersHeading() const {
-    if (OnlyEnd() || !HasHistory(before_)) return "HELD AT THE END";
-    const bool before = from_ && from_->out_of_memory, after = to_ && to_->out_of_memory;
-    if (before && after) return "HELD WHEN MEMORY RAN OUT";
-    if (!before && !after) return "HELD AT THE PEAK";
-    return before ? "HELD (out of memory → peak)" : "HELD (peak → out of memory)";
+    if (OnlyEnd() || !HasHistory(before)) return "HELD AT THE END";
+    const bool first = from && from->out_of_memory, second = to && to->out_of_memory;
+    if (first && second) return "HELD WHEN MEMORY RAN OUT";
+    if (!first && !second) return "HELD AT THE PEAK";
+    return first ? "HELD (out of memory → peak)" : "HELD (peak → out of memory)";
   }
 
   void Holders() {
-    if (diff_.holders.empty()) {
-      if (!from_ || !to_ || from_->holders.empty() || to_->holders.empty()) return;
-      out_ << "\n"
-           << Wrapped("  ", "who holds it isn't compared: only one of the files has call stacks",
-                      style_);
+    if (diff.holders.empty()) {
+      if (!from || !to || from->holders.empty() || to->holders.empty()) return;
+      out.Paragraph("  ", "who holds it isn't compared: only one of the files has call stacks");
       return;
     }
-    const auto changed =
-        std::ranges::partition_point(diff_.holders,
-                                     [](const HolderChange& of) { return of.change() > 0; }) -
-        diff_.holders.begin();
+    const auto changed = std::ranges::partition_point(
+                             diff.holders, [](const HolderChange& of) { return of.change() > 0; }) -
+                         diff.holders.begin();
     if (changed == 0) return;
-    const std::span all(diff_.holders);
+    const std::span all(diff.holders);
     HeadHolders();
-    const size_t shown = Shown(static_cast<size_t>(changed), style_);
+    const size_t shown = out.Shown(static_cast<size_t>(changed));
     for (const HolderChange& change : all.first(shown)) HolderRow(change);
     MoreHolders(all.subspan(shown, static_cast<size_t>(changed) - shown),
                 all.subspan(static_cast<size_t>(changed)));
   }
 
-  bool Narrow() const { return style_.width < 4 + kLeastTitle + 2 * kBytes + kChange; }
+  bool Narrow() const { return out.style.width < 4 + kLeastTitle + 2 * kBytes + kChange; }
   size_t TitleWidth() const {
-    if (Narrow()) return std::max<size_t>(style_.width, 40) - kChange - 4;
-    return std::min<size_t>(style_.width - 4 - 2 * kBytes - kChange, 70);
+    if (Narrow()) return std::max<size_t>(out.style.width, 40) - kChange - 4;
+    return std::min<size_t>(out.style.width - 4 - 2 * kBytes - kChange, 70);
   }
 
   void HeadHolders() {
-    out_ << "\n  ";
+    out << "\n  ";
     if (Narrow()) {
-      out_ << Inked(HoldersHeading(), Ink::kBold, style_) << "\n";
+      out << out.Inked(HoldersHeading(), Ink::kBold) << "\n";
       return;
     }
-    out_ << Inked(Padded(HoldersHeading(), TitleWidth() + 2, false), Ink::kBold, style_)
-         << Padded("before", kBytes, true) << Padded("after", kBytes, true)
-         << Padded("change", kChange, true) << "\n";
+    out << out.Inked(Padded(HoldersHeading(), TitleWidth() + 2, false), Ink::kBold)
+        << Padded("before", kBytes, true) << Padded("after", kBytes, true)
+        << Padded("change", kChange, true) << "\n";
   }
 
   void HolderRow(const HolderChange& change) {
-    const std::string title = HolderChangeTitle(change, diff_, before_, after_);
-    const std::string bytes = Inked(Padded(ChangeText(change.before, change.after), kChange, true),
-                                    change.more() ? Ink::kRed : Ink::kGreen, style_);
-    const std::string from = FormatBytes(change.before), to = FormatBytes(change.after);
+    const std::string title = HolderChangeTitle(change, diff, before, after);
+    const std::string bytes =
+        out.Inked(Padded(ChangeText(change.before, change.after), kChange, true),
+                  change.more() ? Ink::kRed : Ink::kGreen);
+    const std::string was = FormatBytes(change.before), is = FormatBytes(change.after);
     const std::string cut = Ellipsize(title, TitleWidth());
     if (Narrow()) {
-      out_ << bytes << "  " << cut << "\n"
-           << std::string(kChange + 2, ' ') << from << " → " << to << "\n";
+      out << bytes << "  " << cut << "\n"
+          << std::string(kChange + 2, ' ') << was << " → " << is << "\n";
     } else {
-      out_ << "    " << Padded(cut, TitleWidth(), false) << Padded(from, kBytes, true)
-           << Padded(to, kBytes, true) << bytes << "\n";
+      out << "    " << Padded(cut, TitleWidth(), false) << Padded(was, kBytes, true)
+          << Padded(is, kBytes, true) << bytes << "\n";
     }
   }
 
   void MoreHolders(std::span<const HolderChange> more, std::span<const HolderChange> equal) {
-    Bytes from = 0, to = 0, same = 0;
-    for (const HolderChange& change : more) from += change.before, to += change.after;
+    Bytes was = 0, is = 0, same = 0;
+    for (const HolderChange& change : more) was += change.before, is += change.after;
     for (const HolderChange& change : equal) same += change.after;
     if (!more.empty()) {
-      out_ << Wrapped("    ",
-                      "… " + FormatCount(more.size()) + " more, " + ChangeText(from, to) +
-                          " together (--top 0 shows all)",
-                      style_);
+      out.Wrap("    ", "… " + FormatCount(more.size()) + " more, " + ChangeText(was, is) +
+                           " together (--top 0 shows all)");
     }
     if (!equal.empty()) {
-      out_ << Wrapped("    ", FormatCount(equal.size()) + " equal, " + FormatBytes(same), style_);
+      out.Wrap("    ", FormatCount(equal.size()) + " equal, " + FormatBytes(same));
     }
   }
 
   void Remarks() {
-    if (diff_.remarks.empty()) return;
-    out_ << "\n  " << Inked("WORTH A LOOK", Ink::kBold, style_) << "\n";
-    for (const RemarkChange& remark : diff_.remarks) {
+    if (diff.remarks.empty()) return;
+    out << "\n  " << out.Inked("WORTH A LOOK", Ink::kBold) << "\n";
+    for (const RemarkChange& remark : diff.remarks) {
       const char* sign = !remark.after ? "    - " : remark.before ? "    ~ " : "    + ";
       const std::string then = !remark.after   ? "no longer: "
                                : remark.before ? "was " + FormatBytes(*remark.before) + ": "
                                                : "";
-      out_ << Wrapped(sign, then + Printable(remark.text), style_);
+      out.Wrap(sign, then + Printable(remark.text));
       if (!remark.after || remark.advice.empty()) continue;
-      out_ << Wrapped("      → ", Printable(remark.advice), style_);
+      out.Wrap("      → ", Printable(remark.advice));
     }
   }
-
-  const MemoryDiff& diff_;
-  const DiffSide &before_, &after_;
-  const MemoryAccount *from_, *to_;  // null: no memory there
-  const TextStyle& style_;
-  std::ostream& out_;
 };
 
 }  // namespace
@@ -215,9 +191,9 @@ std::string HolderChangeTitle(const HolderChange& change, const MemoryDiff& diff
 }
 
 void RenderMemoryDiff(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
-                      const TextStyle& style, std::ostream& out) {
+                      const TextOut& out) {
   for (const MemoryDiff& memory : diff.memory) {
-    MemoryDiffText text(memory, before, after, style, out);
+    MemoryDiffText text{memory, before, after, out};
     if (diff.memory.size() == 1 && memory.equal()) return;
     if (diff.memory.size() > 1 || !text.SameDevice()) {
       out << "\n  " << text.Name() << (memory.equal() ? ": equal\n" : "\n");

@@ -4,8 +4,7 @@
 
 #include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/diff/diff.h"
-#include "libgraphkit/render/diff/memory_text.h"
-#include "libgraphkit/render/printable.h"
+#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 
@@ -56,15 +55,14 @@ constexpr Words kWords[] = {
     {"in_use_at_end_bytes", "in use at end"},
 };
 
-void RenderInked(std::string_view sign, const std::string& text, Ink ink, const TextStyle& style,
-                 std::ostream& out) {
-  const std::string line = Wrapped(sign, text, style);
-  out << Inked(std::string_view(line).substr(0, line.size() - 1), ink, style) << "\n";
+void RenderInked(std::string_view sign, const std::string& text, Ink ink, const TextOut& out) {
+  const std::string line = Wrapped(sign, text, out.style);
+  out << out.Inked(std::string_view(line).substr(0, line.size() - 1), ink) << "\n";
 }
 
 // The graphs whose peak changed, the largest change first: "peak live 76 MiB → 28 MiB (graph 0)".
 void RenderPeaks(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
-                 const TextStyle& style, std::ostream& out) {
+                 const TextOut& out) {
   struct Peak {
     const GraphDiff* graph;
     Bytes before, after;
@@ -80,46 +78,43 @@ void RenderPeaks(const TraceDiff& diff, const DiffSide& before, const DiffSide& 
     return std::max(peak.before, peak.after) - std::min(peak.before, peak.after);
   });
   if (!peaks.empty() && !diff.memory_equal()) out << "\n";
-  RenderTop(peaks, "", style, out, [&](const Peak& peak) {
+  out.Top(peaks, "", [&](const Peak& peak) {
     const std::string text = "peak live " + FormatBytes(peak.before) + " → " +
                              FormatBytes(peak.after) + " (" + ChangeText(peak.before, peak.after) +
                              ") in " + PairTitle(before.trace, after.trace, *peak.graph);
-    RenderInked("", text, peak.after > peak.before ? Ink::kRed : Ink::kGreen, style, out);
+    RenderInked("", text, peak.after > peak.before ? Ink::kRed : Ink::kGreen, out);
   });
 }
 
-class GraphText {
- public:
-  GraphText(const DiffSide& before, const DiffSide& after, const TextStyle& style,
-            std::ostream& out)
-      : before_(before.trace), after_(after.trace), style_(style), out_(out) {}
+struct GraphText {
+  const Trace &before, &after;
+  const TextOut& out;
 
   void Render(const GraphDiff& diff) {
     Heading(diff);
     Figures(diff);
     List(diff.removed_nodes, "  - ", Ink::kRed,
-         [&](NodeId id) { return NodeText(before_, id) + OnStream(before_, id); });
+         [&](NodeId id) { return NodeText(before, id) + OnStream(before, id); });
     List(diff.added_nodes, "  + ", Ink::kGreen,
-         [&](NodeId id) { return NodeText(after_, id) + OnStream(after_, id); });
+         [&](NodeId id) { return NodeText(after, id) + OnStream(after, id); });
     List(diff.moved_nodes, "  ~ ", Ink::kYellow, [&](const NodePair& pair) {
-      return PairText(before_, after_, pair) + ": " +
-             StreamTitle(before_, before_[pair.before].stream) + " → " +
-             StreamTitle(after_, after_[pair.after].stream);
+      return PairText(before, after, pair) + ": " +
+             StreamTitle(before, before[pair.before].stream) + " → " +
+             StreamTitle(after, after[pair.after].stream);
     });
     List(diff.parameters, "  ~ ", Ink::kYellow, [&](const ParameterChange& change) {
-      return PairText(before_, after_, change.node) + ": " + change.what + " " + change.before +
+      return PairText(before, after, change.node) + ": " + change.what + " " + change.before +
              " → " + change.after;
     });
-    List(diff.lost_edges, "  - ", Ink::kRed, [&](EdgeId id) { return EdgeText(before_, id); });
-    List(diff.gained_edges, "  + ", Ink::kGreen, [&](EdgeId id) { return EdgeText(after_, id); });
+    List(diff.lost_edges, "  - ", Ink::kRed, [&](EdgeId id) { return EdgeText(before, id); });
+    List(diff.gained_edges, "  + ", Ink::kGreen, [&](EdgeId id) { return EdgeText(after, id); });
     List(diff.changed_edges, "  ~ ", Ink::kYellow, [&](const EdgePair& pair) {
-      const Edge &from = before_[pair.before], &to = after_[pair.after];
-      return "edge " + NodeText(before_, from.from) + " → " + NodeText(before_, from.to) + ": " +
+      const Edge &from = before[pair.before], &to = after[pair.after];
+      return "edge " + NodeText(before, from.from) + " → " + NodeText(before, from.to) + ": " +
              EdgeDataText(from) + " → " + EdgeDataText(to);
     });
   }
 
- private:
   void Heading(const GraphDiff& diff) {
     std::vector<std::string> parts = {Counted(diff.matched_nodes, "node") + " matched"};
     const auto add = [&parts](const auto& items, std::string_view noun, const char* what) {
@@ -135,16 +130,15 @@ class GraphText {
     add(diff.gained_edges, "edge", " gained");
     add(diff.changed_edges, "edge", " changed");
     if (diff.equal()) parts = {Counted(diff.matched_nodes, "node"), "equal"};
-    const std::string title = PairTitle(before_, after_, diff);
+    const std::string title = PairTitle(before, after, diff);
     std::string text;
     for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
-    out_ << "\n" << Wrapped("", title + ": " + text, style_);
+    out.Paragraph("", title + ": " + text);
   }
 
   template <typename Item, typename ToText>
   void List(const std::vector<Item>& items, const char* sign, Ink ink, ToText to_text) {
-    RenderTop(items, sign, style_, out_,
-              [&](const Item& item) { RenderInked(sign, to_text(item), ink, style_, out_); });
+    out.Top(items, sign, [&](const Item& item) { RenderInked(sign, to_text(item), ink, out); });
   }
 
   // Memory first: it is what most people ask about.
@@ -156,49 +150,43 @@ class GraphText {
       rows.push_back({FigureWords(change.figure), FigureText(change.figure, change.before), "→",
                       FigureText(change.figure, change.after)});
     }
-    out_ << Table(rows, "lrlr", "  ", style_);
+    out << Table(rows, "lrlr", "  ", out.style);
   }
-
-  const Trace& before_;
-  const Trace& after_;
-  const TextStyle& style_;
-  std::ostream& out_;
 };
 
-void RenderFindings(const TraceDiff& diff, const TextStyle& style, std::ostream& out) {
+void RenderFindings(const TraceDiff& diff, const TextOut& out) {
   if (diff.findings.empty()) return;
   out << "\nFindings\n";
-  RenderTop(diff.findings, "  ", style, out, [&](const FindingChange& change) {
+  out.Top(diff.findings, "  ", [&](const FindingChange& change) {
     const bool more = change.count_after > change.count_before;
     const bool less = change.count_after < change.count_before;
-    out << Wrapped(
-        more   ? "  + "
-        : less ? "  - "
-               : "  ~ ",
-        change.check + ": " + CountsText(change) + " (" + Printable(change.message) + ")", style);
+    out.Wrap(more   ? "  + "
+             : less ? "  - "
+                    : "  ~ ",
+             change.check + ": " + CountsText(change) + " (" + Printable(change.message) + ")");
   });
 }
 
 void RenderGraphs(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
-                  const TextStyle& style, std::ostream& out) {
-  RenderPeaks(diff, before, after, style, out);
-  GraphText graphs(before, after, style, out);
+                  const TextOut& out) {
+  RenderPeaks(diff, before, after, out);
+  GraphText graphs{before.trace, after.trace, out};
   for (const GraphDiff& graph : diff.graphs) {
     if (!graph.equal()) graphs.Render(graph);
   }
   if (!diff.removed_graphs.empty() || !diff.added_graphs.empty()) out << "\n";
   for (const GraphId id : diff.removed_graphs) {
-    out << Wrapped("- ", GraphTitle(before.trace, id) + " removed", style);
+    out.Wrap("- ", GraphTitle(before.trace, id) + " removed");
   }
   for (const GraphId id : diff.added_graphs) {
-    out << Wrapped("+ ", GraphTitle(after.trace, id) + " added", style);
+    out.Wrap("+ ", GraphTitle(after.trace, id) + " added");
   }
 }
 
-void RenderVerdict(const TraceDiff& diff, const TextStyle& style, std::ostream& out) {
+void RenderVerdict(const TraceDiff& diff, const TextOut& out) {
   if (!diff.any()) {
     const std::string nothing = "nothing to compare: neither holds a graph or memory history";
-    out << "\n" << Inked(nothing, Ink::kRed, style) << "\n";
+    out << "\n" << out.Inked(nothing, Ink::kRed) << "\n";
     return;
   }
   std::vector<std::string> parts;
@@ -214,8 +202,7 @@ void RenderVerdict(const TraceDiff& diff, const TextStyle& style, std::ostream& 
   }
   if (!diff.findings.empty()) parts.push_back("findings differ");
   const bool equal = diff.equal();
-  out << "\n"
-      << (equal ? Inked("equal", Ink::kGreen, style) : Inked("different", Ink::kRed, style));
+  out << "\n" << (equal ? out.Inked("equal", Ink::kGreen) : out.Inked("different", Ink::kRed));
   for (size_t i = 0; i < parts.size(); ++i) out << (i == 0 ? ": " : ", ") << parts[i];
   out << "\n";
 }
@@ -253,19 +240,22 @@ std::string EdgeDataText(const Edge& edge) {
 }
 
 void RenderDiffText(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
-                    const TextStyle& style, std::ostream& out) {
+                    const TextOut& out) {
   std::ostringstream text;
-  const std::string from = "before: " + Printable(before.file);
-  const std::string to = "after: " + Printable(after.file);
-  const bool fits = DisplayWidth(from + ", " + to) <= style.width;
-  text << (fits ? from + ", " + to + "\n"
-                : Wrapped("before: ", Printable(before.file), style) +
-                      Wrapped("after:  ", Printable(after.file), style));
-  RenderMemoryDiff(diff, before, after, style, text);
-  RenderGraphs(diff, before, after, style, text);
-  RenderFindings(diff, style, text);
-  RenderVerdict(diff, style, text);
-  out << (style.ascii ? Ascii(text.str()) : text.str());
+  const TextOut to{out.style, text};
+  const std::string first = "before: " + Printable(before.file);
+  const std::string second = "after: " + Printable(after.file);
+  if (DisplayWidth(first + ", " + second) <= out.style.width) {
+    to << first << ", " << second << "\n";
+  } else {
+    to.Wrap("before: ", Printable(before.file));
+    to.Wrap("after:  ", Printable(after.file));
+  }
+  RenderMemoryDiff(diff, before, after, to);
+  RenderGraphs(diff, before, after, to);
+  RenderFindings(diff, to);
+  RenderVerdict(diff, to);
+  out << (out.style.ascii ? Ascii(text.str()) : text.str());
 }
 
 }  // namespace graphkit

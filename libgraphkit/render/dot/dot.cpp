@@ -1,11 +1,12 @@
 #include "libgraphkit/render/dot/dot.h"
 
+#include <map>
+
 #include "libgraphkit/analysis/names/titles.h"
-#include "libgraphkit/render/dot/writer.h"
+#include "libgraphkit/render/dot/drawing.h"
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
-
 namespace {
 
 const char* FoldText(Fold fold) {
@@ -42,6 +43,221 @@ std::vector<std::string> Notes(const Trace& trace, const DotOptions& options,
 }
 
 }  // namespace
+
+namespace {
+
+constexpr uint64_t kReadable = 300;     // boxes; up to here nothing is folded unasked
+constexpr uint64_t kChainsUpTo = 1500;  // boxes; more than that fold into stretches of streams
+constexpr uint64_t kStretches = 160;    // boxes, when streams are cut into stretches
+constexpr size_t kShortestChain = 3;    // nodes; shorter ones stay as they are
+
+struct Drawn {
+  const std::vector<bool>& nodes;
+  std::vector<EdgeId> edges = {};
+};
+
+std::vector<EdgeId> DrawnEdges(const Trace& trace, const std::vector<bool>& nodes) {
+  std::vector<EdgeId> edges;
+  for (size_t i = 0; i < trace.edges.size(); ++i) {
+    const Edge& edge = trace.edges[i];
+    const bool both = nodes[edge.from.index()] && nodes[edge.to.index()];
+    if (both && Joins(trace, edge)) edges.push_back(EdgeId(i));
+  }
+  return edges;
+}
+
+bool HoldsGraphs(NodeKind kind) {
+  return kind == NodeKind::kChildGraph || kind == NodeKind::kConditional;
+}
+
+// By node: the one that follows it in its chain; none at the end of one.
+std::vector<NodeId> ChainLinks(const Trace& trace, const Drawn& drawn) {
+  std::vector<uint32_t> in(trace.nodes.size()), out(trace.nodes.size());
+  for (const EdgeId id : drawn.edges) {
+    ++out[trace[id].from.index()];
+    ++in[trace[id].to.index()];
+  }
+  std::vector<NodeId> next(trace.nodes.size());
+  for (const EdgeId id : drawn.edges) {
+    const Edge& edge = trace[id];
+    const Node &from = trace[edge.from], &to = trace[edge.to];
+    const bool alone = out[edge.from.index()] == 1 && in[edge.to.index()] == 1;
+    const bool alike = from.stream == to.stream && from.graph == to.graph;
+    const bool plain = edge.full() && !HoldsGraphs(from.kind) && !HoldsGraphs(to.kind);
+    if (alone && alike && plain) next[edge.from.index()] = edge.to;
+  }
+  return next;
+}
+
+void AddBox(const Trace& trace, std::vector<NodeId> nodes, FoldedGraphs& folded) {
+  const auto index = static_cast<uint32_t>(folded.boxes.size());
+  for (const NodeId id : nodes) folded.box_of[id.index()] = index;
+  const Node& first = trace[nodes.front()];
+  folded.boxes.push_back({first.graph, first.stream, std::move(nodes)});
+}
+
+void BoxChains(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
+  const std::vector<NodeId> next = ChainLinks(trace, drawn);
+  std::vector<bool> followed(trace.nodes.size());
+  for (const NodeId id : next) {
+    if (id) followed[id.index()] = true;
+  }
+  for (size_t i = 0; i < trace.nodes.size(); ++i) {
+    if (!drawn.nodes[i] || followed[i]) continue;
+    std::vector<NodeId> chain;
+    for (NodeId at{i}; at; at = next[at.index()]) chain.push_back(at);
+    if (chain.size() >= kShortestChain) {
+      AddBox(trace, std::move(chain), folded);
+      continue;
+    }
+    for (const NodeId id : chain) AddBox(trace, {id}, folded);
+  }
+}
+
+void BoxNodes(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
+  for (size_t i = 0; i < trace.nodes.size(); ++i) {
+    if (drawn.nodes[i]) AddBox(trace, {NodeId(i)}, folded);
+  }
+}
+
+// By graph: its drawn nodes lie in [begin, end).
+std::vector<std::pair<size_t, size_t>> Spans(const Trace& trace, const Drawn& drawn) {
+  std::vector<std::pair<size_t, size_t>> spans(trace.graphs.size());
+  for (size_t i = 0; i < trace.nodes.size(); ++i) {
+    if (!drawn.nodes[i]) continue;
+    auto& [begin, end] = spans[trace.nodes[i].graph.index()];
+    if (end == 0) begin = i;
+    end = i + 1;
+  }
+  return spans;
+}
+
+// Stretches of equal parts of each graph: at most kStretches in all, if one per stream and graph
+// allows.
+void BoxStreams(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
+  std::map<std::pair<GraphId, StreamId>, std::vector<NodeId>> lanes;
+  for (size_t i = 0; i < trace.nodes.size(); ++i) {
+    if (drawn.nodes[i]) lanes[{trace.nodes[i].graph, trace.nodes[i].stream}].push_back(NodeId(i));
+  }
+  const uint64_t windows = std::max<uint64_t>(1, kStretches / std::max<size_t>(1, lanes.size()));
+  const auto spans = Spans(trace, drawn);
+  const auto stretch_of = [&](NodeId id) {
+    const auto [begin, end] = spans[trace[id].graph.index()];
+    return (id.index() - begin) * windows / (end - begin);
+  };
+  std::vector<std::vector<NodeId>> boxes;
+  for (const auto& [lane, nodes] : lanes) {
+    uint64_t window = ~uint64_t{0};
+    for (const NodeId id : nodes) {
+      const uint64_t at = stretch_of(id);
+      if (at != window || HoldsGraphs(trace[id].kind)) boxes.emplace_back();
+      window = HoldsGraphs(trace[id].kind) ? ~uint64_t{0} : at;
+      boxes.back().push_back(id);
+    }
+  }
+  std::ranges::sort(boxes, {}, [](const auto& box) { return box.front(); });
+  for (auto& box : boxes) {
+    const uint64_t stretch = stretch_of(box.front());
+    AddBox(trace, std::move(box), folded);
+    folded.boxes.back().stretch = static_cast<uint32_t>(stretch);
+  }
+}
+
+// Nodes of one graph, stream and NVTX range; a node that holds graphs stays by itself.
+void BoxRanges(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
+  const std::vector<uint32_t> range_of = InnermostRanges(trace);
+  std::map<std::tuple<GraphId, StreamId, uint32_t>, std::vector<NodeId>> together;
+  std::vector<std::pair<std::vector<NodeId>, uint32_t>> boxes;
+  for (size_t i = 0; i < trace.nodes.size(); ++i) {
+    if (!drawn.nodes[i]) continue;
+    const Node& node = trace.nodes[i];
+    if (range_of[i] == kNoRange || HoldsGraphs(node.kind)) {
+      boxes.push_back({{NodeId(i)}, kNoRange});
+    } else {
+      together[{node.graph, node.stream, range_of[i]}].push_back(NodeId(i));
+    }
+  }
+  for (auto& [key, nodes] : together) boxes.push_back({std::move(nodes), std::get<2>(key)});
+  std::ranges::sort(boxes, {}, [](const auto& box) { return box.first.front(); });
+  for (auto& [nodes, range] : boxes) {
+    AddBox(trace, std::move(nodes), folded);
+    folded.boxes.back().range = range;
+  }
+}
+
+void JoinBoxes(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
+  for (const EdgeId id : drawn.edges) {
+    const Edge& edge = trace[id];
+    const uint32_t from = folded.box_of[edge.from.index()], to = folded.box_of[edge.to.index()];
+    if (from != to) folded.edges.push_back({from, to, edge.from_port, edge.type, id});
+  }
+  const auto key = [](const BoxEdge& e) { return std::tuple(e.from, e.to, e.from_port, e.type); };
+  std::ranges::stable_sort(folded.edges, {}, key);
+  std::vector<BoxEdge> joined;
+  for (const BoxEdge& edge : folded.edges) {
+    if (!joined.empty() && key(joined.back()) == key(edge)) {
+      ++joined.back().count;
+    } else {
+      joined.push_back(edge);
+    }
+  }
+  folded.edges = std::move(joined);
+}
+
+}  // namespace
+
+FoldedGraphs FoldGraphs(const Trace& trace, const std::vector<bool>& nodes, Fold fold) {
+  const Drawn drawn{nodes, DrawnEdges(trace, nodes)};
+  FoldedGraphs folded;
+  folded.nodes = static_cast<uint64_t>(std::ranges::count(nodes, true));
+  const bool automatic = fold == Fold::kAuto;
+  if (automatic) fold = folded.nodes <= kReadable ? Fold::kNone : Fold::kChains;
+  const auto box = [&](Fold how) {
+    folded.fold = how;
+    folded.boxes.clear();
+    folded.box_of.assign(trace.nodes.size(), kNoBox);
+    if (how == Fold::kChains) return BoxChains(trace, drawn, folded);
+    if (how == Fold::kStreams) return BoxStreams(trace, drawn, folded);
+    if (how == Fold::kNvtx) return BoxRanges(trace, drawn, folded);
+    BoxNodes(trace, drawn, folded);
+  };
+  box(fold);
+  if (automatic && folded.boxes.size() > kChainsUpTo) box(Fold::kStreams);
+  JoinBoxes(trace, drawn, folded);
+  return folded;
+}
+
+namespace {
+
+// Ranges in the order in which they were opened.
+std::vector<uint32_t> ByBegin(const Trace& trace) {
+  std::vector<uint32_t> order(trace.nvtx_ranges.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<uint32_t>(i);
+  std::ranges::stable_sort(order, {}, [&](uint32_t i) { return trace.nvtx_ranges[i].begin; });
+  return order;
+}
+
+}  // namespace
+
+// One sweep over the nodes in capture order; ranges needn't be nested.
+std::vector<uint32_t> InnermostRanges(const Trace& trace) {
+  std::vector<uint32_t> range_of(trace.nodes.size(), kNoRange);
+  std::vector<std::vector<uint32_t>> open(trace.threads.size());  // by thread
+  const std::vector<uint32_t> order = ByBegin(trace);
+  auto next = order.begin();
+  for (size_t i = 0; i < trace.nodes.size(); ++i) {
+    const Node& node = trace.nodes[i];
+    for (; next != order.end() && trace.nvtx_ranges[*next].begin < node.seq; ++next) {
+      const ThreadId thread = trace.nvtx_ranges[*next].thread;
+      if (thread.index() < open.size()) open[thread.index()].push_back(*next);
+    }
+    if (node.thread.index() >= open.size()) continue;
+    std::vector<uint32_t>& of_thread = open[node.thread.index()];
+    std::erase_if(of_thread, [&](uint32_t r) { return trace.nvtx_ranges[r].end <= node.seq; });
+    if (!of_thread.empty()) range_of[i] = of_thread.back();
+  }
+  return range_of;
+}
 
 DotSummary RenderDot(const Trace& trace, const DotOptions& options, std::ostream& out) {
   const Selection selection = Select(trace, options.select);

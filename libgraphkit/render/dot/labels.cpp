@@ -1,14 +1,8 @@
-#include "libgraphkit/render/dot/labels.h"
-
-#include <algorithm>
-#include <array>
+#include "libgraphkit/render/dot/drawing.h"
 
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/analysis/names/titles.h"
-#include "libgraphkit/model/node_versions.h"
-#include "libgraphkit/render/dot/style.h"
-#include "libgraphkit/render/printable.h"
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
@@ -168,7 +162,7 @@ std::string BoxLabel(const Trace& trace, const Box& box, const DotDetails& detai
 
 namespace {
 
-// What keeps an edge that waits for no end from doing good: "no trigger", "no wait".
+// The reason why an edge that waits for no end brings nothing: "no trigger", "no wait".
 std::string MissingText(const Trace& trace, const Edge& edge) {
   if (edge.full()) return "";
   const EarlyStart start = EarlyStartOf(trace, edge);
@@ -231,7 +225,7 @@ void Replace(std::string& text, std::string_view what, const std::string& with) 
   }
 }
 
-// What the user wrote goes into attributes of SVG as it is: Graphviz escapes no URL.
+// URLs of users stand in attributes of SVG as they are: Graphviz escapes none.
 std::string ForAttribute(std::string_view url) {
   std::string escaped;
   for (const char c : url) {

@@ -1,4 +1,4 @@
-// What graphs of some sizes will take: text for people, JSON for programs (schema
+// Memory of graphs of some sizes: text for people, JSON for programs (schema
 // "graphkit-estimate", version 1; docs/estimate.md).
 #pragma once
 
@@ -11,7 +11,7 @@ namespace graphkit {
 
 inline ByteRange Sum(ByteRange a, const ByteRange& b) { return a += b; }
 
-void RenderEstimate(const MemoryEstimate& estimate, const TextStyle& style, std::ostream& out);
+void RenderEstimate(const MemoryEstimate& estimate, const TextOut& out);
 void RenderEstimateJson(const MemoryEstimate& estimate, std::ostream& out);
 
 }  // namespace graphkit

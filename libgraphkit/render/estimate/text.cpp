@@ -5,7 +5,6 @@
 #include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/render/estimate/estimate.h"
-#include "libgraphkit/render/printable.h"
 
 namespace graphkit {
 
@@ -48,16 +47,16 @@ std::string ChosenText(const MemoryEstimate& estimate) {
 
 }  // namespace
 
-void RenderEstimate(const MemoryEstimate& estimate, const TextStyle& style, std::ostream& out) {
+void RenderEstimate(const MemoryEstimate& estimate, const TextOut& out) {
   const bool soft = estimate.device == DeviceKind::kSoft;
-  for (const EstimatedKind& kind : estimate.kinds) out << Wrapped("", KindText(kind), style);
+  for (const EstimatedKind& kind : estimate.kinds) out.Wrap("", KindText(kind));
   if (soft) out << "recorded on the software device (simulated)\n";
   if (!estimate.alloc_conf.empty())
-    out << Wrapped("", "PyTorch's allocator with " + Printable(estimate.alloc_conf), style);
+    out.Wrap("", "PyTorch's allocator with " + Printable(estimate.alloc_conf));
   TextRow head = {"size",       "graphs", "like", "pools of their own", "one pool grows by",
                   "executables"};
   if (estimate.budget) {
-    out << Wrapped("", ChosenText(estimate), style);
+    out.Wrap("", ChosenText(estimate));
     head.insert(head.end(), {"launches", "padding", "capture"});
   }
   const auto row = [&](const EstimatedSize& size) {
@@ -73,18 +72,17 @@ void RenderEstimate(const MemoryEstimate& estimate, const TextStyle& style, std:
                                timed ? FormatNanoseconds(size.capture_ns) : "-"});
     return cells;
   };
-  out << "\n"
-      << TopTable(std::move(head), estimate.budget ? "rrrlllrrr" : "rrrlll", "", style,
-                  estimate.sizes, row)
-      << "\n";
+  out << "\n";
+  out.TopTable(std::move(head), estimate.budget ? "rrrlllrrr" : "rrrlll", "", estimate.sizes, row);
+  out << "\n";
   const TextRows sums = {
       {"one pool, the largest first", RangeText(estimate.shared_pool)},
       {"a pool for each graph", RangeText(estimate.own_pools)},
       {"executables, " + std::string(NameOf(estimate.exec_source)), RangeText(estimate.execs)},
       {"in all, with one pool", RangeText(Sum(estimate.shared_pool, estimate.execs))},
       {"in all, with a pool for each", RangeText(Sum(estimate.own_pools, estimate.execs))}};
-  out << Table(sums, "ll", "", style);
-  for (const std::string& note : estimate.notes) out << Wrapped("- ", note, style);
+  out << Table(sums, "ll", "", out.style);
+  for (const std::string& note : estimate.notes) out.Wrap("- ", note);
 }
 
 }  // namespace graphkit

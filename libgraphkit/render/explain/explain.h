@@ -1,4 +1,4 @@
-// What `graphkit explain` says of a file: one screen, and as JSON.
+// The explanation of a file (`graphkit explain`): one screen, and as JSON.
 //
 //     PyTorch memory snapshot · 1 device · 5163 events · Python stacks · no OOM event · no CUDA
 //     graphs
@@ -18,19 +18,17 @@
 #include <vector>
 
 #include "libgraphkit/analysis/explain/explanation.h"
+#include "libgraphkit/analysis/explain/memory_account.h"
 #include "libgraphkit/analysis/explain/where.h"
+#include "libgraphkit/render/json.h"
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 
-struct ExplainStyle {
-  TextStyle text;
-  bool stacks = false;  // below each holder the whole stack of its largest block
-};
-
-// `trace`: that the explanation is of; one without anything for other files.
-void RenderExplanation(const Explanation& explanation, const Trace& trace,
-                       const ExplainStyle& style, std::ostream& out);
+// `trace`: that the explanation is of; one without anything for other files. `stacks`: below each
+// holder the whole stack of its largest block.
+void RenderExplanation(const Explanation& explanation, const Trace& trace, bool stacks,
+                       const TextOut& out);
 
 // Schema "graphkit-explain", version 1 (docs/cli.md).
 void RenderExplanationJson(const Explanation& explanation, std::ostream& out);
@@ -38,8 +36,23 @@ void RenderExplanationJson(const Explanation& explanation, std::ostream& out);
 // `graphkit where`: text, and schema "graphkit-where", version 1. `others`: further faulting
 // addresses of the report that the address is from.
 void RenderWhere(const Whereabouts& where, const std::vector<Address>& others, const Trace& trace,
-                 const TextStyle& style, std::ostream& out);
+                 const TextOut& out);
 void RenderWhereJson(const Whereabouts& where, const std::vector<Address>& others,
                      const Trace& trace, std::ostream& out);
+
+// The parts of an explanation that are about memory.
+
+// "event 1,402, at nn_utils.py:13 softmax": when the peak in use was.
+std::string PeakText(const Trace& trace, const MemoryAccount& account);
+// "nn_utils.py:7  softmax": who a holder is, printable.
+std::string HolderTitle(const Trace& trace, const MemoryAccount& account, const HeldGroup& group);
+
+// Memory over time, as the HTML report and diffs have it.
+
+// As of "holders" of the explanation's JSON, with the short place and the function as well.
+Json PlacedHolderJson(const HeldGroup& group);
+
+// As "devices" of the explanation's JSON.
+Json MemoryJson(const std::vector<MemoryAccount>& memory);
 
 }  // namespace graphkit

@@ -1,7 +1,5 @@
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/explain/explain.h"
-#include "libgraphkit/render/explain/memory_json.h"
-#include "libgraphkit/render/moments_json.h"
 
 namespace graphkit {
 

@@ -2,23 +2,174 @@
 #include <functional>
 #include <sstream>
 
+#include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/explain/explain.h"
-#include "libgraphkit/render/explain/memory_text.h"
-#include "libgraphkit/render/printable.h"
+#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 namespace {
 
+constexpr size_t kMostOperations = 4;
+
+struct Level {
+  std::string label;
+  Bytes bytes = 0;
+  std::string remark;
+};
+
+// Levels of memory as bars; `most` is as long as they get.
+void RenderLevels(const std::vector<Level>& levels, const TextOut& out) {
+  const size_t columns = out.style.width >= 100 ? 40 : out.style.width >= 80 ? 24 : 12;
+  Bytes most = 0;
+  for (const Level& level : levels) most = std::max(most, level.bytes);
+  TextRows rows;
+  for (const Level& level : levels) {
+    rows.push_back(
+        {level.label, FormatBytes(level.bytes), Bar(level.bytes, most, columns), level.remark});
+  }
+  out << Table(rows, "lrll", "  ", out.style);
+}
+
+std::string SegmentsText(const MemoryAt& at) {
+  return at.segments == 0 ? "" : Counted(at.segments, "segment");
+}
+
+std::vector<Level> LevelsOf(const Trace& trace, const MemoryAccount& account) {
+  const MemoryMoments& moments = account.moments;
+  const bool known = moments.end.reserved >= moments.end.in_use;
+  const bool same = moments.end.reserved == moments.peak_reserved.reserved;
+  std::string idle = known ? FormatBytes(moments.end.idle()) + " reserved and idle" : "";
+  if (known && moments.end.reserved == 0) {
+    idle = "nothing reserved";
+  } else if (known && !same) {
+    idle += ", of " + FormatBytes(moments.end.reserved);
+  }
+  if (!account.has_history) {
+    return {{"reserved", moments.end.reserved, SegmentsText(moments.end)},
+            {"in use", moments.end.in_use, idle}};
+  }
+  std::vector<Level> levels;
+  if (moments.peak_reserved.reserved > 0) {
+    levels.push_back(
+        {"peak reserved", moments.peak_reserved.reserved, SegmentsText(moments.peak_reserved)});
+  }
+  levels.push_back({"peak in use", moments.peak_in_use.in_use, PeakText(trace, account)});
+  levels.push_back({"in use at end", moments.end.in_use, idle});
+  return levels;
+}
+
+constexpr size_t kFunctionColumns = 40;
+
+// The operators; without one the function.
+std::string OperationsText(const HeldGroup& group) {
+  if (group.operations.empty() && group.function != "<module>") {
+    return ShortName(Demangle(group.function), kFunctionColumns);
+  }
+  std::string text;
+  const size_t shown = std::min(group.operations.size(), kMostOperations);
+  for (size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : ", ") + group.operations[i];
+  return shown < group.operations.size() ? text + ", …" : text;
+}
+
+void RenderStack(const Trace& trace, StackId stack, std::ostream& out) {
+  if (!stack) return;
+  const Slice run = trace.stacks[stack.index()].frames;
+  for (uint32_t i = run.first; i < run.first + run.count; ++i) {
+    const std::string place = PlaceOfFrame(trace, i);
+    out << "                 " << Printable(place) << " "
+        << Demangle(trace[trace.stack_frames[i].function]) << "\n";
+  }
+}
+
+std::string Percent(Bytes part, Bytes whole) {
+  return FormatPercent(whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string HoldersHeading(const Trace& trace, const MemoryAccount& account) {
+  const bool lines = !trace.stacks.empty() || trace.process.device == DeviceKind::kImported;
+  const std::string bytes = " (" + FormatBytes(account.told.in_use) +
+                            (lines ? ")" : "; trace --stacks would name lines)");
+  if (account.out_of_memory) return "HELD WHEN MEMORY RAN OUT" + bytes;
+  return (account.has_history ? "HELD AT THE PEAK" : "HELD AT THE END") + bytes;
+}
+
+// "<bytes>  <title>     <share>  <blocks>", aligned under the heading.
+void RenderHolders(const Trace& trace, const MemoryAccount& account, bool stacks,
+                   const TextOut& out) {
+  constexpr size_t kBytes = 11, kShare = 9, kBlocks = 8;
+  const size_t room =
+      out.style.width - std::min<size_t>(out.style.width, kBytes + kShare + kBlocks + 4);
+  const size_t width = std::clamp<size_t>(room, 24, 70);
+  out << "\n  "
+      << out.Inked(Padded(HoldersHeading(trace, account), kBytes + 2 + width, false), Ink::kBold)
+      << Padded("share", kShare, true) << Padded("blocks", kBlocks, true) << "\n";
+  const size_t shown = out.Shown(account.holders.size());
+  Bytes left = account.told.in_use;
+  for (size_t i = 0; i < shown; ++i) {
+    const HeldGroup& group = account.holders[i];
+    left -= std::min(left, group.bytes);
+    out << "  " << Padded(FormatBytes(group.bytes), kBytes, true) << "  "
+        << Padded(Ellipsize(HolderTitle(trace, account, group), width), width, false)
+        << Padded(Percent(group.bytes, account.told.in_use), kShare, true)
+        << Padded(FormatCount(group.blocks), kBlocks, true) << "\n";
+    if (stacks) RenderStack(trace, group.stack, out);
+  }
+  if (shown < account.holders.size()) {
+    out << "  " << std::string(kBytes - 3, ' ') << "…    "
+        << Counted(account.holders.size() - shown, "more line") << ", " << FormatBytes(left)
+        << " (--top 0 shows all)\n";
+  }
+}
+
+void RenderRemarks(const MemoryAccount& account, const TextOut& out) {
+  if (account.remarks.empty()) return;
+  out << "\n  " << out.Inked("WORTH A LOOK", Ink::kBold) << "\n";
+  for (size_t i = 0; i < account.remarks.size(); ++i) {
+    const MemoryRemark& remark = account.remarks[i];
+    const bool urgent = remark.kind == MemoryRemark::Kind::kOutOfMemory;
+    const std::string number = "   " + std::to_string(i + 1) + " ";
+    const std::string wrapped = Wrapped(number, Printable(remark.text), out.style);
+    out << number
+        << out.Inked(wrapped.substr(number.size(), wrapped.size() - number.size() - 1),
+                     urgent ? Ink::kRed : Ink::kPlain)
+        << "\n";
+    if (!remark.advice.empty()) out.Wrap("     → ", Printable(remark.advice));
+  }
+}
+
+// Beside the device with the most in use: a line each.
+void RenderOtherDevices(const std::vector<MemoryAccount>& memory, std::ostream& out) {
+  for (size_t i = 1; i < memory.size(); ++i) {
+    const MemoryAccount& account = memory[i];
+    out << (i == 1 ? "\n" : "") << "  device " << account.device << ": peak reserved "
+        << FormatBytes(account.moments.peak_reserved.reserved) << ", peak in use "
+        << FormatBytes(account.moments.peak_in_use.in_use) << ", in use at end "
+        << FormatBytes(account.moments.end.in_use) << "\n";
+  }
+}
+
+// How much was reserved and in use, and who held it; nothing where there is no memory.
+void RenderMemory(const std::vector<MemoryAccount>& memory, const Trace& trace, bool stacks,
+                  const TextOut& out) {
+  if (memory.empty() || memory.front().moments.peak_in_use.in_use == 0) return;
+  const MemoryAccount& account = memory.front();
+  out << "\n";
+  if (memory.size() > 1) out << "  device " << account.device << ", the most in use\n";
+  RenderLevels(LevelsOf(trace, account), out);
+  RenderOtherDevices(memory, out);
+  RenderHolders(trace, account, stacks, out);
+}
+
 constexpr size_t kMostGraphs = 5;
 constexpr size_t kMostFindings = 4;
 
-void RenderHead(const Explanation& explanation, const TextStyle& style, std::ostream& out) {
+void RenderHead(const Explanation& explanation, const TextOut& out) {
   std::string line = explanation.about.what;
   for (const std::string& fact : explanation.about.facts) line += " · " + fact;
-  const std::string wrapped = Wrapped("", line, style);
+  const std::string wrapped = Wrapped("", line, out.style);
   const size_t title = std::min(explanation.about.what.size(), wrapped.find('\n'));
-  out << Inked(wrapped.substr(0, title), Ink::kBold, style) << wrapped.substr(title);
+  out << out.Inked(wrapped.substr(0, title), Ink::kBold) << wrapped.substr(title);
 }
 
 // One line on what was found: "1 error and 2 warnings", "no error, no warning; 3 notes".
@@ -38,10 +189,10 @@ std::string VerdictText(const std::vector<FindingGroup>& groups) {
   return Listed(parts) + and_notes;
 }
 
-void RenderFindings(const Explanation& explanation, const TextStyle& style, std::ostream& out) {
+void RenderFindings(const Explanation& explanation, const TextOut& out) {
   if (explanation.graphs.empty()) return;
   const std::vector<FindingGroup>& groups = explanation.findings;
-  out << "\n  " << Inked("FINDINGS", Ink::kBold, style) << "  " << VerdictText(groups) << "\n";
+  out << "\n  " << out.Inked("FINDINGS", Ink::kBold) << "  " << VerdictText(groups) << "\n";
   const size_t shown = std::min(groups.size(), kMostFindings);
   for (size_t i = 0; i < shown; ++i) {
     const Finding& finding = groups[i].first;
@@ -50,10 +201,9 @@ void RenderFindings(const Explanation& explanation, const TextStyle& style, std:
     const std::string label = SeverityName(finding.severity) + times + ": ";
     const uint64_t others = groups[i].others.size();
     const std::string more = others == 0 ? "" : ", and " + FormatCount(others) + " more like it";
-    out << Wrapped(first, label + Printable(finding.message) + more + " [" + finding.check + "]",
-                   style);
+    out.Wrap(first, label + Printable(finding.message) + more + " [" + finding.check + "]");
     if (finding.advice.empty() || finding.severity == Severity::kNote) continue;
-    out << Wrapped("     → ", Printable(finding.advice), style);
+    out.Wrap("     → ", Printable(finding.advice));
   }
   if (shown < groups.size()) {
     out << "     … " << Counted(groups.size() - shown, "more kind") << " (graphkit analyze)\n";
@@ -61,7 +211,7 @@ void RenderFindings(const Explanation& explanation, const TextStyle& style, std:
 }
 
 // Memory that graphs have of their own, those of most bytes first.
-void RenderGraphs(const Explanation& explanation, const TextStyle& style, std::ostream& out) {
+void RenderGraphs(const Explanation& explanation, const TextOut& out) {
   std::vector<const GraphSummary*> graphs;
   for (const GraphSummary& graph : explanation.graphs) {
     if (graph.blocks > 0) graphs.push_back(&graph);
@@ -78,40 +228,72 @@ void RenderGraphs(const Explanation& explanation, const TextStyle& style, std::o
                     FormatBytes(graph.deferred_bytes), FormatBytes(graph.never_freed_bytes),
                     FormatBytes(graph.lower_bound_bytes)});
   }
-  out << "\n  " << Inked("WHAT THE GRAPHS KEEP", Ink::kBold, style) << "\n"
-      << Table(rows, "lrrrrrr", "    ", style);
+  out << "\n  " << out.Inked("WHAT THE GRAPHS KEEP", Ink::kBold) << "\n"
+      << Table(rows, "lrrrrrr", "    ", out.style);
   if (shown < graphs.size()) {
     out << "    … " << Counted(graphs.size() - shown, "more graph") << " (graphkit analyze)\n";
   }
 }
 
-void RenderNext(const std::vector<NextCommand>& next, const TextStyle& style, std::ostream& out) {
+void RenderNext(const std::vector<NextCommand>& next, const TextOut& out) {
   if (next.empty()) return;
   size_t width = 0;
   for (const NextCommand& command : next) width = std::max(width, DisplayWidth(command.command));
-  out << "\n  " << Inked("Next", Ink::kBold, style) << "\n";
+  out << "\n  " << out.Inked("Next", Ink::kBold) << "\n";
   for (const NextCommand& command : next) {
     const std::string space(width - DisplayWidth(command.command) + 4, ' ');
-    const bool fits = 4 + width + 4 + DisplayWidth(command.shows) <= style.width;
+    const bool fits = 4 + width + 4 + DisplayWidth(command.shows) <= out.style.width;
     out << "    " << command.command << (fits ? space + command.shows : std::string()) << "\n";
   }
 }
 
 }  // namespace
 
-void RenderExplanation(const Explanation& explanation, const Trace& trace,
-                       const ExplainStyle& style, std::ostream& out) {
-  std::ostringstream text;
-  RenderHead(explanation, style.text, text);
-  if (!explanation.unknown_memory.empty()) {
-    text << Wrapped("", "memory unknown: " + Printable(explanation.unknown_memory), style.text);
+std::string PeakText(const Trace& trace, const MemoryAccount& account) {
+  std::string text = account.peak_event ? "event " + FormatCount(*account.peak_event)
+                                        : "record " + FormatCount(account.moments.peak_in_use.seq);
+  const std::string title = MemoryTitle(trace, account.peak_stack);
+  return title.empty() ? text : text + ", at " + Printable(title);
+}
+
+std::string HolderTitle(const Trace& trace, const MemoryAccount& account, const HeldGroup& group) {
+  switch (group.kind) {
+    case HeldGroup::Kind::kPool:
+      return PoolTitle(trace, group.pool) + ", no call stacks";
+    case HeldGroup::Kind::kBeforeRecording:
+      return kBeforeRecording;
+    case HeldGroup::Kind::kNoStack:
+      return account.python_only
+                 ? std::string(kNoStack) + " (threads of autograd have no Python frames)"
+                 : kNoStack;
+    case HeldGroup::Kind::kOperation:
+      return Printable(group.place) + " (no Python frame)";
+    case HeldGroup::Kind::kLine:
+      break;
   }
-  RenderFindings(explanation, style.text, text);
-  RenderMemory(explanation, trace, style, text);
-  RenderGraphs(explanation, style.text, text);
-  RenderRemarks(explanation, style.text, text);
-  RenderNext(explanation.about.next, style.text, text);
-  out << (style.text.ascii ? Ascii(text.str()) : text.str());
+  std::string title = group.place;
+  const std::string operations = OperationsText(group);
+  const bool backward = group.role == MemoryRole::kBackward;
+  const std::string_view role = backward ? "of a backward" : RoleText(group.role);
+  if (!operations.empty()) title += "  " + operations;
+  if (!role.empty()) title += "  (" + std::string(role) + ")";
+  return Printable(title);
+}
+
+void RenderExplanation(const Explanation& explanation, const Trace& trace, bool stacks,
+                       const TextOut& out) {
+  std::ostringstream text;
+  const TextOut to{out.style, text};
+  RenderHead(explanation, to);
+  if (!explanation.unknown_memory.empty()) {
+    to.Wrap("", "memory unknown: " + Printable(explanation.unknown_memory));
+  }
+  RenderFindings(explanation, to);
+  RenderMemory(explanation.memory, trace, stacks, to);
+  RenderGraphs(explanation, to);
+  if (!explanation.memory.empty()) RenderRemarks(explanation.memory.front(), to);
+  RenderNext(explanation.about.next, to);
+  out << (out.style.ascii ? Ascii(text.str()) : text.str());
 }
 
 }  // namespace graphkit

@@ -5,7 +5,7 @@
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/render/explain/explain.h"
 #include "libgraphkit/render/json.h"
-#include "libgraphkit/render/printable.h"
+#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 namespace {
@@ -120,30 +120,27 @@ Json NeighbourJson(const AddressNeighbour& near) {
 }  // namespace
 
 void RenderWhere(const Whereabouts& where, const std::vector<Address>& others, const Trace& trace,
-                 const TextStyle& style, std::ostream& out) {
+                 const TextOut& out) {
   const std::string address = HexText(where.address);
-  out << Wrapped("", address + " " + MomentText(where) + ": " + AnswerText(where, trace), style);
+  out.Wrap("", address + " " + MomentText(where) + ": " + AnswerText(where, trace));
   if (!others.empty())
     out << Counted(others.size(), "further address") << " in the report: " << HexText(others[0])
         << (others.size() > 1 ? ", …\n" : "\n");
   const auto row = [&](const AddressHolder& held) { return AddressHolderRow(where, trace, held); };
   if (!where.holders.empty()) {
-    out << "\n"
-        << TopTable({"HELD IT", "at byte", "allocated", "freed"}, "lrll", "", style, where.holders,
-                    row);
+    out << "\n";
+    out.TopTable({"HELD IT", "at byte", "allocated", "freed"}, "lrll", "", where.holders, row);
   }
-  if (!where.pointers.empty()) out << "\n" << Inked("POINT THERE", Ink::kBold, style) << "\n";
-  RenderTop(where.pointers, "  ", style, out, [&](const AddressPointer& pointer) {
-    out << Wrapped("  ", PointerText(trace, pointer), style);
-  });
-  if (!where.neighbours.empty()) out << "\n" << Inked("BESIDE IT", Ink::kBold, style) << "\n";
+  if (!where.pointers.empty()) out << "\n" << out.Inked("POINT THERE", Ink::kBold) << "\n";
+  out.Top(where.pointers, "  ",
+          [&](const AddressPointer& pointer) { out.Wrap("  ", PointerText(trace, pointer)); });
+  if (!where.neighbours.empty()) out << "\n" << out.Inked("BESIDE IT", Ink::kBold) << "\n";
   for (const AddressNeighbour& near : where.neighbours) {
     const Block& block = trace[near.block];
     const std::string text = NameOf(trace, near.block) + (near.above ? " begins " : " ends ") +
                              FormatBytes(near.distance) + (near.above ? " above" : " below");
-    out << Wrapped(
-        "  ", text + " it; allocated at " + PlacedAt(where, trace, block.allocated, block.stack),
-        style);
+    out.Wrap("  ",
+             text + " it; allocated at " + PlacedAt(where, trace, block.allocated, block.stack));
   }
 }
 

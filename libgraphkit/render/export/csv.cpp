@@ -1,10 +1,10 @@
+#include <array>
 #include <initializer_list>
 
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/model/tool_ids.h"
 #include "libgraphkit/render/export/export.h"
-#include "libgraphkit/render/printable.h"
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
@@ -123,18 +123,8 @@ std::string CsvField(std::string_view text) {
 }
 
 void RenderCsv(const Trace& trace, CsvTable table, std::ostream& out) {
-  switch (table) {
-    case CsvTable::kNodes:
-      return Nodes(trace, out);
-    case CsvTable::kEdges:
-      return Edges(trace, out);
-    case CsvTable::kBlocks:
-      return Blocks(trace, out);
-    case CsvTable::kExecNodes:
-      return ExecNodes(trace, out);
-    case CsvTable::kLaunches:
-      return Launches(trace, out);
-  }
+  static constexpr std::array kTables = {Nodes, Edges, Blocks, Launches, ExecNodes};
+  kTables[static_cast<size_t>(table)](trace, out);
 }
 
 }  // namespace graphkit

@@ -55,7 +55,7 @@ void RenderExport(const Trace& trace, const ExportStyle& style, std::ostream& ou
 std::string ExportPart(const Trace& trace, std::string_view name, uint32_t rank,
                        const ExportStyle& style);
 
-// What stands before part `rank`, and behind the last.
+// The text before part `rank`, and behind the last.
 std::string_view ExportBefore(uint32_t rank, ExportFormat format);
 std::string_view ExportEnd(ExportFormat format);
 

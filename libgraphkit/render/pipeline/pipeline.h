@@ -1,4 +1,4 @@
-// What a pipeline's order comes to: for a person, and as JSON.
+// Orders of pipelines and their memory: for people, and as JSON.
 #pragma once
 
 #include <ostream>
@@ -30,16 +30,15 @@ struct PipelineView {
   bool sizes_known = false;  // bytes mean something
   bool details = false;
 };
-void RenderPipelineText(const PipelineView& view, const TextStyle& style, std::ostream& out);
+void RenderPipelineText(const PipelineView& view, const TextOut& out);
 void RenderPipelineJson(const PipelineView& view, std::ostream& out);
 
-// What replays of a trace's graphs did, and the findings about them.
+// Replays of a trace's graphs, and the findings about them.
 struct PoolReplayView {
   std::vector<PoolReplays> pools;
   std::vector<Finding> findings;
 };
-void RenderReplaysText(const PoolReplayView& view, const Trace& trace, const TextStyle& style,
-                       std::ostream& out);
+void RenderReplaysText(const PoolReplayView& view, const Trace& trace, const TextOut& out);
 void RenderReplaysJson(const PoolReplayView& view, std::ostream& out);
 
 }  // namespace graphkit

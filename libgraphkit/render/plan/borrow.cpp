@@ -14,25 +14,14 @@ namespace {
 
 constexpr size_t kNodeColumns = 40;
 
-const char* Because(BorrowBar bar) {
-  switch (bar) {
-    case BorrowBar::kOtherGraph:
-      return "another graph touches them";
-    case BorrowBar::kReadFirst:
-      return "read before they are surely written";
-    case BorrowBar::kOutput:
-      return "not freed in their capture";
-    case BorrowBar::kOtherStream:
-      return "freed while one of their streams wasn't captured";
-    case BorrowBar::kOutside:
-      return "used outside of graphs after their free";
-    case BorrowBar::kEager:
-      return "allocated outside of captures";
-    case BorrowBar::kNoBlock:
-      return "touched where no block lies";
-  }
-  return "";
-}
+// In the order of BorrowBar.
+constexpr const char* kBecause[] = {"another graph touches them",
+                                    "read before they are surely written",
+                                    "not freed in their capture",
+                                    "freed while one of their streams wasn't captured",
+                                    "used outside of graphs after their free",
+                                    "allocated outside of captures",
+                                    "touched where no block lies"};
 
 std::string BorrowNodeText(const Trace& trace, NodeId node) {
   return "node " + std::to_string(node.value) + " (" + NodeTitle(trace, node, kNodeColumns) + ")";
@@ -49,8 +38,7 @@ std::string BarredText(const Trace& trace, const BarredBlock& barred) {
   return site.empty() ? text : text + ", " + site;
 }
 
-void RenderBarred(const PoolBorrow& pool, const Trace& trace, const TextStyle& style,
-                  std::ostream& out) {
+void RenderBarred(const PoolBorrow& pool, const Trace& trace, const TextOut& out) {
   std::map<BorrowBar, std::vector<BarredBlock>> by_bar;
   for (const BarredBlock& barred : pool.barred) by_bar[barred.why].push_back(barred);
   for (const auto& [why, ranges] : by_bar) {
@@ -62,11 +50,10 @@ void RenderBarred(const PoolBorrow& pool, const Trace& trace, const TextStyle& s
     }
     const char* of = why == BorrowBar::kNoBlock ? "range" : "block";
     const size_t count = why == BorrowBar::kNoBlock ? ranges.size() : blocks.size();
-    out << Wrapped(
-        "  barred: ", Counted(count, of) + " (" + FormatBytes(bytes) + "), " + Because(why), style);
-    RenderTop(ranges, "    ", style, out, [&](const BarredBlock& barred) {
-      out << Wrapped("    ", BarredText(trace, barred), style);
-    });
+    out.Wrap("  barred: ", Counted(count, of) + " (" + FormatBytes(bytes) + "), " +
+                               kBecause[static_cast<size_t>(why)]);
+    out.Top(ranges, "    ",
+            [&](const BarredBlock& barred) { out.Wrap("    ", BarredText(trace, barred)); });
   }
 }
 
@@ -97,23 +84,22 @@ std::string GraphsText(const PoolBorrow& pool, const Trace& trace) {
   return Listed(graphs);
 }
 
-void RenderPool(const PoolBorrow& pool, const Trace& trace, const TextStyle& style,
-                std::ostream& out) {
+void RenderPool(const PoolBorrow& pool, const Trace& trace, const TextOut& out) {
   const Bytes idle = pool.reserved - std::min(pool.in_use, pool.reserved);
-  out << Wrapped("", PoolTitle(trace, pool.pool) + " of " + GraphsText(pool, trace), style);
+  out.Wrap("", PoolTitle(trace, pool.pool) + " of " + GraphsText(pool, trace));
   out << Table({{"reserved", FormatBytes(pool.reserved)},
                 {"idle", FormatBytes(idle) + ": in no block between launches"},
                 {"may be borrowed", FormatBytes(pool.free_bytes()) + " in " +
                                         Counted(pool.free.size(), "range") + ", the largest " +
                                         FormatBytes(pool.largest())}},
                "ll", "  ");
-  RenderBarred(pool, trace, style, out);
+  RenderBarred(pool, trace, out);
   if (pool.windows.empty()) {
     out << (pool.launches == 0 ? "  window: not launched in this trace\n"
                                : "  window: launched once in this trace\n");
   }
-  RenderTop(pool.windows, "  windows: ", style, out, [&](const BorrowWindow& window) {
-    out << Wrapped("  window: ", WindowText(window, trace), style);
+  out.Top(pool.windows, "  windows: ", [&](const BorrowWindow& window) {
+    out.Wrap("  window: ", WindowText(window, trace));
   });
 }
 
@@ -124,8 +110,7 @@ std::string UntilText(const BorrowAt& one, const Trace& trace) {
   return text;
 }
 
-void RenderAt(const BorrowView& view, const Trace& trace, const TextStyle& style,
-              std::ostream& out) {
+void RenderAt(const BorrowView& view, const Trace& trace, const TextOut& out) {
   out << "At " << BorrowNodeText(trace, view.at) << " of "
       << GraphTitle(trace, trace[view.at].graph) << ", in the arenas of the plan:\n";
   if (view.at_node.empty()) out << "  nothing is free\n";
@@ -136,7 +121,7 @@ void RenderAt(const BorrowView& view, const Trace& trace, const TextStyle& style
                     FormatCount(one.range.offset), FormatBytes(one.range.size),
                     UntilText(one, trace)});
   }
-  if (rows.size() > 1) out << Table(rows, "lrrl", "  ", style);
+  if (rows.size() > 1) out << Table(rows, "lrrl", "  ", out.style);
 }
 
 void RenderPlanned(const PlannedMemory& plan, std::ostream& out) {
@@ -192,27 +177,24 @@ Json AtJson(const BorrowAt& one) {
 
 }  // namespace
 
-void RenderBorrowText(const BorrowView& view, const Trace& trace, const TextStyle& style,
-                      std::ostream& out) {
+void RenderBorrowText(const BorrowView& view, const Trace& trace, const TextOut& out) {
   if (view.pools.empty()) {
     out << "No capture allocated in an allocator's pool: there is nothing to borrow.\n";
   }
-  for (size_t i = 0; i < Shown(view.pools.size(), style); ++i) {
+  for (size_t i = 0; i < out.Shown(view.pools.size()); ++i) {
     if (i > 0) out << "\n";
-    RenderPool(view.pools[i], trace, style, out);
+    RenderPool(view.pools[i], trace, out);
   }
-  if (const std::string more = More(view.pools.size(), "", style); !more.empty()) {
+  if (const std::string more = out.More(view.pools.size(), ""); !more.empty()) {
     out << "\n" << more;
   }
   if (view.graph_memory.blocks > 0) {
     if (!view.pools.empty()) out << "\n";
-    out << Wrapped("",
-                   "Graph memory isn't lent (" + Counted(view.graph_memory.blocks, "block") + ", " +
-                       FormatBytes(view.graph_memory.bytes) +
-                       " of memory-alloc nodes): after a launch no allocation has its addresses. "
-                       "The driver uses its pages for other graphs, and cudaDeviceGraphMemTrim "
-                       "gives back what idles.",
-                   style);
+    out.Wrap("", "Graph memory isn't lent (" + Counted(view.graph_memory.blocks, "block") + ", " +
+                     FormatBytes(view.graph_memory.bytes) +
+                     " of memory-alloc nodes): after a launch no allocation has its addresses. "
+                     "The driver uses its pages for other graphs, and cudaDeviceGraphMemTrim "
+                     "gives back what idles.");
   }
   if (view.plan != nullptr && view.plan->borrow) {
     out << "\n";
@@ -220,17 +202,14 @@ void RenderBorrowText(const BorrowView& view, const Trace& trace, const TextStyl
   }
   if (view.at.valid()) {
     out << "\n";
-    RenderAt(view, trace, style, out);
+    RenderAt(view, trace, out);
   }
   if (view.pools.empty()) return;
-  out << "\n"
-      << Wrapped(
-             "",
-             trace.process.all_work
-                 ? "Assumes that kernels access only memory passed as arguments."
-                 : "Assumes that work outside of graphs uses only memory that is allocated, but "
-                   "for what this trace holds of it (graphkit trace --scope all holds all).",
-             style);
+  out.Paragraph("",
+                trace.process.all_work
+                    ? "Assumes that kernels access only memory passed as arguments."
+                    : "Assumes that work outside of graphs uses only memory that is allocated, but "
+                      "for what this trace holds of it (graphkit trace --scope all holds all).");
 }
 
 void RenderBorrowJson(const BorrowView& view, const Trace& trace, std::ostream& out) {

@@ -1,4 +1,4 @@
-// What a plan comes to, and what less memory would cost: as text, and as JSON.
+// Plans, and the cost of less memory: as text, and as JSON.
 #pragma once
 
 #include <ostream>
@@ -13,7 +13,7 @@
 
 namespace graphkit {
 
-// What a plan comes to, as a person reads it.
+// The figures of a plan, for people.
 void RenderPlanText(const PlannedMemory& plan, std::ostream& out);
 
 // "1.0025": how much higher than the bound; "1" for a plan without bytes.
@@ -22,13 +22,12 @@ std::string RatioText(Bytes bytes, Bytes bound);
 // A plan as JSON, schema "graphkit-plan", version 1 (docs/plan-format.md).
 void RenderPlanJson(const PlannedMemory& plan, std::ostream& out);
 
-// What less memory would cost: as text, and as JSON, schema "graphkit-trade", version 1
+// The cost of less memory: as text, and as JSON, schema "graphkit-trade", version 1
 // (docs/planning.md).
-void RenderTradeText(std::span<const Trade> trades, const Trace& trace, const TextStyle& style,
-                     std::ostream& out);
+void RenderTradeText(std::span<const Trade> trades, const Trace& trace, const TextOut& out);
 void RenderTradeJson(std::span<const Trade> trades, std::ostream& out);
 
-// What may be borrowed: as text, and as JSON, schema "graphkit-borrow", version 1
+// Memory that may be borrowed: as text, and as JSON, schema "graphkit-borrow", version 1
 // (docs/planning.md).
 struct BorrowView {
   std::span<const PoolBorrow> pools;
@@ -37,8 +36,7 @@ struct BorrowView {
   std::span<const BorrowAt> at_node = {};
   GraphMemory graph_memory = {};
 };
-void RenderBorrowText(const BorrowView& view, const Trace& trace, const TextStyle& style,
-                      std::ostream& out);
+void RenderBorrowText(const BorrowView& view, const Trace& trace, const TextOut& out);
 void RenderBorrowJson(const BorrowView& view, const Trace& trace, std::ostream& out);
 
 }  // namespace graphkit

@@ -55,8 +55,7 @@ Json RowJson(const TradeRow& row) {
   return json;
 }
 
-void RenderGraph(const Trade& trade, const Trace& trace, const TextStyle& style,
-                 std::ostream& out) {
+void RenderGraph(const Trade& trade, const Trace& trace, const TextOut& out) {
   out << GraphTitle(trace, trade.graph) << "\n";
   if (trade.rows.size() < 2) {
     out << "  " << FormatBytes(trade.rows.empty() ? 0 : trade.rows[0].peak)
@@ -70,19 +69,18 @@ void RenderGraph(const Trade& trade, const Trace& trace, const TextStyle& style,
   }
   out << Table(rows, "rrrl", "  ");
   for (size_t i = 0; i < trade.rows.back().changes; ++i) {
-    out << Wrapped("  " + std::to_string(i + 1) + ". ", ChangeText(trace, trade.changes[i]), style);
+    out.Wrap("  " + std::to_string(i + 1) + ". ", ChangeText(trace, trade.changes[i]));
   }
 }
 
 }  // namespace
 
-void RenderTradeText(std::span<const Trade> trades, const Trace& trace, const TextStyle& style,
-                     std::ostream& out) {
-  for (size_t i = 0; i < Shown(trades.size(), style); ++i) {
+void RenderTradeText(std::span<const Trade> trades, const Trace& trace, const TextOut& out) {
+  for (size_t i = 0; i < out.Shown(trades.size()); ++i) {
     if (i > 0) out << "\n";
-    RenderGraph(trades[i], trace, style, out);
+    RenderGraph(trades[i], trace, out);
   }
-  out << More(trades.size(), "", style);
+  out << out.More(trades.size(), "");
 }
 
 void RenderTradeJson(std::span<const Trade> trades, std::ostream& out) {

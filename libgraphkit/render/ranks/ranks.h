@@ -9,7 +9,7 @@
 
 namespace graphkit {
 
-void RenderRanksText(const RankReport& report, const TextStyle& style, std::ostream& out);
+void RenderRanksText(const RankReport& report, const TextOut& out);
 
 // "rank0.json, rank1.json and 6 more".
 std::string RankNames(const RankReport& report, const std::vector<uint32_t>& ranks, size_t most);

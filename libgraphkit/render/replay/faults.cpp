@@ -123,7 +123,7 @@ std::string LentText(const LentRange& range) {
                      : std::string(", lent between launches"));
 }
 
-// What was lent, and the first block that needs some of it.
+// Lent memory, and the first block that needs some of it.
 void RenderBorrowed(const PolicyReplay& replay, const Trace& trace, std::ostream& out) {
   if (!replay.borrowed || replay.borrowed->ranges.empty()) return;
   const BorrowExecution& execution = *replay.borrowed;

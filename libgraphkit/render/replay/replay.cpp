@@ -1,13 +1,8 @@
 #include "libgraphkit/render/replay/replay.h"
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/plan/plan.h"
-#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 
@@ -40,7 +35,7 @@ Json FiguresJson(const PolicyFigures& figures) {
 }
 
 // How long frees waited for the malloc that found them complete.
-void RenderWaits(std::span<const PolicyReplay> replays, const TextStyle& style, std::ostream& out) {
+void RenderWaits(std::span<const PolicyReplay> replays, const TextOut& out) {
   const auto waits = [](const PolicyReplay& replay) { return replay.figures.reclaimed > 0; };
   if (std::ranges::none_of(replays, waits)) return;
   TextRows rows = {
@@ -53,7 +48,7 @@ void RenderWaits(std::span<const PolicyReplay> replays, const TextStyle& style, 
     rows.push_back({ReplayName(replay), FormatCount(figures.reclaimed), Formatted("%.1f", mean),
                     FormatCount(figures.deferred_byte_operations)});
   }
-  out << "\n" << Table(rows, "lrrr", "", style);
+  out << "\n" << Table(rows, "lrrr", "", out.style);
 }
 
 Json OutOfMemoryJson(const OutOfMemory* out_of_memory) {
@@ -119,7 +114,7 @@ Json PolicyJson(const PolicyReplay& replay, const ReplayView& view) {
   return policy;
 }
 
-// What ran out, and which policies would have done.
+// Policies that ran out of memory, and those that would have done.
 void RenderCapacity(std::span<const PolicyReplay> replays, Bytes capacity, std::ostream& out) {
   std::string enough;
   Bytes bound = 0;
@@ -160,7 +155,7 @@ const OutOfMemory* RanOut(const PolicyReplay& replay) {
 }
 
 void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& view,
-                      const Trace& trace, const TextStyle& style, std::ostream& out) {
+                      const Trace& trace, const TextOut& out) {
   TextRows rows = {{"policy", "reserved", "extent", "lower bound", "ratio", "active", "allocated",
                     "fragmentation", "never reclaimed", "missed"}};
   if (view.verify) rows[0].push_back("verified");
@@ -177,13 +172,13 @@ void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& v
   if (trace.process.device == DeviceKind::kSoft) {
     out << "recorded on the software device (simulated)\n\n";
   }
-  out << Table(rows, view.verify ? "lrrrrrrrrrl" : "lrrrrrrrrr", "", style);
+  out << Table(rows, view.verify ? "lrrrrrrrrrl" : "lrrrrrrrrr", "", out.style);
   if (view.collateral.blocks > 0) {
     out << "\nwhile captures were under way PyTorch would have held back "
         << Counted(view.collateral.blocks, "block")
         << " outside of them as well: " << FormatBytes(view.collateral.peak) << " at once\n";
   }
-  RenderWaits(replays, style, out);
+  RenderWaits(replays, out);
   RenderReplayFaults(replays, trace, out);
   if (view.capacity) RenderCapacity(replays, *view.capacity, out);
 }

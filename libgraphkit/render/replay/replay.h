@@ -1,4 +1,4 @@
-// What policies make of a trace: a table for people, and JSON, schema "graphkit-replay", version 1
+// Results of policies on a trace: a table for people, and JSON, schema "graphkit-replay", version 1
 // (docs/replay.md).
 #pragma once
 
@@ -10,6 +10,7 @@
 
 #include "libgraphkit/alloc/policies/collateral.h"
 #include "libgraphkit/alloc/recorded/recorded_replay.h"
+#include "libgraphkit/alloc/recorded/what_if.h"
 #include "libgraphkit/render/text_layout.h"
 #include "libgraphkit/replay/recorded_placements.h"
 #include "libgraphkit/replay/replay_trace.h"
@@ -23,7 +24,7 @@ struct ReplayView {
 };
 
 void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& view,
-                      const Trace& trace, const TextStyle& style, std::ostream& out);
+                      const Trace& trace, const TextOut& out);
 void RenderReplayJson(std::span<const PolicyReplay> replays, const ReplayView& view,
                       const Trace& trace, std::ostream& out);
 
@@ -34,8 +35,8 @@ void RenderTimelineJson(std::span<const PolicyReplay> replays, const Trace& trac
 // The first allocation that the capacity was too small for; null: it was enough.
 const OutOfMemory* RanOut(const PolicyReplay& replay);
 
-// What verifying and executing a replay found: which blocks got in each other's way, and the order
-// that is missing.
+// Faults found by verifying and executing a replay: which blocks got in each other's way, and the
+// order that is missing.
 void RenderReplayFaults(std::span<const PolicyReplay> replays, const Trace& trace,
                         std::ostream& out);
 
@@ -57,7 +58,7 @@ PredictionOutcome OutcomeOf(std::span<const DevicePrediction> devices);
 void RenderPredictionText(std::span<const DevicePrediction> devices, std::ostream& out);
 void RenderPredictionJson(std::span<const DevicePrediction> devices, std::ostream& out);
 
-// Which policies placed the blocks of captures as the recorded allocator did: for people, and as
+// Policies that placed the blocks of captures as the recorded allocator did: for people, and as
 // JSON, schema "graphkit-placements", version 1 (docs/replay.md).
 struct PolicyPlacements {
   PolicyKind policy = PolicyKind::kReuse;
@@ -66,7 +67,12 @@ struct PolicyPlacements {
 };
 
 void RenderPlacementsText(std::span<const PolicyPlacements> policies, const Trace& trace,
-                          const TextStyle& style, std::ostream& out);
+                          const TextOut& out);
 void RenderPlacementsJson(std::span<const PolicyPlacements> policies, std::ostream& out);
+
+// A recorded run under other settings of PyTorch's allocator: for people, and as JSON, schema
+// "graphkit-what-if", version 1 (docs/replay.md).
+void RenderWhatIfText(std::span<const WhatIf> devices, const TextOut& out);
+void RenderWhatIfJson(std::span<const WhatIf> devices, std::ostream& out);
 
 }  // namespace graphkit

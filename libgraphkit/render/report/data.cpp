@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <ostream>
 #include <unordered_map>
 #include <utility>
@@ -8,14 +9,13 @@
 #include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/render/analyze/analyze.h"
-#include "libgraphkit/render/dot/labels.h"
-#include "libgraphkit/render/explain/memory_json.h"
-#include "libgraphkit/render/json.h"
-#include "libgraphkit/render/json_writer.h"
-#include "libgraphkit/render/printable.h"
+#include "libgraphkit/render/dot/drawing.h"
+#include "libgraphkit/render/explain/explain.h"
+#include "libgraphkit/render/json_pieces.h"
 #include "libgraphkit/render/report/html.h"
 #include "libgraphkit/render/report/layout.h"
 #include "libgraphkit/render/report/packed_columns.h"
+#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 
@@ -39,7 +39,7 @@ class TextList {
   std::unordered_map<std::string, uint32_t> numbers_;
 };
 
-// What each node is called, by number.
+// Names of nodes, by number.
 struct NodeTexts {
   std::vector<uint32_t> name;            // by node, in the two lists below
   std::vector<std::string> names;        // "void add<float>(float*, int)"
@@ -158,51 +158,46 @@ void AddBlocks(const Trace& trace, PackedColumns& columns) {
   add("block.freed", [](const Block& b) { return b.freed() ? 1u : 0u; });
 }
 
-// Of all views one behind the other; how many of each belong to which view stands beside them. A
-// list goes once it is packed.
-void AddViews(std::vector<ReportView>& views, PackedColumns& columns) {
-  const auto count = [&](const char* name, auto ReportView::*list) {
-    columns.AddAll(name, views, [&](const ReportView& view) { return (view.*list).size(); });
-  };
-  const auto add = [&](const char* name, auto ReportView::*list, auto get) {
+// A list of all views, one view behind the other: how many entries each view has, then columns of
+// these names. The list goes once it is packed.
+template <typename Entry, typename... Get>
+void AddList(const char* sizes, std::vector<Entry> ReportView::*list,
+             std::vector<ReportView>& views, PackedColumns& columns,
+             const std::pair<const char*, Get>&... named) {
+  columns.AddAll(sizes, views, [&](const ReportView& view) { return (view.*list).size(); });
+  const auto add = [&](const char* name, const auto& get) {
     columns.Begin(name);
     for (const ReportView& view : views) {
-      for (const auto& entry : view.*list) columns.Add(get(entry));
+      for (const Entry& entry : view.*list) columns.Add(std::invoke(get, entry));
     }
   };
-  const auto drop = [&](auto ReportView::*list) {
-    for (ReportView& view : views) std::exchange(view.*list, {});
-  };
-  count("views.nodes", &ReportView::nodes);
-  add("view.node", &ReportView::nodes, [](const NodePlace& p) { return p.node.value; });
-  add("view.node.x", &ReportView::nodes, [](const NodePlace& p) { return p.x; });
-  add("view.node.lane", &ReportView::nodes, [](const NodePlace& p) { return p.lane; });
-  drop(&ReportView::nodes);
-  count("views.blocks", &ReportView::blocks);
-  add("view.block", &ReportView::blocks, [](const BlockPlace& p) { return p.block.value; });
-  add("view.block.begin", &ReportView::blocks, [](const BlockPlace& p) { return p.begin; });
-  add("view.block.freed", &ReportView::blocks, [](const BlockPlace& p) { return p.freed; });
-  add("view.block.end", &ReportView::blocks, [](const BlockPlace& p) { return p.end; });
-  add("view.block.offset", &ReportView::blocks, [](const BlockPlace& p) { return p.offset; });
-  drop(&ReportView::blocks);
-  count("views.policy", &ReportView::policy);
-  add("view.policy", &ReportView::policy, [](const PolicyPlace& p) { return p.block.value; });
-  add("view.policy.offset", &ReportView::policy, [](const PolicyPlace& p) { return p.offset; });
-  drop(&ReportView::policy);
-  count("views.launches", &ReportView::launches);
-  add("view.launch", &ReportView::launches, [](const LaunchPlace& p) { return p.launch.value; });
-  add("view.launch.x", &ReportView::launches, [](const LaunchPlace& p) { return p.x; });
-  add("view.launch.lane", &ReportView::launches, [](const LaunchPlace& p) { return p.lane; });
-  count("views.events", &ReportView::events);
-  add("view.event.x", &ReportView::events, [](uint32_t x) { return x; });
-  count("views.path", &ReportView::path);
-  add("view.path", &ReportView::path, [](NodeId id) { return id.value; });
-  count("views.bands", &ReportView::bands);
-  add("view.band.pool", &ReportView::bands, [](const MemoryBand& b) { return Maybe(b.pool); });
-  add("view.band.segment", &ReportView::bands,
-      [](const MemoryBand& b) { return Maybe(b.segment); });
-  add("view.band.offset", &ReportView::bands, [](const MemoryBand& b) { return b.offset; });
-  add("view.band.size", &ReportView::bands, [](const MemoryBand& b) { return b.size; });
+  (add(named.first, named.second), ...);
+  for (ReportView& view : views) std::exchange(view.*list, {});
+}
+
+void AddViews(std::vector<ReportView>& views, PackedColumns& columns) {
+  using std::pair;
+  AddList("views.nodes", &ReportView::nodes, views, columns,
+          pair("view.node", [](const NodePlace& p) { return p.node.value; }),
+          pair("view.node.x", &NodePlace::x), pair("view.node.lane", &NodePlace::lane));
+  AddList("views.blocks", &ReportView::blocks, views, columns,
+          pair("view.block", [](const BlockPlace& p) { return p.block.value; }),
+          pair("view.block.begin", &BlockPlace::begin),
+          pair("view.block.freed", &BlockPlace::freed), pair("view.block.end", &BlockPlace::end),
+          pair("view.block.offset", &BlockPlace::offset));
+  AddList("views.policy", &ReportView::policy, views, columns,
+          pair("view.policy", [](const PolicyPlace& p) { return p.block.value; }),
+          pair("view.policy.offset", &PolicyPlace::offset));
+  AddList("views.launches", &ReportView::launches, views, columns,
+          pair("view.launch", [](const LaunchPlace& p) { return p.launch.value; }),
+          pair("view.launch.x", &LaunchPlace::x), pair("view.launch.lane", &LaunchPlace::lane));
+  AddList("views.events", &ReportView::events, views, columns,
+          pair("view.event.x", std::identity()));
+  AddList("views.path", &ReportView::path, views, columns, pair("view.path", &NodeId::value));
+  AddList("views.bands", &ReportView::bands, views, columns,
+          pair("view.band.pool", [](const MemoryBand& b) { return Maybe(b.pool); }),
+          pair("view.band.segment", [](const MemoryBand& b) { return Maybe(b.segment); }),
+          pair("view.band.offset", &MemoryBand::offset), pair("view.band.size", &MemoryBand::size));
 }
 
 // The pairs of "reuse" of each graph, one graph behind the other.
@@ -227,7 +222,6 @@ void WriteBands(const std::vector<MemoryBand>& bands, JsonPieces& json) {
 }
 
 void WriteView(const Trace& trace, const ReportView& view, JsonPieces& json) {
-  json.Begin('{');
   json.Add("root", view.root);
   json.Add("title", view.root ? GraphTitle(trace, view.root) : "the whole program");
   json.Add("width", view.width);
@@ -239,7 +233,6 @@ void WriteView(const Trace& trace, const ReportView& view, JsonPieces& json) {
   json.Key("policy_bands");
   WriteBands(view.policy_bands, json);
   json.Add("policy_extent", view.policy_extent);
-  json.End('}');
 }
 
 Json PolicyJson(const PolicyReplay* policy) {
@@ -312,7 +305,8 @@ std::string DeflatedReport(const ReportPage& page) {
   text << ",\"page\":";
   const NodeTexts texts = NameNodes(trace);
   PackedColumns columns;
-  JsonObjectWriter json(text);
+  JsonPieces json(text);
+  json.Begin('{');
   json.Add("file", Printable(page.file));
   json.Add("policy", PolicyJson(page.policy));
   json.Add("check_pages", CheckPagesJson(page));
@@ -320,9 +314,7 @@ std::string DeflatedReport(const ReportPage& page) {
   json.Add("memory", MemoryJson(page.memory));
   {
     std::vector<ReportView> views = LayOutReport(page.facts, page.policy);
-    json.AddTexts("views", views, [&](const ReportView& view, JsonPieces& text_of) {
-      WriteView(trace, view, text_of);
-    });
+    json.AddObjects("views", views, [&](const ReportView& view) { WriteView(trace, view, json); });
     AddViews(views, columns);
   }
   AddNodes(trace, texts, columns);
@@ -330,7 +322,7 @@ std::string DeflatedReport(const ReportPage& page) {
   AddBlocks(trace, columns);
   AddReuse(page.report, columns);
   json.Add("columns", ColumnsJson(columns));
-  json.End();
+  json.End('}');
   text << "}";
   const uint64_t length = buffer.written();
   columns.Write(text);

@@ -1,14 +1,11 @@
 #include "libgraphkit/render/report/html.h"
 
-#include <algorithm>
 #include <sstream>
 
 #include "libgraphkit/render/ranks/ranks.h"
 #include "libgraphkit/render/report/packed_columns.h"
-#include "libgraphkit/render/report/page.h"
 
 namespace graphkit {
-
 namespace {
 
 constexpr uint64_t kMostDrawn = 5'000'000;  // nodes, edges and blocks of all ranks
@@ -36,6 +33,19 @@ std::vector<uint32_t> ByInterest(const RankReport& ranks) {
 std::string DataScript(const std::string& attributes, std::string_view packed) {
   return "<script type=\"application/octet-stream\" " + attributes + ">" + std::string(packed) +
          "</script>\n";
+}
+
+// Writes `text` with each "{{name}}" replaced by what `value` gives for the name.
+template <typename Value>
+void Fill(std::string_view text, Value value, std::ostream& out) {
+  while (true) {
+    const size_t open = text.find("{{");
+    const size_t close = open == std::string_view::npos ? open : text.find("}}", open);
+    out << text.substr(0, open);
+    if (close == std::string_view::npos) return;
+    out << value(text.substr(open + 2, close - open - 2));
+    text.remove_prefix(close + 2);
+  }
 }
 
 }  // namespace
@@ -72,6 +82,19 @@ void RenderRanksHtml(const RankReport& ranks, std::span<const RankDrawing> drawi
     more += DataScript("data-rank=\"" + std::to_string(drawing.rank) + "\"", drawing.packed);
   }
   WritePage({kReportPage, kReportStyle, kReportScript}, worst.packed, more, out);
+}
+
+std::string Packed(std::string_view data) { return Base64(Deflate(data)); }
+
+void WritePage(const PageParts& parts, std::string_view data, std::string_view more,
+               std::ostream& out) {
+  const auto value = [&](std::string_view name) -> std::string_view {
+    if (name == "style") return parts.style;
+    if (name == "script") return parts.script;
+    if (name == "more") return more;
+    return name == "data" ? data : std::string_view();
+  };
+  Fill(parts.page, value, out);
 }
 
 }  // namespace graphkit

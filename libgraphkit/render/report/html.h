@@ -42,9 +42,9 @@ struct RankDrawing {
 
 std::string PackDrawing(const ReportPage& page);
 
-// Which ranks a page can draw: the worst, the first of each group that differs, then the others as
-// they were given, as long as they come to a few million nodes, edges and blocks. Those that hold
-// nothing are left out, but for the worst.
+// The ranks that a page can draw: the worst, the first of each group that differs, then the others
+// as they were given, as long as they come to a few million nodes, edges and blocks. Those that
+// hold nothing are left out, but for the worst.
 std::vector<uint32_t> RanksToDraw(const RankReport& ranks);
 
 // A page of all traces. The first drawing is of the worst; those of the others are there to be
@@ -52,10 +52,31 @@ std::vector<uint32_t> RanksToDraw(const RankReport& ranks);
 void RenderRanksHtml(const RankReport& ranks, std::span<const RankDrawing> drawings,
                      std::ostream& out);
 
-// What the HTML report draws, deflated: the report as JSON, the names, and columns of numbers
+// The data of the HTML report, deflated: the report as JSON, the names, and columns of numbers
 // (docs/report.md).
 
 // The JSON, the packed columns that it lists, uint32 length of the JSON (little-endian).
 std::string DeflatedReport(const ReportPage& page);
+
+// HTML pages that hold all they need.
+struct PageParts {
+  std::string_view page;    // with {{style}}, {{script}}, {{data}} and {{more}} where these go
+  std::string_view style;   // CSS
+  std::string_view script;  // JavaScript
+};
+
+// Deflated, as base64: whatever the data are, they can't be taken for markup.
+std::string Packed(std::string_view data);
+
+// `data` is packed; `more` is markup, of packed data as well.
+void WritePage(const PageParts& parts, std::string_view data, std::string_view more,
+               std::ostream& out);
+
+// The sources of the pages, as they stand in libgraphkit/render/report/.
+extern const std::string_view kReportPage;    // page.html
+extern const std::string_view kReportStyle;   // style.css, of both pages
+extern const std::string_view kReportScript;  // the report's scripts, one after the other
+extern const std::string_view kDiffPage;      // diff.html
+extern const std::string_view kDiffScript;    // the diff's scripts
 
 }  // namespace graphkit

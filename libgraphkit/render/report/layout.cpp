@@ -1,12 +1,7 @@
 #include "libgraphkit/render/report/layout.h"
 
-#include <algorithm>
 #include <map>
-#include <numeric>
-#include <tuple>
-#include <utility>
 
-#include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/analysis/order/shape.h"
 #include "libgraphkit/group_by.h"
@@ -20,7 +15,7 @@ constexpr uint32_t kNodeWidth = 4;
 constexpr uint32_t kEventWidth = 1;
 constexpr size_t kMostLanes = 64;  // of one graph's nodes without a stream
 
-// What takes room on the axis: places in the trace and where they begin.
+// Places in the trace that take room on the axis, and where they begin.
 class Axis {
  public:
   void Add(Seq seq, uint32_t width) {

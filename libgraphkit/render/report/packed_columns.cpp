@@ -3,7 +3,6 @@
 #include <zlib.h>
 
 #include <utility>
-#include <vector>
 
 namespace graphkit {
 

@@ -135,7 +135,7 @@ size_t GraphsIn(const Graph& graph) {
 
 }  // namespace
 
-// What a node of a shadow holds: shadows, too.
+// The graphs in a node of a shadow are shadows, too.
 NodeParams GraphStore::ShadowParams(const Node& of) {
   if (const auto* child = std::get_if<ChildParams>(&of.params))
     return ChildParams{MakeShadow(*child->graph)};

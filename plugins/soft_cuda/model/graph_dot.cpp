@@ -271,7 +271,7 @@ std::string Line(const char* name, const std::string& value) {
   return std::string(name) + ": " + value + "\n";
 }
 
-// What a plain label says after the number, the name and the handle.
+// The parts of a plain label after the number, the name and the handle.
 struct PlainEnd {
   unsigned flags;
 

@@ -11,7 +11,7 @@
 #include <doctest/doctest.h>
 
 #include "libgraphkit/generate/build_trace.h"
-#include "libgraphkit/model/graph_places.h"
+#include "libgraphkit/model/graph_versions.h"
 #include "tests/analysis/random_trace.h"
 #include "tests/random.h"
 

@@ -2,8 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include "libgraphkit/io/files/file_facts.h"
-
 namespace graphkit {
 namespace {
 

@@ -4,7 +4,6 @@
 #include <sstream>
 #include <vector>
 
-#include "libgraphkit/render/printable.h"
 #include "libgraphkit/render/text_layout.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/talk.h"

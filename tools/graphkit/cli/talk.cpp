@@ -8,7 +8,7 @@
 #include <cstring>
 #include <mutex>
 
-#include "libgraphkit/render/printable.h"
+#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 

@@ -7,7 +7,6 @@
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/analysis/memory/memory_bill.h"
 #include "libgraphkit/render/analyze/analyze.h"
-#include "libgraphkit/render/analyze/memory_bill.h"
 #include "libgraphkit/render/ranks/ranks.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/progress.h"
@@ -53,10 +52,10 @@ Result<void> Write(const Report& report, const Trace& trace, const HeldAt& at,
   return WriteView(
       arguments.view,
       [&](std::ostream& out) { RenderJson(report, trace, out, bills, held, by, at); },
-      [&](const TextStyle& style, std::ostream& out) {
-        RenderText(report, trace, style, out);
-        RenderBills(trace, bills, by, style, out);
-        RenderHeld(held, by, at, style, out);
+      [&](const TextOut& out) {
+        RenderText(report, trace, out);
+        RenderBills(trace, bills, by, out);
+        RenderHeld(held, by, at, out);
       });
 }
 
@@ -83,7 +82,7 @@ int AnalyzeMany(const Job& job, const std::vector<std::string>& paths,
   if (job.rank() != 0) return kExitOk;
   const Result<void> written = WriteView(
       arguments.view, [&](std::ostream& out) { RenderRanksJson(*report, out); },
-      [&](const TextStyle& style, std::ostream& out) { RenderRanksText(*report, style, out); });
+      [&](const TextOut& out) { RenderRanksText(*report, out); });
   return written ? WarnIncomplete(*report) : PrintError(written.error());
 }
 

@@ -74,9 +74,7 @@ Result<void> Write(const Borrowed& found, const Trace& trace, const BorrowArgume
   if (arguments.node) view.at = NodeId(*arguments.node);
   return WriteView(
       arguments.view, [&](std::ostream& out) { RenderBorrowJson(view, trace, out); },
-      [&](const TextStyle& style, std::ostream& out) {
-        RenderBorrowText(view, trace, style, out);
-      });
+      [&](const TextOut& out) { RenderBorrowText(view, trace, out); });
 }
 
 int RunBorrow(const BorrowArguments& arguments) {

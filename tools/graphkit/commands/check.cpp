@@ -10,7 +10,6 @@
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/io/files/gate_files.h"
 #include "libgraphkit/render/check/check.h"
-#include "libgraphkit/render/check/names.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
@@ -86,7 +85,7 @@ void Render(const GateRun& run, const CheckArguments& arguments, std::ostream& o
   const TextStyle style = StyleFor(arguments.output, arguments.top);
   switch (arguments.format) {
     case CheckFormat::kText:
-      return RenderCheckText(run, style, out);
+      return RenderCheckText(run, {style, out});
     case CheckFormat::kJson:
       return RenderCheckJson(run, out);
     case CheckFormat::kSarif:
@@ -96,7 +95,7 @@ void Render(const GateRun& run, const CheckArguments& arguments, std::ostream& o
     case CheckFormat::kGithub:
       return RenderGithubAnnotations(run, out);
     case CheckFormat::kMarkdown:
-      return RenderCheckMarkdown(run, style, out);
+      return RenderCheckMarkdown(run, {style, out});
   }
 }
 

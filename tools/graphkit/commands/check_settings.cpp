@@ -79,7 +79,7 @@ std::string ConfigOf(const CheckOptions& options) {
   return kDefaultConfig;
 }
 
-// What the command line says replaces what the file says.
+// Options of the command line replace settings of the file.
 void Override(const CheckOptions& options, GateConfigFile& file) {
   GateConfig& config = file.config;
   if (!options.fail_on.empty()) SetFailOn(options.fail_on, config);

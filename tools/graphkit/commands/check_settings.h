@@ -8,7 +8,6 @@
 #include <CLI/CLI.hpp>
 
 #include "libgraphkit/model/gate.h"
-#include "libgraphkit/model/gate_config.h"
 #include "libgraphkit/result.h"
 
 namespace graphkit {

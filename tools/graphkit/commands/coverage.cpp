@@ -3,7 +3,7 @@
 
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/launches/coverage.h"
-#include "libgraphkit/render/analyze/coverage.h"
+#include "libgraphkit/render/analyze/analyze.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
@@ -24,9 +24,7 @@ int RunCoverage(const CoverageArguments& arguments) {
   const Coverage coverage = FindCoverage(Facts(*trace));
   const Result<void> written = WriteView(
       arguments.view, [&](std::ostream& out) { RenderCoverageJson(coverage, *trace, out); },
-      [&](const TextStyle& style, std::ostream& out) {
-        RenderCoverageText(coverage, *trace, style, out);
-      });
+      [&](const TextOut& out) { RenderCoverageText(coverage, *trace, out); });
   return written ? WarnIncomplete(*trace, arguments.file) : PrintError(written.error());
 }
 

@@ -77,7 +77,7 @@ Result<void> WriteDiff(const TraceDiff& diff, const DiffSide& before, const Diff
   return WriteOutput(arguments.output, [&](std::ostream& out) {
     switch (arguments.format) {
       case DiffFormat::kText:
-        return RenderDiffText(diff, before, after, style, out);
+        return RenderDiffText(diff, before, after, {style, out});
       case DiffFormat::kJson:
         return RenderDiffJson(diff, before, after, out);
       case DiffFormat::kDot:

@@ -82,7 +82,7 @@ int RunEstimate(const EstimateArguments& arguments) {
   }
   const Result<void> written = WriteView(
       arguments.view, [&](std::ostream& out) { RenderEstimateJson(*estimate, out); },
-      [&](const TextStyle& style, std::ostream& out) { RenderEstimate(*estimate, style, out); });
+      [&](const TextOut& out) { RenderEstimate(*estimate, out); });
   if (!written) return PrintError(written.error());
   return WarnIncomplete(*trace, arguments.trace);
 }

@@ -100,9 +100,7 @@ int RunExecute(const ExecuteArguments& arguments) {
   const ReplayView view{.verify = true, .collateral = FindCollateral(*trace)};
   const Result<void> written = WriteView(
       arguments.view, [&](std::ostream& out) { RenderReplayJson(*replays, view, *trace, out); },
-      [&](const TextStyle& style, std::ostream& out) {
-        RenderReplayText(*replays, view, *trace, style, out);
-      });
+      [&](const TextOut& out) { RenderReplayText(*replays, view, *trace, out); });
   if (!written) return PrintError(written.error());
   const int incomplete = WarnIncomplete(*trace, arguments.file);
   if (incomplete != kExitOk) return incomplete;

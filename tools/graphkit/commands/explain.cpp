@@ -8,7 +8,6 @@
 
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/analysis/checks/checks.h"
-#include "libgraphkit/io/files/file_facts.h"
 #include "libgraphkit/io/import/file_format.h"
 #include "libgraphkit/render/explain/explain.h"
 #include "tools/graphkit/check_pages.h"
@@ -43,13 +42,11 @@ Result<std::optional<Report>> AnalyzeGraphs(const Facts& facts) {
 int Write(const Explanation& explanation, const Trace& trace, const ExplainArguments& arguments) {
   const Result<void> written = WriteView(
       arguments.view, [&](std::ostream& out) { RenderExplanationJson(explanation, out); },
-      [&](const TextStyle& style, std::ostream& out) {
-        RenderExplanation(explanation, trace, {.text = style, .stacks = arguments.stacks}, out);
-      });
+      [&](const TextOut& out) { RenderExplanation(explanation, trace, arguments.stacks, out); });
   return written ? kExitOk : PrintError(written.error());
 }
 
-// What comes through a pipe can't be read again by another command.
+// Input from a pipe can't be read again by another command.
 int WriteNext(Explanation explanation, const Trace& trace, const ExplainArguments& arguments) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(arguments.file, ignored)) explanation.about.next.clear();

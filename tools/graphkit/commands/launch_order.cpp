@@ -38,9 +38,7 @@ int RunLaunchOrder(const LaunchOrderArguments& arguments) {
   if (!view) return PrintError(view.error());
   const Result<void> written = WriteView(
       arguments.view, [&](std::ostream& out) { RenderReplaysJson(*view, out); },
-      [&](const TextStyle& style, std::ostream& out) {
-        RenderReplaysText(*view, *trace, style, out);
-      });
+      [&](const TextOut& out) { RenderReplaysText(*view, *trace, out); });
   if (!written) return PrintError(written.error());
   const int incomplete = WarnIncomplete(*trace, arguments.file);
   if (incomplete != kExitOk) return incomplete;

@@ -122,7 +122,7 @@ int ShowSchedule(const PipelineArguments& arguments) {
   view->details = view->ranks.size() == 1;
   const Result<void> written = WriteView(
       arguments.view, [&](std::ostream& out) { RenderPipelineJson(*view, out); },
-      [&](const TextStyle& style, std::ostream& out) { RenderPipelineText(*view, style, out); });
+      [&](const TextOut& out) { RenderPipelineText(*view, out); });
   return written ? kExitOk : PrintError(written.error());
 }
 

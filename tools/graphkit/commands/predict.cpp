@@ -49,7 +49,7 @@ int PredictSnapshot(const PredictArguments& arguments, const OpenedFile& file) {
   if (!devices) return PrintError(devices.error());
   const Result<void> written = WriteView(
       arguments.view, [&](std::ostream& out) { RenderPredictionJson(*devices, out); },
-      [&](const TextStyle&, std::ostream& out) { RenderPredictionText(*devices, out); });
+      [&](const TextOut& out) { RenderPredictionText(*devices, out); });
   if (!written) return PrintError(written.error());
   return ExitOf(OutcomeOf(*devices), arguments.file);
 }
@@ -90,9 +90,7 @@ int PredictCaptures(const PredictArguments& arguments, OpenedFile file) {
   const std::vector<PolicyPlacements> placements = PlaceCaptures(*trace, *kinds);
   const Result<void> written = WriteView(
       arguments.view, [&](std::ostream& out) { RenderPlacementsJson(placements, out); },
-      [&](const TextStyle& style, std::ostream& out) {
-        RenderPlacementsText(placements, *trace, style, out);
-      });
+      [&](const TextOut& out) { RenderPlacementsText(placements, *trace, out); });
   if (!written) return PrintError(written.error());
   if (placements.front().found.compared == 0) {
     PrintWarning(arguments.file +

@@ -59,7 +59,7 @@ Result<void> Write(const std::vector<PolicyReplay>& replays, const Trace& trace,
   return WriteOutput(arguments.output, [&](std::ostream& out) {
     switch (arguments.format) {
       case ReplayFormat::kText:
-        return RenderReplayText(replays, view, trace, StyleFor(arguments.output), out);
+        return RenderReplayText(replays, view, trace, {StyleFor(arguments.output), out});
       case ReplayFormat::kJson:
         return RenderReplayJson(replays, view, trace, out);
       case ReplayFormat::kTimeline:

@@ -37,9 +37,7 @@ int RunTrade(const TradeArguments& arguments) {
   const std::vector<Trade> trades = FindAllTrades(*trace, arguments);
   const Result<void> written = WriteView(
       arguments.view, [&](std::ostream& out) { RenderTradeJson(trades, out); },
-      [&](const TextStyle& style, std::ostream& out) {
-        RenderTradeText(trades, *trace, style, out);
-      });
+      [&](const TextOut& out) { RenderTradeText(trades, *trace, out); });
   return written ? WarnIncomplete(*trace, arguments.file) : PrintError(written.error());
 }
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "libgraphkit/alloc/recorded/what_if.h"
-#include "libgraphkit/render/replay/what_if.h"
+#include "libgraphkit/render/replay/replay.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
@@ -36,7 +36,7 @@ int RunWhatIf(const WhatIfArguments& arguments) {
   if (!devices) return PrintError(devices.error());
   const Result<void> written = WriteView(
       arguments.view, [&](std::ostream& out) { RenderWhatIfJson(*devices, out); },
-      [&](const TextStyle& style, std::ostream& out) { RenderWhatIfText(*devices, style, out); });
+      [&](const TextOut& out) { RenderWhatIfText(*devices, out); });
   return written ? kExitOk : PrintError(written.error());
 }
 

@@ -54,9 +54,7 @@ int RunWhere(const WhereArguments& arguments) {
   const std::vector<Address> others(addresses->begin() + 1, addresses->end());
   const Result<void> written = WriteView(
       arguments.view, [&](std::ostream& out) { RenderWhereJson(where, others, *trace, out); },
-      [&](const TextStyle& style, std::ostream& out) {
-        RenderWhere(where, others, *trace, style, out);
-      });
+      [&](const TextOut& out) { RenderWhere(where, others, *trace, out); });
   return written ? WarnIncomplete(*trace, arguments.file) : PrintError(written.error());
 }
 

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "libgraphkit/render/json.h"
-#include "libgraphkit/render/printable.h"
 #include "libgraphkit/render/text_layout.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/talk.h"
@@ -30,22 +29,22 @@ std::string Verdict(const std::string& device) {
   return "graphkit trace can't run here: it needs its plugins.";
 }
 
-void RenderItem(const Item& item, const TextStyle& style, std::ostream& out) {
+void RenderItem(const Item& item, const TextOut& out) {
   std::string mark = HealthName(item.health);
   mark.resize(9, ' ');
-  std::string line = Wrapped("  " + mark, Printable(item.found), style);
-  if (style.colour) line = "  " + Inked(mark, InkOf(item.health), style) + line.substr(11);
+  std::string line = Wrapped("  " + mark, Printable(item.found), out.style);
+  if (out.style.colour) line = "  " + out.Inked(mark, InkOf(item.health)) + line.substr(11);
   out << line;
-  if (!item.advice.empty()) out << Wrapped("           → ", Printable(item.advice), style);
+  if (!item.advice.empty()) out.Wrap("           → ", Printable(item.advice));
 }
 
-void RenderText(const Inventory& inventory, const TextStyle& style, std::ostream& out) {
+void RenderText(const Inventory& inventory, const TextOut& out) {
   out << VersionText() << "\n";
   std::string section;
   for (const Item& item : inventory.items) {
-    if (item.section != section) out << "\n" << Inked(item.section, Ink::kBold, style) << "\n";
+    if (item.section != section) out << "\n" << out.Inked(item.section, Ink::kBold) << "\n";
     section = item.section;
-    RenderItem(item, style, out);
+    RenderItem(item, out);
   }
   out << "\n" << Verdict(inventory.device) << "\n";
 }
@@ -71,9 +70,7 @@ int RunSoftDoctor(const DoctorArguments& arguments) {
   if (!libraries) return PrintError(libraries.error());
   const Result<void> written = WriteView(
       arguments.view, [&](std::ostream& out) { RenderSoftJson(*libraries, arguments.list, out); },
-      [&](const TextStyle& style, std::ostream& out) {
-        RenderSoftText(*libraries, arguments.list, style, out);
-      });
+      [&](const TextOut& out) { RenderSoftText(*libraries, arguments.list, out); });
   return written ? kExitOk : PrintError(written.error());
 }
 
@@ -82,7 +79,7 @@ int RunDoctor(const DoctorArguments& arguments) {
   const Inventory inventory = Judge(LookAround());
   const Result<void> written = WriteView(
       arguments.view, [&](std::ostream& out) { RenderJson(inventory, out); },
-      [&](const TextStyle& style, std::ostream& out) { RenderText(inventory, style, out); });
+      [&](const TextOut& out) { RenderText(inventory, out); });
   return written ? kExitOk : PrintError(written.error());
 }
 

@@ -66,7 +66,7 @@ enum class SoftList : uint8_t { kModelled, kUnchecked, kMissing, kUnseen, kAll }
 
 // Counts, and the functions of `list` below them.
 void RenderSoftText(const std::vector<SoftLibrary>& libraries, std::optional<SoftList> list,
-                    const TextStyle& style, std::ostream& out);
+                    const TextOut& out);
 // Schema `graphkit-doctor-soft`; the functions of `list` only when it is given.
 void RenderSoftJson(const std::vector<SoftLibrary>& libraries, std::optional<SoftList> list,
                     std::ostream& out);

@@ -48,8 +48,7 @@ std::string UnseenText(const std::vector<SoftLibrary>& libraries) {
          "behaviour was compared with a GPU.";
 }
 
-void RenderList(const SoftLibrary& library, SoftList list, const TextStyle& style,
-                std::ostream& out) {
+void RenderList(const SoftLibrary& library, SoftList list, const TextOut& out) {
   TextRows rows;
   for (const SoftFunction& function : library.functions) {
     if (!IsListed(function, list)) continue;
@@ -57,7 +56,9 @@ void RenderList(const SoftLibrary& library, SoftList list, const TextStyle& styl
     rows.push_back({function.name, StateName(function.state()), function.family, test});
   }
   if (rows.empty()) return;
-  out << "\n" << Inked(library.name, Ink::kBold, style) << "\n" << Table(rows, "llll", "  ", style);
+  out << "\n"
+      << out.Inked(library.name, Ink::kBold) << "\n"
+      << Table(rows, "llll", "  ", out.style);
 }
 
 Json FunctionsJson(const SoftLibrary& library, SoftList list) {
@@ -73,17 +74,17 @@ Json FunctionsJson(const SoftLibrary& library, SoftList list) {
 }  // namespace
 
 void RenderSoftText(const std::vector<SoftLibrary>& libraries, std::optional<SoftList> list,
-                    const TextStyle& style, std::ostream& out) {
+                    const TextOut& out) {
   TextRows rows = {{"", "functions", "modelled", "", "unchecked", "missing"}};
   for (const SoftLibrary& library : libraries) {
     rows.push_back(CountRow(library.name, Count(library.functions)));
     if (HasCore(library)) rows.push_back(CountRow(kCoreName, Count(Core(library.functions))));
   }
-  out << Inked("The software device", Ink::kBold, style) << " (simulated)\n\n"
-      << Table(rows, "lrrrrr", "", style) << "\n"
-      << Wrapped("", kMeaning, style) << Wrapped("", UnseenText(libraries), style);
+  out << out.Inked("The software device", Ink::kBold) << " (simulated)\n\n"
+      << Table(rows, "lrrrrr", "", out.style) << "\n"
+      << Wrapped("", kMeaning, out.style) << Wrapped("", UnseenText(libraries), out.style);
   if (!list) return;
-  for (const SoftLibrary& library : libraries) RenderList(library, *list, style, out);
+  for (const SoftLibrary& library : libraries) RenderList(library, *list, out);
 }
 
 void RenderSoftJson(const std::vector<SoftLibrary>& libraries, std::optional<SoftList> list,

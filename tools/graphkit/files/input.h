@@ -31,7 +31,7 @@ Result<void> WriteTraceFile(const Trace& trace, const std::string& path);
 // Bytes of a file; 0: unknown, as of stdin.
 size_t FileSize(const std::string& path);
 
-// What an incomplete trace lacks, on one line; empty for a complete one.
+// The parts that an incomplete trace lacks, on one line; empty for a complete one.
 std::string WhatIsMissing(const Trace& trace);
 
 // One warning on stderr for a trace that is incomplete; gives the exit code that goes with it.

@@ -92,10 +92,10 @@ Result<void> WriteOutput(const std::string& path, const std::function<void(std::
 }
 
 Result<void> WriteView(const View& view, const std::function<void(std::ostream&)>& json,
-                       const std::function<void(const TextStyle&, std::ostream&)>& text) {
+                       const std::function<void(const TextOut&)>& text) {
   if (view.format == Format::kJson) return WriteOutput(view.output, json);
   const TextStyle style = StyleFor(view.output, view.top);
-  return WriteOutput(view.output, [&](std::ostream& out) { text(style, out); });
+  return WriteOutput(view.output, [&](std::ostream& out) { text({style, out}); });
 }
 
 Result<void> ShowFile(const std::string& path) {

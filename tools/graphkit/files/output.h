@@ -34,7 +34,7 @@ struct View {
 
 // Writes the view's JSON or its text, as WriteOutput does.
 Result<void> WriteView(const View& view, const std::function<void(std::ostream&)>& json,
-                       const std::function<void(const TextStyle&, std::ostream&)>& text);
+                       const std::function<void(const TextOut&)>& text);
 
 // How text views look where they go to.
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <set>
 
-#include "libgraphkit/demangle.h"
 #include "libgraphkit/io/bytes/file_bytes.h"
+#include "libgraphkit/printable.h"
 #include "libgraphkit/render/text_layout.h"
 #include "tools/graphkit/child.h"
 #include "tools/graphkit/cli/talk.h"

@@ -1,10 +1,162 @@
 #include "libgraphkit/io/import/torch/snapshot_memory.h"
 
-#include <algorithm>
-#include <string>
-#include <utility>
+#include <unordered_set>
 
 namespace graphkit {
+namespace {
+
+constexpr size_t kMostDevices = 1024;
+
+std::span<const TorchEvent> EventsOf(const TorchSnapshot& snapshot, size_t device) {
+  if (device >= snapshot.devices.size()) return {};
+  const Slice run = snapshot.devices[device];
+  return std::span(snapshot.events).subspan(run.first, run.count);
+}
+
+Interval<Address> RangeOf(const TorchEvent& event) {
+  return {event.address, event.address + event.size};
+}
+bool Maps(const TorchEvent& event) {
+  return event.action == TorchAction::kSegmentAlloc || event.action == TorchAction::kSegmentMap;
+}
+bool Unmaps(const TorchEvent& event) {
+  return event.action == TorchAction::kSegmentFree || event.action == TorchAction::kSegmentUnmap;
+}
+
+struct Rewinding {
+  const TorchSnapshot& s;
+  size_t device;
+  SnapshotStart start = {};
+  std::unordered_map<Address, Bytes> live = {};  // allocated among the events and not yet freed
+  std::unordered_set<Address> pending = {};
+  size_t completions = 0;
+  size_t never_completed = 0;  // frees requested of blocks that weren't held back in the end
+
+  SnapshotStart Run() {
+    RewindRanges();
+    CountFrees();
+    for (const TorchEvent& event : EventsOf(s, device)) Walk(event);
+    TakeFinalBlocks();
+    start.completions_skipped = completions == 0 && never_completed > 0;
+    if (!start.completions_skipped) start.unmatched += never_completed;
+    start.unmatched += live.size();
+    return std::move(start);
+  }
+
+  void RewindRanges() {
+    start.ranges = OwnersAtEnd(s, device);
+    const std::span<const TorchEvent> events = EventsOf(s, device);
+    for (size_t i = events.size(); i-- > 0;) {
+      const TorchEvent& event = events[i];
+      if (Maps(event)) start.ranges.Remove(RangeOf(event));
+      if (!Unmaps(event)) continue;
+      const bool unknown = event.pool == TorchEvent::kNoPool;
+      start.ranges.Add(RangeOf(event), {event.stream, unknown ? uint16_t{0} : event.pool,
+                                        event.action == TorchAction::kSegmentUnmap});
+    }
+  }
+
+  void CountFrees() {
+    size_t requests = 0;
+    for (const TorchEvent& event : EventsOf(s, device)) {
+      requests += event.action == TorchAction::kFreeRequested;
+      completions += event.action == TorchAction::kFreeCompleted;
+    }
+    start.requests_skipped = requests == 0 && completions > 0;
+  }
+
+  void Walk(const TorchEvent& event) {
+    switch (event.action) {
+      case TorchAction::kAlloc:
+        if (!live.insert_or_assign(event.address, event.size).second) ++start.unmatched;
+        if (!pending.empty()) never_completed += pending.erase(event.address);
+        break;
+      case TorchAction::kFreeRequested:
+        if (live.erase(event.address) == 0) {
+          start.blocks.push_back({event.address, event.size, event.stream, {}, false});
+        }
+        pending.insert(event.address);
+        break;
+      case TorchAction::kFreeCompleted:
+        if (pending.erase(event.address) > 0) break;
+        if (start.requests_skipped ? live.erase(event.address) > 0 : live.contains(event.address)) {
+          break;
+        }
+        start.blocks.push_back(
+            {event.address, event.size, event.stream, {}, !start.requests_skipped});
+        break;
+      default:
+        break;
+    }
+  }
+
+  // A block that lives at the end and wasn't allocated among the events was there before them.
+  void TakeFinalBlocks() {
+    bool segments = false;
+    size_t still_pending = 0;
+    for (const TorchSegment& segment : s.segments) {
+      if (segment.device != static_cast<int32_t>(device)) continue;
+      segments = true;
+      for (uint32_t i = 0; i < segment.blocks.count; ++i) {
+        const TorchBlock& block = s.blocks[segment.blocks.first + i];
+        if (block.state == TorchBlockState::kInactive || live.erase(block.address) > 0) continue;
+        const bool held_back = block.state == TorchBlockState::kPendingFree;
+        if (held_back && pending.contains(block.address)) {
+          ++still_pending;
+          continue;
+        }
+        start.blocks.push_back(
+            {block.address, block.requested_size, segment.stream, block.stack, held_back});
+      }
+    }
+    if (segments) never_completed += pending.size() - still_pending;
+  }
+};
+
+}  // namespace
+
+size_t DeviceCount(const TorchSnapshot& snapshot) {
+  size_t count = snapshot.devices.size();
+  for (const TorchSegment& segment : snapshot.segments) {
+    if (segment.device >= 0 && static_cast<size_t>(segment.device) < kMostDevices) {
+      count = std::max(count, static_cast<size_t>(segment.device) + 1);
+    }
+  }
+  return std::min(count, kMostDevices);
+}
+
+RangeMap<RangeOwner> OwnersAtEnd(const TorchSnapshot& snapshot, size_t device) {
+  RangeMap<RangeOwner> ranges;
+  for (const TorchSegment& segment : snapshot.segments) {
+    if (segment.device != static_cast<int32_t>(device)) continue;
+    ranges.Add({segment.address, segment.address + segment.total_size},
+               {segment.stream, segment.pool, segment.expandable});
+  }
+  return ranges;
+}
+
+SnapshotStart FindStart(const TorchSnapshot& snapshot, size_t device) {
+  return Rewinding{snapshot, device}.Run();
+}
+
+std::vector<uint32_t> CountAllocs(const TorchSnapshot& snapshot, size_t device,
+                                  const SnapshotStart& start) {
+  std::vector<uint32_t> counts(snapshot.pools.size());
+  if (counts.size() < 2) return counts;
+  const RangeMap<RangeOwner> at_end = OwnersAtEnd(snapshot, device);
+  RangeMap<RangeOwner> ranges = start.ranges;
+  for (const TorchEvent& event : EventsOf(snapshot, device)) {
+    const auto pool_in = [&](const RangeMap<RangeOwner>& in) {
+      if (event.pool < counts.size()) return event.pool;
+      const RangeOwner* owner = in.Find(event.address);
+      return owner ? owner->pool : uint16_t{0};
+    };
+    if (event.action == TorchAction::kAlloc) ++counts[pool_in(ranges)];
+    if (Maps(event)) ranges.Add(RangeOf(event), {event.stream, pool_in(at_end), false});
+    if (Unmaps(event)) ranges.Remove(RangeOf(event));
+  }
+  return counts;
+}
 
 void SnapshotMemory::Start(uint32_t device, const SnapshotStart& start) {
   Device& d = devices_[device];
@@ -73,42 +225,33 @@ SnapshotMemory::PoolGraph* SnapshotMemory::GraphOf(PoolId pool) {
 void SnapshotMemory::BeginGraph(PoolGraph& pool, PoolId id, StreamId origin) {
   pool.graph = make.AddGraph(make.trace[make.trace[id].name]);
   pool.capture = static_cast<uint32_t>(make.trace.captures.size());
-  Capture capture;
-  capture.graph = pool.graph;
-  capture.origin = origin;
-  capture.status = CaptureStatus::kCompleted;
-  capture.begin = make.Next();
-  make.trace.captures.push_back(capture);
+  make.trace.captures.push_back({.graph = pool.graph,
+                                 .origin = origin,
+                                 .status = CaptureStatus::kCompleted,
+                                 .begin = make.Next()});
 }
 
 // Whatever the stream ran since its last node.
 void SnapshotMemory::AddNode(PoolGraph& pool, StreamId stream) {
   if (!std::exchange(pool.alloc_since[stream], false)) return;
-  Node node;
-  node.graph = pool.graph;
-  node.stream = stream;
-  node.source = Source::kDerived;
-  const NodeId id = make.AddNode(node);
+  const NodeId id =
+      make.AddNode({.graph = pool.graph, .stream = stream, .source = Source::kDerived});
   const NodeId last = std::exchange(pool.last_node[stream], id);
   if (last) make.AddEdge(last, id, Source::kDerived);
 }
 
 void SnapshotMemory::AddSegment(uint32_t device, Interval<Address> range, Held held) {
   if (range.empty()) return;
-  Block memory;
-  memory.address = range.begin;
-  memory.size = range.size();
-  memory.pool = DriverPool(device);
-  Segment segment;
-  segment.address = memory.address;
-  segment.size = memory.size;
-  segment.pool = held.pool;
-  segment.stream = held.stream;
-  segment.block = make.AddBlock(memory);
-  segment.allocated = make.Next();
+  const BlockId memory =
+      make.AddBlock({.address = range.begin, .size = range.size(), .pool = DriverPool(device)});
   held.segment = SegmentId(make.trace.segments.size());
+  make.trace.segments.push_back({.address = range.begin,
+                                 .size = range.size(),
+                                 .pool = held.pool,
+                                 .stream = held.stream,
+                                 .block = memory,
+                                 .allocated = make.Next()});
   devices_[device].ranges.Add(range, held);
-  make.trace.segments.push_back(segment);
 }
 
 void SnapshotMemory::Map(uint32_t device, const TorchEvent& event) {
@@ -174,13 +317,12 @@ void SnapshotMemory::TakeFinalSizes() {
 
 BlockId SnapshotMemory::AddBlock(uint32_t device, const StartBlock& from, PoolId pool) {
   Device& d = devices_[device];
-  Block block;
-  block.address = from.address;
-  block.size = from.size;
-  block.stack = from.stack;
-  block.stream = make.Stream(device, from.stream);
+  Block block{.address = from.address,
+              .size = from.size,
+              .pool = pool,
+              .stream = make.Stream(device, from.stream),
+              .stack = from.stack};
   if (const Held* held = d.ranges.Find(from.address)) block.segment = held->segment;
-  block.pool = pool;
   PoolGraph* graph = GraphOf(pool);
   if (graph && graph->graph && graph->allocs_left > 0) {
     block.graph = graph->graph;

@@ -1,11 +1,10 @@
-#include "libgraphkit/io/import/formats.h"
+#include "libgraphkit/io/import/file_format.h"
 
-#include <algorithm>
-#include <string>
-#include <utility>
+#include <charconv>
+
+#include <nlohmann/json.hpp>
 
 #include "libgraphkit/checked_number.h"
-#include "libgraphkit/io/import/graph_draft.h"
 #include "libgraphkit/io/pickle/pickle.h"
 
 namespace graphkit {
@@ -158,6 +157,136 @@ class GraphReader {
   Error error_;
 };
 
+constexpr const char* kHint =
+    "give the file of torch.cuda.graph_annotations.dump_kernel_py_stacks, or "
+    "dict(get_kernel_annotations()) as JSON or a pickle";
+
+Error NotNodes(std::string what) {
+  return {.message = "no launch stacks or annotations of PyTorch: " + std::move(what),
+          .hint = kHint};
+}
+
+// "model.py:12:forward", the innermost line first; a path may have colons.
+std::vector<StackFrame> FramesOf(std::string_view text, TraceMaker& make) {
+  std::vector<StackFrame> frames;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const size_t function = line.rfind(':');
+    if (function == std::string_view::npos || function == 0) continue;
+    const size_t number = line.rfind(':', function - 1);
+    if (number == std::string_view::npos) continue;
+    StackFrame frame;
+    frame.file = make.Intern(line.substr(0, number));
+    frame.function = make.Intern(line.substr(function + 1));
+    std::from_chars(line.data() + number + 1, line.data() + function, frame.line);
+    frames.push_back(frame);
+  }
+  return frames;
+}
+
+class NodesReader {
+ public:
+  // A stack's text, or an annotation: a list of one dict, as PyTorch keeps it, or the dict.
+  void Add(uint64_t tool_id, const nlohmann::json& value) {
+    if (value.is_string()) return AddStack(tool_id, value.get<std::string>());
+    const nlohmann::json& of = value.is_array() && !value.empty() ? value.front() : value;
+    std::string label;
+    if (of.is_string()) label = of.get<std::string>();
+    const nlohmann::json none = nlohmann::json::object();
+    for (const auto& [key, part] : (of.is_object() ? of : none).items()) {
+      const std::string text = part.is_string() ? part.get<std::string>() : part.dump();
+      if (key == "name") {
+        label.insert(0, label.empty() ? text : text + ", ");
+      } else {
+        label += (label.empty() ? "" : ", ") + key + " " + text;
+      }
+    }
+    if (!label.empty()) origins_.push_back({.tool_id = tool_id, .label = label});
+  }
+  void AddStack(uint64_t tool_id, const std::string& text) {
+    const auto [known, is_new] = stacks_.try_emplace(text);
+    const std::vector<StackFrame> frames =
+        is_new ? FramesOf(text, make_) : std::vector<StackFrame>();
+    if (!frames.empty()) known->second = make_.AddStack(frames);
+    if (known->second.valid()) origins_.push_back({.tool_id = tool_id, .stack = known->second});
+  }
+
+  Result<Imported> Finish() {
+    if (origins_.empty()) return NotNodes("it names no node");
+    Imported imported = make_.Finish(
+        Counted(origins_.size(), "node") +
+        " of graphs with a launch stack or an annotation; merge them with a trace of the program "
+        "(graphkit merge)");
+    imported.origins = std::move(origins_);
+    return imported;
+  }
+
+ private:
+  TraceMaker make_;
+  std::vector<NodeOrigin> origins_;
+  std::map<std::string, StackId> stacks_;
+};
+
+bool IsToolId(std::string_view text, uint64_t* id) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *id);
+  return error == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+// A dict of texts, numbers and truth values, as JSON.
+nlohmann::json JsonOf(const PickleValue& value) {
+  uint64_t number = 0;
+  if (value.is(PickleType::kString)) return std::string(value.text());
+  if (value.is(PickleType::kBool)) return value.integer != 0;
+  if (value.is(PickleType::kFloat)) return value.real;
+  if (value.is(PickleType::kInt)) return value.integer;
+  if (Natural(value, &number)) return number;
+  nlohmann::json json;
+  if (value.is_sequence() && !value.items().empty() && !value.items().front().is_sequence())
+    json.push_back(JsonOf(value.items().front()));
+  if (!value.is(PickleType::kDict)) return json;
+  for (size_t i = 0; i + 1 < value.items().size(); i += 2) {
+    const PickleValue& part = value.items()[i + 1];
+    const bool plain = !part.is_sequence() && !part.is(PickleType::kDict);
+    if (plain) json[std::string(TextOf(&value.items()[i]))] = JsonOf(part);
+  }
+  return json;
+}
+
+// Without what lies too deep to be a part of an annotation.
+Result<nlohmann::json> ReadJson(std::string_view bytes) {
+  constexpr int kDepth = 16;
+  const auto shallow = [](int depth, auto, const auto&) { return depth < kDepth; };
+  try {
+    return nlohmann::json::parse(bytes, shallow);
+  } catch (const nlohmann::json::parse_error& error) {
+    Error wrong = NotNodes("it isn't JSON");
+    if (error.byte > bytes.size()) {
+      wrong = {.message = "the JSON ends in the middle",
+               .hint = "the file was cut off: write it again",
+               .kind = Error::Kind::kIncomplete};
+    }
+    wrong.offset = error.byte - 1;  // `byte` counts from 1
+    return wrong;
+  } catch (const nlohmann::json::out_of_range&) {  // a number like 1e999
+    return NotNodes("a number is out of range");
+  }
+}
+
+Result<Imported> ReadPickled(std::string_view bytes) {
+  const Result<PickleDocument> document = ReadPickle(bytes);
+  if (!document) return document.error();
+  if (!document->root.is(PickleType::kDict)) return NotNodes("it isn't a dict");
+  NodesReader reader;
+  const std::span<const PickleValue> items = document->root.items();
+  for (size_t i = 0; i + 1 < items.size(); i += 2) {
+    uint64_t tool_id = 0;
+    if (!Natural(items[i], &tool_id)) return NotNodes("a key isn't a node's id");
+    reader.Add(tool_id, JsonOf(items[i + 1]));
+  }
+  return reader.Finish();
+}
+
 }  // namespace
 
 bool IsTorchGraph(std::string_view head) {
@@ -168,6 +297,35 @@ Result<Imported> ReadTorchGraph(std::string_view bytes) {
   const Result<PickleDocument> document = ReadPickle(bytes);
   if (!document) return document.error();
   return GraphReader(bytes.size()).Run(document->root);
+}
+
+bool IsTorchNodes(std::string_view head) {
+  const auto skip = [&head](std::string_view text) {
+    if (!head.starts_with(text)) return false;
+    head.remove_prefix(text.size());
+    while (!head.empty() && (head[0] == ' ' || head[0] == '\n')) head.remove_prefix(1);
+    return true;
+  };
+  if (!skip("{") || !skip("\"")) return false;
+  const std::string_view id = head.substr(0, head.find('"'));
+  uint64_t tool_id = 0;
+  if (!IsToolId(id, &tool_id)) return false;
+  head.remove_prefix(id.size());
+  return skip("\"") && skip(":");
+}
+
+Result<Imported> ReadTorchNodes(std::string_view bytes) {
+  if (IsPickle(bytes)) return ReadPickled(bytes);
+  const Result<nlohmann::json> document = ReadJson(bytes);
+  if (!document) return document.error();
+  if (!document->is_object()) return NotNodes("it isn't a dict");
+  NodesReader reader;
+  for (const auto& [key, value] : document->items()) {
+    uint64_t tool_id = 0;
+    if (!IsToolId(key, &tool_id)) return NotNodes("'" + key + "' isn't a node's id");
+    reader.Add(tool_id, value);
+  }
+  return reader.Finish();
 }
 
 }  // namespace graphkit

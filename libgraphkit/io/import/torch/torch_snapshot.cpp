@@ -1,8 +1,6 @@
 #include "libgraphkit/io/import/torch/torch_snapshot.h"
 
-#include <algorithm>
 #include <charconv>
-#include <utility>
 
 #include "libgraphkit/checked_number.h"
 #include "libgraphkit/io/bytes/file_bytes.h"

@@ -1,14 +1,9 @@
-#include "libgraphkit/io/import/formats.h"
+#include "libgraphkit/io/import/file_format.h"
 #include "libgraphkit/io/import/torch/torch_snapshot.h"
 
-#include <algorithm>
-#include <cstdint>
 #include <queue>
-#include <utility>
 
 #include "libgraphkit/io/import/torch/snapshot_memory.h"
-#include "libgraphkit/io/import/torch/snapshot_start.h"
-#include "libgraphkit/io/import/trace_maker.h"
 #include "libgraphkit/io/pickle/pickle.h"
 
 namespace graphkit {
@@ -48,10 +43,16 @@ void InTimeOrder(const TorchSnapshot& snapshot, Visit visit) {
   }
 }
 
-class Converter {
- public:
-  explicit Converter(const TorchSnapshot& snapshot)
-      : s_(snapshot), memory_(snapshot), make_(memory_.make) {}
+struct Converter {
+  const TorchSnapshot& s;
+  SnapshotMemory memory = SnapshotMemory(s);
+  TraceMaker& make = memory.make;
+  SnapshotTotals totals = {};
+  std::vector<std::vector<Seq>> places = {};   // of each device's events
+  std::vector<bool> completions_skipped = {};  // by device
+  StringId metadata = {};                      // of the last event
+  size_t annotation = 0;                       // the next one
+  std::vector<StringId> strings = {};          // of the snapshot, in the trace; none: not yet
 
   SnapshotTrace Run() {
     AddSettings();
@@ -59,32 +60,31 @@ class Converter {
     AddStacks();
     Reserve();
     SumUp();
-    for (uint32_t device = 0; device < totals_.devices; ++device) {
-      const SnapshotStart start = FindStart(s_, device);
-      totals_.unmatched += start.unmatched;
-      totals_.requests_skipped |= start.requests_skipped;
-      totals_.completions_skipped |= start.completions_skipped;
-      completions_skipped_.push_back(start.completions_skipped);
-      memory_.Start(device, start);
+    for (uint32_t device = 0; device < totals.devices; ++device) {
+      const SnapshotStart start = FindStart(s, device);
+      totals.unmatched += start.unmatched;
+      totals.requests_skipped |= start.requests_skipped;
+      totals.completions_skipped |= start.completions_skipped;
+      completions_skipped.push_back(start.completions_skipped);
+      memory.Start(device, start);
     }
-    make_.trace.histories.push_back(
-        {.devices = static_cast<uint32_t>(totals_.devices), .seq = make_.Next()});
-    for (const Slice& run : s_.devices) places_.emplace_back().reserve(run.count);
-    InTimeOrder(s_, [&](uint32_t device, uint32_t event) { return Take(device, event); });
+    make.trace.histories.push_back(
+        {.devices = static_cast<uint32_t>(totals.devices), .seq = make.Next()});
+    for (const Slice& run : s.devices) places.emplace_back().reserve(run.count);
+    InTimeOrder(s, [&](uint32_t device, uint32_t event) { return Take(device, event); });
     TakeAnnotations(INT64_MAX);
-    memory_.TakeFinalSizes();
+    memory.TakeFinalSizes();
     AddNotes();
-    for (size_t device = 0; device < places_.size(); ++device) {
-      AppendHistoryEvents(&make_.trace, static_cast<int16_t>(device), places_[device]);
+    for (size_t device = 0; device < places.size(); ++device) {
+      AppendHistoryEvents(&make.trace, static_cast<int16_t>(device), places[device]);
     }
-    return {std::move(make_.trace), totals_};
+    return {std::move(make.trace), totals};
   }
 
- private:
   // The variable as it would have to be set for what was in force: options may come from the
   // program itself. Empty says that PyTorch's defaults were.
   void AddSettings() {
-    const TorchSettings& settings = s_.settings;
+    const TorchSettings& settings = s.settings;
     if (!settings.known) return;
     std::string conf = settings.conf;
     const auto add = [&](bool on, std::string_view option) {
@@ -93,84 +93,84 @@ class Converter {
     };
     add(settings.expandable_segments, "expandable_segments");
     add(settings.graph_capture_record_stream_reuse, "graph_capture_record_stream_reuse");
-    make_.trace.process.environment.push_back("PYTORCH_CUDA_ALLOC_CONF=" + conf);
+    make.trace.process.environment.push_back("PYTORCH_CUDA_ALLOC_CONF=" + conf);
   }
 
   void SetBegin() {
     int64_t first = INT64_MAX;
-    for (const Slice& run : s_.devices) {
-      if (run.count > 0) first = std::min(first, s_.events[run.first].time_us);
+    for (const Slice& run : s.devices) {
+      if (run.count > 0) first = std::min(first, s.events[run.first].time_us);
     }
-    if (first > 0 && first < INT64_MAX / 1000) make_.SetBegin(first * 1000, true);
+    if (first > 0 && first < INT64_MAX / 1000) make.SetBegin(first * 1000, true);
   }
 
   StringId Text(StringId id) {
     if (!id) return {};
-    StringId& text = strings_[id.index()];
-    if (!text) text = make_.Intern(s_.strings[id.index()]);
+    StringId& text = strings[id.index()];
+    if (!text) text = make.Intern(s.strings[id.index()]);
     return text;
   }
 
   // A stack of the snapshot has the same id in the trace.
   void AddStacks() {
-    strings_.resize(s_.strings.size());
-    Trace& trace = make_.trace;
-    trace.stack_frames.reserve(s_.stack_frames.size());
-    for (const uint32_t frame : s_.stack_frames) {
-      const TorchFrame& f = s_.frames[frame];
+    strings.resize(s.strings.size());
+    Trace& trace = make.trace;
+    trace.stack_frames.reserve(s.stack_frames.size());
+    for (const uint32_t frame : s.stack_frames) {
+      const TorchFrame& f = s.frames[frame];
       const StringId function = Text(f.function);
       trace.stack_frames.push_back({function, Text(f.file), f.line});
     }
-    trace.stacks.reserve(s_.stacks.size());
-    for (const Slice& run : s_.stacks) {
-      trace.stacks.push_back({.frames = run, .created = make_.Next()});
+    trace.stacks.reserve(s.stacks.size());
+    for (const Slice& run : s.stacks) {
+      trace.stacks.push_back({.frames = run, .created = make.Next()});
     }
   }
 
   void Reserve() {
-    const auto allocs = std::ranges::count(s_.events, TorchAction::kAlloc, &TorchEvent::action);
-    make_.trace.blocks.rows().reserve(static_cast<size_t>(allocs) + s_.segments.size());
+    const auto allocs = std::ranges::count(s.events, TorchAction::kAlloc, &TorchEvent::action);
+    make.trace.blocks.rows().reserve(static_cast<size_t>(allocs) + s.segments.size());
   }
 
   void SumUp() {
-    totals_.devices = DeviceCount(s_);
-    totals_.segments = s_.segments.size();
-    totals_.events = s_.events.size();
-    for (const TorchSegment& segment : s_.segments) totals_.reserved += segment.total_size;
-    for (const TorchBlock& block : s_.blocks) {
+    totals.devices = DeviceCount(s);
+    totals.segments = s.segments.size();
+    totals.events = s.events.size();
+    for (const TorchSegment& segment : s.segments) totals.reserved += segment.total_size;
+    for (const TorchBlock& block : s.blocks) {
       if (block.state != TorchBlockState::kActive) continue;
-      ++totals_.active_blocks;
-      totals_.allocated += block.size;
-      totals_.requested += block.requested_size;
+      ++totals.active_blocks;
+      totals.allocated += block.size;
+      totals.requested += block.requested_size;
     }
   }
 
   // Takes an event, and with a free the completion that follows it; returns how many it took. An
   // event that nothing follows from keeps its place.
   uint32_t Take(uint32_t device, uint32_t index) {
-    const TorchEvent& event = s_.events[s_.devices[device].first + index];
+    const TorchEvent& event = s.events[s.devices[device].first + index];
     uint32_t taken = 1;
-    const Seq before = make_.trace.records;
-    if (event.metadata != metadata_) TakeMetadata(event.metadata);
-    if (annotation_ < s_.annotations.size()) TakeAnnotations(event.time_us);
+    const Seq before = make.trace.records;
+    if (event.metadata != metadata) TakeMetadata(event.metadata);
+    if (annotation < s.annotations.size()) TakeAnnotations(event.time_us);
     switch (event.action) {
       case TorchAction::kAlloc:
-        memory_.Allocate(device, event);
+        memory.Allocate(device, event);
         break;
       case TorchAction::kFreeRequested:
         TakeFree(device, index, &taken);
         break;
       case TorchAction::kFreeCompleted:
-        if (totals_.requests_skipped) memory_.RequestFree(device, event, true);
-        memory_.CompleteFree(device, event);
+        if (totals.requests_skipped) memory.RequestFree(device, event, true);
+        memory.CompleteFree(device, event);
         break;
       case TorchAction::kSegmentAlloc:
       case TorchAction::kSegmentMap:
-        memory_.Map(device, event);
+        memory.Map(device, event);
         break;
       case TorchAction::kSegmentFree:
       case TorchAction::kSegmentUnmap:
-        memory_.Unmap(device, event);
+        memory.Unmap(device, event);
         break;
       case TorchAction::kOom:
         TakeOom(device, event);
@@ -178,105 +178,91 @@ class Converter {
       default:
         break;
     }
-    if (make_.trace.records == before) make_.Next();
-    places_[device].insert(places_[device].end(), taken, make_.trace.records - 1);
+    if (make.trace.records == before) make.Next();
+    places[device].insert(places[device].end(), taken, make.trace.records - 1);
     if (event.time_us < INT64_MAX / 1000) {
-      make_.SetTimes(before, event.time_us * 1000, s_.events.size());
+      make.SetTimes(before, event.time_us * 1000, s.events.size());
     }
     return taken;
   }
 
   void TakeFree(uint32_t device, uint32_t index, uint32_t* taken) {
-    const Slice run = s_.devices[device];
-    const TorchEvent* event = &s_.events[run.first + index];
+    const Slice run = s.devices[device];
+    const TorchEvent* event = &s.events[run.first + index];
     const bool completed = index + 1 < run.count && event[1].address == event->address &&
                            event[1].action == TorchAction::kFreeCompleted;
     if (completed) ++*taken;
-    memory_.RequestFree(device, *event, completed || completions_skipped_[device]);
+    memory.RequestFree(device, *event, completed || completions_skipped[device]);
   }
 
   void TakeOom(uint32_t device, const TorchEvent& event) {
-    Failure failure;
-    failure.call = make_.Intern("cudaMalloc");
-    failure.error = kErrorMemoryAllocation;
-    failure.thread = make_.Thread(0);
-    failure.stack = event.stack;
-    failure.device = static_cast<int16_t>(device);
-    failure.requested = event.size;
-    failure.free_on_device = event.address;
-    failure.seq = make_.Next();
-    make_.trace.failures.push_back(failure);
+    make.trace.failures.push_back({.call = make.Intern("cudaMalloc"),
+                                   .error = kErrorMemoryAllocation,
+                                   .thread = make.Thread(0),
+                                   .stack = event.stack,
+                                   .device = static_cast<int16_t>(device),
+                                   .requested = event.size,
+                                   .free_on_device = event.address,
+                                   .seq = make.Next()});
   }
 
   // Makes a range of the text of torch.cuda.memory._set_memory_metadata while events carry it.
-  void TakeMetadata(StringId metadata) {
-    if (metadata_) EndRange(kMetadata);
-    metadata_ = metadata;
-    if (metadata) BeginRange(kMetadata, metadata);
+  void TakeMetadata(StringId next) {
+    if (metadata) EndRange(kMetadata);
+    metadata = next;
+    if (next) BeginRange(kMetadata, next);
   }
 
   // Ranges of the profiler up to here; they nest.
   void TakeAnnotations(int64_t until_us) {
-    for (; annotation_ < s_.annotations.size(); ++annotation_) {
-      const TorchAnnotation& annotation = s_.annotations[annotation_];
-      if (annotation.time_us > until_us) return;
-      if (annotation.end) {
+    for (; annotation < s.annotations.size(); ++annotation) {
+      const TorchAnnotation& next = s.annotations[annotation];
+      if (next.time_us > until_us) return;
+      if (next.end) {
         EndRange(kProfiler);
       } else {
-        BeginRange(kProfiler, annotation.name);
+        BeginRange(kProfiler, next.name);
       }
     }
   }
 
   void BeginRange(std::string_view domain, StringId name) {
-    NvtxRange range;
-    range.thread = make_.Thread(0);
-    range.domain = make_.Intern(domain);
-    range.name = Text(name);
-    range.begin = make_.Next();
-    make_.trace.nvtx_ranges.push_back(range);
+    make.trace.nvtx_ranges.push_back({.thread = make.Thread(0),
+                                      .domain = make.Intern(domain),
+                                      .name = Text(name),
+                                      .begin = make.Next()});
   }
 
   // The innermost one that is open.
   void EndRange(std::string_view domain) {
-    std::vector<NvtxRange>& ranges = make_.trace.nvtx_ranges;
+    std::vector<NvtxRange>& ranges = make.trace.nvtx_ranges;
     const auto open = std::find_if(ranges.rbegin(), ranges.rend(), [&](const NvtxRange& range) {
-      return range.end == kNever && make_.trace[range.domain] == domain;
+      return range.end == kNever && make.trace[range.domain] == domain;
     });
-    if (open != ranges.rend()) open->end = make_.Next();
+    if (open != ranges.rend()) open->end = make.Next();
   }
 
   void AddNotes() {
-    if (totals_.events == 0 && totals_.segments > 0) {
-      make_.Note(
+    if (totals.events == 0 && totals.segments > 0) {
+      make.Note(
           "the snapshot has no history of events, only what is there at its end: call "
           "torch.cuda.memory._record_memory_history() before the program allocates");
     }
-    if (totals_.requests_skipped || totals_.completions_skipped) {
-      make_.Note(std::string("the memory history has no ") +
-                 (totals_.requests_skipped ? "free_requested" : "free_completed") +
-                 " events (skip_actions): which frees were deferred isn't known");
+    if (totals.requests_skipped || totals.completions_skipped) {
+      make.Note(std::string("the memory history has no ") +
+                (totals.requests_skipped ? "free_requested" : "free_completed") +
+                " events (skip_actions): which frees were deferred isn't known");
     }
-    if (totals_.unmatched > 0) {
-      make_.Note("the memory history contradicts itself about " +
-                 Counted(totals_.unmatched, "allocation"));
+    if (totals.unmatched > 0) {
+      make.Note("the memory history contradicts itself about " +
+                Counted(totals.unmatched, "allocation"));
     }
   }
-
-  const TorchSnapshot& s_;
-  SnapshotMemory memory_;
-  TraceMaker& make_;
-  SnapshotTotals totals_;
-  std::vector<std::vector<Seq>> places_;   // of each device's events
-  std::vector<bool> completions_skipped_;  // by device
-  StringId metadata_;                      // of the last event
-  size_t annotation_ = 0;                  // the next one
-  std::vector<StringId> strings_;          // of the snapshot, in the trace; none: not yet
 };
 
 }  // namespace
 
-SnapshotTrace TraceOfSnapshot(const TorchSnapshot& snapshot) { return Converter(snapshot).Run(); }
+SnapshotTrace TraceOfSnapshot(const TorchSnapshot& snapshot) { return Converter{snapshot}.Run(); }
 
 bool IsTorchSnapshot(std::string_view head) {
   return IsPickle(head) && head.find("tools_id") == std::string_view::npos;

@@ -1,8 +1,5 @@
 #include "libgraphkit/io/import/torch/torch_stacks.h"
 
-#include <algorithm>
-#include <functional>
-
 namespace graphkit {
 namespace {
 

@@ -1,4 +1,4 @@
-// What is shown: the view, its range of capture order [t0, t1) and of bytes [b0, b1), and what is
+// The part that is shown: the view, its range of capture order [t0, t1) and of bytes [b0, b1), and what is
 // picked. Every change asks for one frame in which all drawings are drawn anew.
 const GUTTER = 100;  // left of every drawing, so that capture order lines up
 

@@ -29,7 +29,7 @@ function makeFigures(view) {
   byId("figure-list").replaceChildren(...figures);
 }
 
-// What executables take, of a graph or of all.
+// Memory of executables, of a graph or of all.
 function execFigure(memory) {
   const simulated = memory.source !== "estimated" && app.trace.analyze.device === "soft" ? ", simulated" : "";
   return figure("executables", formatBytes(memory.bytes),

@@ -121,7 +121,7 @@ class Trace {
     }));
   }
 
-  // Which node touches which block, the other way round; made when it is first asked for.
+  // The nodes that touch each block; made when first asked for.
   touching(block) {
     if (!this.accessBy) {
       this.accessNode = new Uint32Array(this.columns["access.block"].length);
@@ -176,7 +176,7 @@ class View {
     this.bandColumns = ["pool", "segment", "offset", "size"].map((name) => part("bands", `band.${name}`));
   }
 
-  // What takes time to make is made when the view is first shown.
+  // Slow parts are made when the view is first shown.
   prepare() {
     if (this.ready) return;
     this.ready = true;
@@ -220,7 +220,7 @@ class View {
   }
 }
 
-// Which sorts of edges a view has; and those from lane to lane, by the place where they end, for drawings that show
+// The sorts of edges of a view, and those from lane to lane, by the place where they end, for drawings that show
 // no single edge.
 function readEdges(view) {
   const {columns, edgesIn} = view.trace, x = [], fromLane = [], toLane = [];

@@ -1,4 +1,4 @@
-// What is picked, in full: a node or a block, with links to what it has to do with.
+// The picked node or block, in full, with links to what it has to do with.
 const LISTED = 40;
 
 function showDetails(thing) {

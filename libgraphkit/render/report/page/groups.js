@@ -183,7 +183,7 @@ function stacksOf(view) {
   return view.stacks;
 }
 
-// Whether there are several groups.
+// True where there are several groups.
 function tellsApart(view, by) {
   if (by !== "stream" && by !== "pool") return stacksOf(view).length > 1 && groupsOf(view, by).keys.length > 1;
   const column = app.trace.columns[`block.${by}`];

@@ -9,7 +9,7 @@ function legendEntry(text, paint) {
   return entry;
 }
 
-// What occurs in a view: whether something is deferred, never freed, reusable.
+// True for each state that occurs in a view: deferred, never freed, reusable.
 function makeMemoryLegend(view) {
   const freed = app.trace.columns["block.freed"];
   const fill = (color) => (pen, w, h) => { pen.fillStyle = theme.colors[color]; pen.fillRect(0, 0, w, h); };
@@ -89,7 +89,7 @@ function showView(view) {
   app.show(view);
 }
 
-// What stands in place of the memory drawing of a graph that allocates nothing.
+// Replaces the memory drawing of a graph that allocates nothing.
 function fillMemoryNote(view) {
   const none = view.blocks.length === 0, graph = graphOf(view), {views} = app.trace;
   for (const id of ["memories", "memory-legend", "fit-addresses", "memory-hint"]) byId(id).hidden = none;

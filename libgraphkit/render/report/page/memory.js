@@ -281,7 +281,7 @@ function drawNoMemory(pen, plot, policy) {
   pen.fillText(text, plot.left + plot.width / 2, plot.top + plot.height / 2);
 }
 
-// What the policy needs less than was recorded, in the room that it leaves.
+// The memory that the policy saves, in the room that it leaves.
 function drawSaved(pen, plot) {
   const {view} = app, saved = view.extent - view.policy_extent;
   if (view.policy_extent <= 0) return;

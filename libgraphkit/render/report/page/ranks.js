@@ -31,7 +31,7 @@ async function drawTrace(index) {
   showRanks();
 }
 
-// Whether the trace takes more memory than others; of equal ones none is the worst.
+// True where the trace takes more memory than others; of equal ones none is the worst.
 function isWorst(i) {
   const {worst, spread} = ranks.report;
   return i === worst && spread.asked_bytes?.most > spread.asked_bytes?.least;

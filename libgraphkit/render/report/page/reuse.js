@@ -1,4 +1,4 @@
-// What is drawn over the blocks: reuse that was possible, and what is picked or pointed at.
+// Drawn over the blocks: possible reuse, and the picked block or the one pointed at.
 function outline(pen, r, color, dash, width) {
   pen.strokeStyle = color;
   pen.lineWidth = width;

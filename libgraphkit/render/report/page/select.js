@@ -1,4 +1,4 @@
-// What is chosen is the same in all drawings and tables, and is kept in the address of the page, so that a link or a
+// The selection: the same in all drawings and tables, and kept in the address of the page, so that a link or a
 // reload shows it again: #graph=1, #node=12, #block=5, #finding=0, #hint=0, #line=model.py:39, with #by=module&at=120.
 function chooseGroup(group) {
   const {groups} = app;

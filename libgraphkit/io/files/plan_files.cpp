@@ -1,0 +1,333 @@
+#include "libgraphkit/io/files/plan_files.h"
+
+#include <charconv>
+#include <map>
+#include <set>
+
+#include "libgraphkit/checked_number.h"
+#include "libgraphkit/io/bytes/csv_reader.h"
+#include "libgraphkit/io/bytes/file_bytes.h"
+#include "libgraphkit/io/files/json_file.h"
+
+namespace graphkit {
+namespace {
+
+std::string At(const char* list, size_t index) {
+  return std::string(list) + "[" + std::to_string(index) + "]";
+}
+
+void ReadSequence(JsonObject& object, PlannedMemory& plan) {
+  for (const auto& entry : object.Array("sequence")) {
+    const auto id =
+        entry.is_number_unsigned() ? ToId<GraphId>(entry.get<uint64_t>()) : std::nullopt;
+    if (!id)
+      object.Fail({.message = At("sequence", plan.sequence.size()) + " is no id of a graph"});
+    plan.sequence.push_back(id.value_or(GraphId()));
+  }
+}
+
+void ReadArenas(JsonObject& object, PlannedMemory& plan) {
+  std::set<std::pair<GraphId, PoolId>> met;
+  plan.arenas = object.List(object.Array("arenas"), "arenas", [&](JsonObject& entry) {
+    const PlannedArena arena{entry.OptionalId<GraphId>("graph"), entry.OptionalId<PoolId>("pool"),
+                             entry.Count("blocks"), entry.Memory("peak_bytes"),
+                             entry.Memory("lower_bound_bytes")};
+    if (arena.lower_bound > arena.peak) entry.Fail("lower_bound_bytes", "is above peak_bytes");
+    const bool shared = !plan.sequence.empty();
+    if (shared && arena.graph) entry.Fail("graph", "isn't null, though the plan has a sequence");
+    if (!shared && !arena.graph) entry.Fail("graph", "is missing");
+    if (!met.emplace(arena.graph, arena.pool).second) {
+      entry.Fail("pool", "is that of another arena of the same graph");
+    }
+    plan.peak += arena.peak;
+    plan.lower_bound += arena.lower_bound;
+    if (plan.peak > kMostMemory) {
+      entry.Fail({.message = "the arenas are more memory than there can be"});
+    }
+    return arena;
+  });
+}
+
+void ReadPlacements(JsonObject& object, PlannedMemory& plan) {
+  plan.placements = object.List(object.Array("placements"), "placements", [&](JsonObject& entry) {
+    const Placement one{entry.Index("block"), entry.Index("arena"), entry.Memory("offset"),
+                        entry.Memory("size")};
+    if (one.arena >= plan.arenas.size()) {
+      entry.Fail("arena", "is of an arena that isn't there");
+    } else if (one.offset + one.size > plan.arenas[one.arena].peak) {
+      entry.Fail("offset", "puts the block beyond its arena's peak_bytes");
+    }
+    return one;
+  });
+}
+
+// In their order, within their arenas, none over another. `reached`: the end of the range before,
+// in its arena.
+BorrowedRange ReadRange(JsonObject& entry, const PlannedMemory& plan,
+                        std::pair<uint32_t, Bytes>* reached) {
+  const BorrowedRange one{entry.Index("arena"), entry.Memory("offset"), entry.Memory("size")};
+  if (one.arena >= plan.arenas.size()) {
+    entry.Fail("arena", "is of an arena that isn't there");
+  } else if (one.offset + one.size > plan.arenas[one.arena].peak) {
+    entry.Fail("offset", "puts the range beyond its arena's peak_bytes");
+  } else if (std::pair(one.arena, one.offset) < *reached) {
+    entry.Fail("offset", "is before the end of the range before it");
+  }
+  *reached = {one.arena, one.offset + one.size};
+  return one;
+}
+
+void ReadBorrow(JsonObject& object, PlannedMemory& plan) {
+  if (object.Find("borrow") == nullptr) return;
+  std::pair<uint32_t, Bytes> reached;
+  plan.borrow = object.List(object.Array("borrow"), "borrow",
+                            [&](JsonObject& entry) { return ReadRange(entry, plan, &reached); });
+}
+
+void ReadBorrowAt(JsonObject& object, PlannedMemory& plan) {
+  if (object.Find("borrow_at") == nullptr) return;
+  std::pair<uint32_t, Bytes> reached;
+  plan.borrow_at = object.List(object.Array("borrow_at"), "borrow_at", [&](JsonObject& entry) {
+    const BorrowAt one{.range = ReadRange(entry, plan, &reached),
+                       .at = entry.OptionalId<NodeId>("at"),
+                       .until = entry.OptionalId<NodeId>("until"),
+                       .last = entry.OptionalId<NodeId>("last")};
+    if (!one.at) entry.Fail("at", "is missing");
+    return one;
+  });
+}
+
+// Each arena has the blocks that it counts, and is as large as they make it.
+void CheckArenas(JsonObject& object, const PlannedMemory& plan) {
+  std::vector<uint64_t> blocks(plan.arenas.size());
+  std::vector<Bytes> tops(plan.arenas.size());
+  for (const Placement& placement : plan.placements) {
+    ++blocks[placement.arena];
+    Bytes& top = tops[placement.arena];
+    top = std::max(top, placement.offset + placement.size);
+  }
+  for (size_t i = 0; i < plan.arenas.size(); ++i) {
+    const PlannedArena& arena = plan.arenas[i];
+    if (blocks[i] != arena.blocks) {
+      object.Fail({.message = At("arenas", i) + " has " + std::to_string(arena.blocks) +
+                              " blocks, but " + std::to_string(blocks[i]) + " are placed in it"});
+    } else if (tops[i] != arena.peak) {
+      object.Fail({.message = At("arenas", i) + " has peak_bytes " + std::to_string(arena.peak) +
+                              ", but its highest block ends at " + std::to_string(tops[i])});
+    }
+  }
+}
+
+PlannedMemory ReadPlanned(JsonObject& object) {
+  PlannedMemory plan;
+  ExpectSchema(object, "graphkit-plan", 1);
+  plan.of_trace = object.OptionalString("source") == "trace";
+  if (!plan.of_trace) object.Fail("source", "is not \"trace\": it is a plan of a table");
+  ReadSequence(object, plan);
+  ReadArenas(object, plan);
+  ReadPlacements(object, plan);
+  ReadBorrow(object, plan);
+  ReadBorrowAt(object, plan);
+  if (!object.failed()) CheckArenas(object, plan);
+  return plan;
+}
+
+constexpr std::array<std::string_view, 6> kColumns = {"id",   "lower",     "upper",
+                                                      "size", "alignment", "offset"};
+enum Column : size_t { kId, kLower, kUpper, kSize, kAlignment, kOffset };
+
+template <typename T>
+bool Number(std::string_view text, T* out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);
+  return error == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+class TableReader {
+ public:
+  explicit TableReader(std::string_view text) : rows_(text, kColumns) {}
+
+  Result<LifetimeTable> Run() {
+    if (rows_.line() == 0) return Error{.message = "the table is empty"};
+    for (const Column column : {kLower, kUpper, kSize}) {
+      if (!rows_.has_column(column)) {
+        Fail("no column '" + std::string(kColumns[column]) + "'");
+        return error_;
+      }
+    }
+    while (rows_.Next()) {
+      if (!Row()) return error_;
+    }
+    if (!FixedApart()) return error_;
+    return std::move(table_);
+  }
+
+ private:
+  bool Fail(std::string message) {
+    error_ = {.message = std::move(message),
+              .hint = "a table of lifetimes has the columns id,lower,upper,size",
+              .line = rows_.line()};
+    return false;
+  }
+
+  template <typename T>
+  bool Field(Column column, T* out) {
+    const std::string_view* field = rows_.Find(column);
+    if (!rows_.has_column(column)) return true;
+    if (!field) return Fail("the row has too few fields");
+    if ((column >= kAlignment && field->empty()) || Number(*field, out)) return true;
+    return Fail("'" + std::string(kColumns[column]) + "' isn't a number that is allowed there");
+  }
+
+  // Neither an offset nor the end of a block can wrap, wherever blocks are put.
+  bool InBounds(const PlanBlock& block) {
+    if (block.size > kLargestMemory) return Fail("a size of more than 2^56 bytes");
+    if (block.alignment > kLargestMemory) return Fail("an alignment of more than 2^56 bytes");
+    if (block.fixed != PlanBlock::kAnywhere && block.fixed > kMostMemory) {
+      return Fail("an offset of more than 2^62 bytes");
+    }
+    if (total_.Add(block.size) && total_.Add(block.alignment)) return true;
+    return Fail("all sizes and alignments together are more than 2^62 bytes");
+  }
+
+  bool Row() {
+    PlanBlock block;
+    Lifetime life;
+    const bool read = Field(kLower, &life.begin) && Field(kUpper, &life.end) &&
+                      Field(kSize, &block.size) && Field(kAlignment, &block.alignment) &&
+                      Field(kOffset, &block.fixed);
+    if (!read) return false;
+    if (life.end < life.begin) return Fail("the lifetime ends before it begins");
+    if (block.alignment == 0) return Fail("an alignment of 0");
+    if (!InBounds(block)) return false;
+    const std::string_view* id = rows_.Find(kId);
+    table_.ids.push_back(id ? std::string(*id) : std::to_string(table_.ids.size()));
+    table_.problem.blocks.push_back(block);
+    table_.problem.lifetimes.push_back(life);
+    return true;
+  }
+
+  // Blocks whose offsets are given don't overlap while both are needed.
+  bool FixedApart() {
+    const std::vector<PlanBlock>& blocks = table_.problem.blocks;
+    const std::vector<Lifetime>& lives = table_.problem.lifetimes;
+    std::vector<uint32_t> births;
+    for (uint32_t i = 0; i < blocks.size(); ++i) {
+      const bool fixed = blocks[i].fixed != PlanBlock::kAnywhere;
+      if (fixed && blocks[i].size > 0 && !lives[i].empty()) births.push_back(i);
+    }
+    std::vector<uint32_t> deaths = births;
+    std::ranges::sort(births, {}, [&](uint32_t i) { return lives[i].begin; });
+    std::ranges::sort(deaths, {}, [&](uint32_t i) { return lives[i].end; });
+    const auto end = [&](uint32_t i) { return blocks[i].fixed + blocks[i].size; };
+    std::map<Bytes, uint32_t> there;  // by offset
+    auto dead = deaths.begin();
+    for (const uint32_t i : births) {
+      for (; lives[*dead].end <= lives[i].begin; ++dead) there.erase(blocks[*dead].fixed);
+      const auto above = there.lower_bound(blocks[i].fixed);
+      if (above != there.end() && above->first < end(i)) return FailFixed(above->second, i);
+      if (above != there.begin() && end(std::prev(above)->second) > blocks[i].fixed) {
+        return FailFixed(std::prev(above)->second, i);
+      }
+      there.emplace(blocks[i].fixed, i);
+    }
+    return true;
+  }
+  bool FailFixed(uint32_t one, uint32_t other) {
+    error_ = {.message = "blocks '" + table_.ids[std::min(one, other)] + "' and '" +
+                         table_.ids[std::max(one, other)] +
+                         "' have offsets at which they overlap while both are needed",
+              .hint = "correct their offset, or leave it empty"};
+    return false;
+  }
+
+  CsvReader rows_;
+  LifetimeTable table_;
+  MemorySum total_;  // of sizes and alignments
+  Error error_;
+};
+
+using Json = nlohmann::json;
+
+constexpr uint64_t kMostLayers = 100'000;
+constexpr Bytes kLargestBuffer = Bytes{1} << 40;
+
+Bytes BufferSize(JsonObject& object, const char* key) {
+  const Bytes size = object.OptionalBytes(key).value_or(0);
+  if (size > kLargestBuffer) object.Fail(key, "is more than 1 TiB");
+  return size;
+}
+
+bool Flag(JsonObject& object, const char* key, bool otherwise) {
+  const uint64_t flag = object.OptionalCount(key).value_or(otherwise ? 1 : 0);
+  if (flag > 1) object.Fail(key, "is not 0 or 1");
+  return flag == 1;
+}
+
+// A layer, as often as it says.
+std::vector<PipelineLayer> ReadLayer(JsonObject& object, uint64_t* layers_so_far) {
+  PipelineLayer layer;
+  layer.signature = object.String("signature");
+  layer.input = BufferSize(object, "input");
+  layer.output = BufferSize(object, "output");
+  layer.saves_input = Flag(object, "saves_input", true);
+  layer.saves_output = Flag(object, "saves_output", false);
+  const uint64_t count = object.OptionalCount("count").value_or(1);
+  if (count == 0 || count > kMostLayers - *layers_so_far) {
+    object.Fail("count", "is 0, or makes more than 100000 layers in all");
+    return {};
+  }
+  *layers_so_far += count;
+  return std::vector<PipelineLayer>(count, layer);
+}
+
+PipelineLayers ReadLayers(JsonObject& object) {
+  ExpectSchema(object, "graphkit-layers", 1);
+  const Json& chunks = object.Array("chunks");
+  if (chunks.empty()) object.Fail("chunks", "is empty");
+  PipelineLayers layers;
+  uint64_t layers_so_far = 0;
+  const auto read = [&](JsonObject& layer) { return ReadLayer(layer, &layers_so_far); };
+  for (size_t i = 0; i < chunks.size() && !object.failed(); ++i) {
+    const std::string where = "chunks[" + std::to_string(i) + "]";
+    if (!chunks[i].is_array() || chunks[i].empty()) {
+      object.Fail(
+          {.message = where + " is no list of layers",
+           .hint = "write [{\"signature\": \"a\", \"input\": \"1MiB\", \"output\": \"1MiB\"}]"});
+    }
+    std::vector<PipelineLayer>& chunk = layers.chunks.emplace_back();
+    for (const auto& repeated : object.List(chunks[i], where, read)) {
+      chunk.insert(chunk.end(), repeated.begin(), repeated.end());
+    }
+  }
+  return layers;
+}
+
+}  // namespace
+
+Result<PlannedMemory> ReadPlan(const std::string& path) { return ReadWith(ParsePlan, path); }
+
+Result<PlannedMemory> ParsePlan(const std::string& text, const std::string& file) {
+  auto plan = ParseJsonFile(text, file, ReadPlanned, "the plan", JsonObject::Keys::kAny);
+  if (!plan) plan.error().hint = "write a plan with graphkit plan trace.json -o plan.json";
+  return plan;
+}
+
+Result<LifetimeTable> ParseLifetimeCsv(std::string_view text) { return TableReader(text).Run(); }
+
+Result<LifetimeTable> ReadLifetimeCsv(const std::string& path) {
+  const Result<FileBytes> file = ReadFile(path);
+  if (!file) return file.error();
+  Result<LifetimeTable> table = ParseLifetimeCsv(file->text);
+  if (!table) table.error().file = path;
+  return table;
+}
+
+Result<PipelineLayers> ReadLayersFile(const std::string& path) {
+  return ReadWith(ParseLayers, path);
+}
+
+Result<PipelineLayers> ParseLayers(const std::string& text, const std::string& file) {
+  return ParseJsonFile(text, file, ReadLayers);
+}
+
+}  // namespace graphkit

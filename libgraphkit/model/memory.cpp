@@ -1,0 +1,128 @@
+#include "libgraphkit/model/memory.h"
+
+#include <bit>
+#include <charconv>
+#include <numeric>
+
+#include "libgraphkit/model/caching_config.h"
+#include "libgraphkit/model/torch_snapshot.h"
+
+namespace graphkit {
+namespace {
+
+constexpr size_t kMostRows = 1 << 16;  // of both that are looked at
+
+Bytes EndOf(const Access& access) {
+  return access.length == kLengthUnknown ? kLengthUnknown : access.offset + access.length;
+}
+
+// From one layer to the next; 0: there is one.
+Bytes LayerPitch(const Access& access) {
+  const AccessRows& rows = access.rows;
+  const Bytes layer = Bytes{rows.layer} * rows.pitch;
+  return rows.height != 0 && layer < access.length ? layer : 0;
+}
+
+// The first byte at `at` or behind it that is touched, if the access goes on for ever.
+Bytes NextTouched(const Access& access, Bytes at) {
+  const AccessRows& rows = access.rows;
+  if (rows.width == 0 || at <= access.offset) return std::max(at, access.offset);
+  const Bytes layer = LayerPitch(access);
+  const Bytes inside = layer != 0 ? (at - access.offset) % layer : at - access.offset;
+  const Bytes begin = at - inside;  // of the layer
+  const bool between = inside % rows.pitch >= rows.width;
+  const Bytes row = inside / rows.pitch + (between ? 1 : 0);
+  if (layer != 0 && row >= rows.height) return begin + layer;
+  return between ? begin + row * rows.pitch : at;
+}
+
+// Rows begin at multiples of a common divisor of all steps from the first one: whether that alone
+// keeps them apart.
+bool InOtherColumns(const Access& a, const Access& b) {
+  if (a.rows.width == 0 || b.rows.width == 0) return false;
+  const Bytes steps = std::gcd(std::gcd(Bytes{a.rows.pitch}, Bytes{b.rows.pitch}),
+                               std::gcd(LayerPitch(a), LayerPitch(b)));
+  const Bytes shift = (b.offset % steps + steps - a.offset % steps) % steps;
+  return shift >= a.rows.width && shift + b.rows.width <= steps;
+}
+
+uint32_t DivisionsFor(const CachingConfig& config, Bytes size) {
+  const auto log = static_cast<size_t>(std::bit_width(size) - 1);
+  const size_t slot = log > 20 ? log - 20 : 0;
+  return config.roundup_power2_divisions[std::min<size_t>(slot, 15)];
+}
+
+// The next of `divisions` steps between the powers of two around size.
+Bytes RoundToDivision(Bytes size, uint32_t divisions) {
+  if (std::has_single_bit(size)) return size;
+  const Bytes floor = std::bit_floor(size);
+  const Bytes step = floor >> (std::bit_width(divisions) - 1);
+  if (step == 0) return floor << 1;
+  return RoundUp(size, step);
+}
+
+// The value of a setting of PYTORCH_CUDA_ALLOC_CONF; 0: it isn't there.
+Bytes MegabytesOf(std::string_view conf, std::string_view name) {
+  const size_t at = conf.find(name);
+  Bytes megabytes = 0;
+  if (at != std::string_view::npos) {
+    std::from_chars(conf.data() + at + name.size(), conf.data() + conf.size(), megabytes);
+  }
+  return megabytes;
+}
+
+}  // namespace
+
+Ternary Overlap(const Access& a, const Access& b) {
+  const Bytes end = std::min(EndOf(a), EndOf(b));
+  Bytes at = std::max(a.offset, b.offset);
+  if (at >= end) return Ternary::kNo;
+  if (a.length == kLengthUnknown || b.length == kLengthUnknown) return Ternary::kUnknown;
+  if (InOtherColumns(a, b)) return Ternary::kNo;
+  for (size_t i = 0; i < kMostRows; ++i) {
+    const Bytes of_a = NextTouched(a, at);
+    at = NextTouched(b, of_a);
+    if (at >= end) return Ternary::kNo;
+    if (at == of_a) return Ternary::kYes;
+  }
+  return Ternary::kUnknown;
+}
+
+Access At(Access access, Address block) {
+  access.offset += block;
+  return access;
+}
+
+CachingConfig ConfigOf(const TorchSettings& settings) {
+  CachingConfig config;
+  if (settings.max_split_size > 0)
+    config.max_split_size = static_cast<Bytes>(settings.max_split_size);
+  config.expandable_segments = settings.expandable_segments;
+  config.garbage_collection_threshold = settings.garbage_collection_threshold;
+  for (const auto& [megabytes, divisions] : settings.roundup_power2_divisions) {
+    if (megabytes == 0) continue;
+    const auto slot = static_cast<size_t>(std::bit_width(megabytes) - 1);
+    if (slot < config.roundup_power2_divisions.size())
+      config.roundup_power2_divisions[slot] = divisions;
+  }
+  if (const Bytes size = MegabytesOf(settings.conf, "large_segment_size_mb:"); size > 0)
+    config.large_segment = size << 20;
+  if (const Bytes size = MegabytesOf(settings.conf, "max_non_split_rounding_mb:"); size > 0)
+    config.max_non_split_rounding = size << 20;
+  return config;
+}
+
+Bytes RoundRequest(const CachingConfig& config, Bytes size) {
+  if (size < config.min_block) return config.min_block;
+  const uint32_t divisions = DivisionsFor(config, size);
+  if (divisions > 1 && size > config.min_block * divisions) return RoundToDivision(size, divisions);
+  return RoundUp(size, config.min_block);
+}
+
+Bytes SegmentSize(const CachingConfig& config, Bytes rounded) {
+  if (rounded <= config.small_size) return config.small_segment;
+  if (rounded < config.min_large) return config.large_segment;
+  return RoundUp(rounded, config.round_large);
+}
+
+}  // namespace graphkit

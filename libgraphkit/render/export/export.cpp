@@ -1,0 +1,271 @@
+#include "libgraphkit/render/export/export.h"
+
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/analysis/order/order.h"
+#include "libgraphkit/model/names.h"
+#include "libgraphkit/model/tool_ids.h"
+#include "libgraphkit/render/json.h"
+#include "libgraphkit/render/text_layout.h"
+
+namespace graphkit {
+namespace {
+
+Json CollectiveJson(const Trace& trace, const Collective& collective) {
+  const Communicator& communicator = trace[collective.communicator];
+  return Json{{"kind", NameOf(collective.kind)},
+              {"count", collective.count},
+              {"type", NameOf(collective.type)},
+              {"peer", collective.peer < 0 ? Json() : Json(collective.peer)},
+              {"communicator", collective.communicator},
+              {"ranks", communicator.ranks},
+              {"rank", communicator.rank}};
+}
+
+Json NodeJson(const Trace& trace, NodeId id, uint64_t tool_id) {
+  const Node& node = trace[id];
+  Json json{
+      {"id", id}, {"kind", NodeKindName(node.kind)}, {"stream", node.stream}, {"seq", node.seq}};
+  if (node.kernel) json["kernel"] = trace[trace[node.kernel].name];
+  if (node.kernel) json["name"] = Demangle(trace[trace[node.kernel].name]);
+  if (node.shape < trace.shapes.size()) {
+    const LaunchShape& shape = trace.shapes[node.shape];
+    json["grid"] = shape.grid;
+    json["block_size"] = shape.block;
+    json["shared_bytes"] = shape.shared_bytes;
+  }
+  if (node.block) json["block"] = node.block;
+  if (node.duration_ns > 0) json["duration_ns"] = uint64_t{node.duration_ns};
+  for (const Collective& c : CollectivesAt(trace, node.seq)) {
+    json["collectives"].push_back(CollectiveJson(trace, c));
+  }
+  if (tool_id != 0) json["tool_id"] = tool_id;
+  return json;
+}
+
+Json ExecJson(const Trace& trace, ExecId id, const ExecToolIds& tool_ids) {
+  const Exec& exec = trace[id];
+  Json runs = Json::array();
+  for (const ToolIdRun& run : tool_ids.Of(id)) {
+    runs.push_back({run.first.value, run.count, run.tool_id});
+  }
+  return Json{{"id", id},
+              {"graph", exec.graph},
+              {"tool_id", exec.tool_id},
+              {"flags", exec.flags},
+              {"recorded", exec.node_ids.count != 0},
+              {"node_ids", runs}};
+}
+
+Json LaunchJson(const Trace& trace, LaunchId id) {
+  const Launch& launch = trace.launches[id.index()];
+  return Json{{"id", id},
+              {"exec", launch.exec},
+              {"stream", launch.stream},
+              {"seq", launch.seq},
+              {"correlation", launch.correlation}};
+}
+
+template <typename Tag>
+std::vector<Id<Tag>> FirstIds(size_t count) {
+  std::vector<Id<Tag>> ids(count);
+  for (size_t i = 0; i < count; ++i) ids[i] = Id<Tag>(i);
+  return ids;
+}
+
+// Writes one element a line: a graph can have millions.
+template <typename Ids, typename ToJson>
+void WriteList(const char* key, const Ids& ids, ToJson to_json, std::ostream& out) {
+  out << ",\n   \"" << key << "\": [";
+  bool first = true;
+  for (const auto id : ids) {
+    out << (first ? "\n    " : ",\n    ") << Dump(to_json(id));
+    first = false;
+  }
+  out << "]";
+}
+
+// Times of the format are in microseconds.
+double Micros(Nanoseconds time) { return static_cast<double>(time) / 1000; }
+
+struct TraceEventWriter {
+  const Timeline& timeline;
+  uint64_t rank;
+  std::ostream& out;
+  bool first = true;
+
+  void Write() {
+    Name("process_name", 0, timeline.process);
+    for (size_t i = 0; i < timeline.tracks.size(); ++i) {
+      Name("thread_name", i + 1, timeline.tracks[i]);
+    }
+    for (const TimelineSlice& slice : timeline.slices) WriteSlice(slice);
+    for (const TimelineCounter& counter : timeline.counters) {
+      for (const TimelineSample& sample : counter.samples) {
+        Json event = Event("C", 0, sample.time);
+        event["name"] = counter.name;
+        event["args"] = Json{{"bytes", sample.bytes}};
+        Put(event);
+      }
+    }
+  }
+
+  Json Event(const char* phase, size_t thread, Nanoseconds time) const {
+    return Json{{"ph", phase}, {"pid", timeline.pid}, {"tid", thread}, {"ts", Micros(time)}};
+  }
+
+  void Put(const Json& event) {
+    out << (first ? "" : ",\n") << Dump(event);
+    first = false;
+  }
+
+  void Name(const char* what, size_t thread, const std::string& name) {
+    Put(Json{{"ph", "M"},
+             {"pid", timeline.pid},
+             {"tid", thread},
+             {"name", what},
+             {"args", Json{{"name", name}}}});
+  }
+
+  void WriteSlice(const TimelineSlice& slice) {
+    Json event = Event("X", slice.track + size_t{1}, slice.begin);
+    event["dur"] = Micros(slice.length);
+    event["name"] = slice.name;
+    event["cat"] = slice.category;
+    Json args = Json::object();
+    for (const TimelineArg& arg : slice.args) {
+      std::visit([&](const auto& value) { args[std::string(arg.key)] = value; }, arg.value);
+    }
+    event["args"] = std::move(args);
+    Put(event);
+    for (const EdgeId edge : slice.out) WriteFlow("s", edge, slice);
+    for (const EdgeId edge : slice.in) WriteFlow("f", edge, slice);
+  }
+
+  void WriteFlow(const char* phase, EdgeId edge, const TimelineSlice& slice) {
+    Json event = Event(phase, slice.track + size_t{1}, slice.begin);
+    event["id"] = (rank << 32) + edge.value;
+    event["name"] = "edge";
+    event["cat"] = "edge";
+    if (*phase == 'f') event["bp"] = "e";  // binds to the slice around it
+    Put(event);
+  }
+};
+
+Timeline RankTimeline(const Trace& trace, std::string_view name, uint32_t rank, TimeAxis axis) {
+  Timeline timeline = MakeTimeline(trace, axis);
+  timeline.process = Printable(name) + " " + timeline.process;
+  timeline.pid = int64_t{rank} + 1;  // of several machines, some may have the same one
+  return timeline;
+}
+
+// No field holds the end of a line.
+std::string WithColumn(const std::string& table, std::string_view name, uint32_t rank) {
+  std::string out;
+  const std::string field = CsvField(name) + ",";
+  size_t begin = 0;
+  for (bool head = true; begin < table.size(); head = false) {
+    const size_t end = table.find('\n', begin) + 1;
+    if (!head) out += field;
+    if (head && rank == 0) out += "trace,";
+    if (!head || rank == 0) out.append(table, begin, end - begin);
+    begin = end;
+  }
+  return out;
+}
+
+}  // namespace
+
+void RenderGraphsJson(const Trace& trace, std::ostream& out) {
+  std::vector<std::vector<NodeId>> nodes(trace.graphs.size());
+  std::vector<std::vector<EdgeId>> edges(trace.graphs.size());
+  for (size_t i = 0; i < trace.nodes.size(); ++i) {
+    if (InGraph(trace, trace.nodes[i])) nodes[trace.nodes[i].graph.index()].push_back(NodeId(i));
+  }
+  for (size_t i = 0; i < trace.edges.size(); ++i) {
+    const Edge& edge = trace.edges[i];
+    if (InGraph(trace, edge)) edges[trace[edge.from].graph.index()].push_back(EdgeId(i));
+  }
+  const std::vector<uint64_t> tool_ids = OwnToolIds(trace);
+  out << "{\"schema\": \"graphkit-graphs\", \"version\": 1, \"device\": \""
+      << NameOf(trace.process.device)
+      << "\", \"complete\": " << (IsComplete(trace) ? "true" : "false") << ", \"graphs\": [";
+  for (size_t i = 0; i < trace.graphs.size(); ++i) {
+    const Graph& graph = trace.graphs[i];
+    out << (i == 0 ? "\n" : ",\n") << "  {\"id\": " << i
+        << ", \"name\": " << Dump(trace[graph.name]) << ", \"origin\": \"" << NameOf(graph.origin)
+        << "\", \"parent\": " << Dump(graph.parent) << ", \"tool_id\": " << graph.tool_id;
+    WriteList(
+        "nodes", nodes[i], [&](NodeId id) { return NodeJson(trace, id, tool_ids[id.index()]); },
+        out);
+    WriteList(
+        "edges", edges[i], [&](EdgeId id) { return EdgeJson(id, trace[id]); }, out);
+    out << "}";
+  }
+  out << "\n]";
+  const ExecToolIds execs(trace);
+  WriteList(
+      "execs", FirstIds<ExecTag>(trace.execs.size()),
+      [&](ExecId id) { return ExecJson(trace, id, execs); }, out);
+  WriteList(
+      "launches", FirstIds<LaunchTag>(trace.launches.size()),
+      [&](LaunchId id) { return LaunchJson(trace, id); }, out);
+  out << "}\n";
+}
+
+void RenderPerfettoEvents(const Timeline& timeline, uint32_t rank, std::ostream& out) {
+  TraceEventWriter{timeline, rank, out}.Write();
+}
+
+void RenderPerfetto(const Timeline& timeline, std::ostream& out) {
+  out << kPerfettoBegin;
+  RenderPerfettoEvents(timeline, 0, out);
+  out << kPerfettoEnd;
+}
+
+void RenderExport(const Trace& trace, const ExportStyle& style, std::ostream& out) {
+  switch (style.format) {
+    case ExportFormat::kPerfetto:
+      return RenderPerfetto(MakeTimeline(trace, style.axis), out);
+    case ExportFormat::kJson:
+      return RenderGraphsJson(trace, out);
+    case ExportFormat::kCsv:
+      return RenderCsv(trace, style.table, out);
+  }
+}
+
+std::string ExportPart(const Trace& trace, std::string_view name, uint32_t rank,
+                       const ExportStyle& style) {
+  std::ostringstream out;
+  switch (style.format) {
+    case ExportFormat::kPerfetto:
+      RenderPerfettoEvents(RankTimeline(trace, name, rank, style.axis), rank, out);
+      break;
+    case ExportFormat::kJson:
+      out << "{\"trace\": " << nlohmann::json(Printable(name)).dump() << ", \"graphs\": ";
+      RenderGraphsJson(trace, out);
+      out << "}";
+      break;
+    case ExportFormat::kCsv:
+      RenderCsv(trace, style.table, out);
+      return WithColumn(out.str(), name, rank);
+  }
+  return std::move(out).str();
+}
+
+std::string_view ExportBefore(uint32_t rank, ExportFormat format) {
+  if (format == ExportFormat::kPerfetto) return rank == 0 ? kPerfettoBegin : ",\n";
+  if (format != ExportFormat::kJson) return "";
+  return rank == 0 ? "{\"schema\": \"graphkit-graphs-of-ranks\", \"version\": 1, \"traces\": [\n"
+                   : ",\n";
+}
+
+std::string_view ExportEnd(ExportFormat format) {
+  if (format == ExportFormat::kPerfetto) return kPerfettoEnd;
+  return format == ExportFormat::kJson ? "\n]}\n" : "";
+}
+
+}  // namespace graphkit
