@@ -6,15 +6,16 @@
 
 namespace graphkit {
 
-namespace {
-
-// Converts to a field of any type, where no value is needed.
+// Converts to a field of any type, where no value is needed. Nothing defines the conversions, which
+// compilers accept of what other files could define.
 struct AnyField {
   template <typename T>
   operator T&() const& noexcept;
   template <typename T>
   operator T&&() const&& noexcept;
 };
+
+namespace {
 
 constexpr size_t kMostFields = 40;
 
