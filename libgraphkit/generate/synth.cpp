@@ -29,7 +29,7 @@ class LiveBlocks {
 
 void AllocFilled(SynthProgram& program, uint32_t stream, LiveBlocks& live) {
   const BlockId block = program.Alloc(stream);
-  program.Kernel(stream, std::array{Writes(block)});
+  program.Kernel(stream, std::array{Access{block, AccessMode::kWrite}});
   program.MarkFilled(block);
   live.Add(block);
 }
@@ -38,7 +38,8 @@ void UseOne(SynthProgram& program, uint32_t stream, const LiveBlocks& live) {
   if (live.empty()) return program.Kernel(stream, {});
   const BlockId block = live.Pick(program.random());
   program.Use(block, stream);
-  if (program.SeesFill(stream, block)) return program.Kernel(stream, std::array{Reads(block)});
+  if (program.SeesFill(stream, block))
+    return program.Kernel(stream, std::array{Access{block, AccessMode::kRead}});
   program.Kernel(stream, {});
 }
 
@@ -114,7 +115,7 @@ Trace Synthesize(const SynthOptions& options) {
     }
     program.EndGraph();
   }
-  return program.Build();
+  return program.Take();
 }
 
 }  // namespace graphkit

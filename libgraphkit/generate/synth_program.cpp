@@ -15,52 +15,98 @@ constexpr std::array<Ternary, 3> kWaits = {Ternary::kYes, Ternary::kNo, Ternary:
 }  // namespace
 
 SynthProgram::SynthProgram(const SynthOptions& options)
-    : options_(options), random_(options.seed), t_(DeviceKind::kImported) {
-  t_.SetProgram("graphkit synth");
-  const uint32_t count = std::max(options.streams, 1u);
-  for (uint32_t i = 0; i < count; ++i) {
-    streams_.push_back(t_.Stream("stream " + std::to_string(i)));
-    events_.push_back(t_.Event());
+    : options_(options), random_(options.seed), fronts_(std::max(options.streams, 1u)) {
+  trace_.process.device = DeviceKind::kImported;
+  trace_.process.seq = Next();
+  trace_.process.program = "graphkit synth";
+  trace_.shapes.emplace_back();
+  for (uint64_t i = 0; i < fronts_.size(); ++i) {
+    const StringId name = trace_.strings.Intern("stream " + std::to_string(i));
+    trace_.streams.push_back({.handle = 0x1000 + 0x10 * i, .created = Next(), .name = name});
+    trace_.events.push_back({.handle = 0x100000 + 0x10 * i, .created = Next()});
   }
   for (uint32_t i = 0; i < kFunctions; ++i) {
-    functions_.push_back(t_.Function("synthetic_" + std::to_string(i), kWaits[i % kWaits.size()]));
+    const StringId name = trace_.strings.Intern("synthetic_" + std::to_string(i));
+    trace_.kernels.push_back({.name = name, .waits = kWaits[i % kWaits.size()], .created = Next()});
   }
 }
 
 void SynthProgram::BeginGraph(uint64_t kernels) {
   last_kernel_ = kernels_ + kernels;
-  pool_ = t_.Pool(PoolKind::kPrivate, "graph " + std::to_string(t_.trace().graphs.size()));
-  t_.SetPool(pool_);
-  arenas_.assign(streams_.size(), {});
+  const uint64_t graph = trace_.graphs.size();
+  pool_ = PoolId(trace_.pools.size());
+  const StringId name = trace_.strings.Intern("graph " + std::to_string(graph));
+  trace_.pools.push_back({.kind = PoolKind::kPrivate, .name = name, .created = Next()});
+  arenas_.assign(fronts_.size(), {});
   free_.clear();
   if (options_.shape == SynthShape::kRandom) {
-    clocks_.assign(streams_.size(), std::vector<uint64_t>(streams_.size(), 0));
+    clocks_.assign(fronts_.size(), std::vector<uint64_t>(fronts_.size(), 0));
   }
-  t_.BeginCapture(streams_[0]);
-  for (uint32_t i = 1; i < streams_.size(); ++i) Wait(i, 0);
+  if (trace_.threads.empty()) trace_.threads.push_back({.tid = 1, .created = Next()});
+  trace_.graphs.push_back(
+      {.origin = GraphOrigin::kCapture, .created = Next(), .handle = 0x200000 + 0x10 * graph});
+  trace_.captures.push_back(
+      {.graph = GraphId(graph), .origin = IdOf(0), .thread = ThreadId(0u), .begin = Next()});
+  for (uint32_t i = 1; i < fronts_.size(); ++i) Wait(i, 0);
 }
 
 void SynthProgram::EndGraph() {
-  const GraphId graph = t_.trace().captures.back().graph;
-  for (uint32_t i = 1; i < streams_.size(); ++i) Wait(0, i);
-  t_.EndCapture(streams_[0]);
-  for (const BlockId block : deferred_) t_.CompleteFree(block);
+  for (uint32_t i = 1; i < fronts_.size(); ++i) Wait(0, i);
+  Capture& capture = trace_.captures.back();
+  capture.status = CaptureStatus::kCompleted;
+  capture.end = Next();
+  fronts_.assign(fronts_.size(), {});
+  wide_ = {};
+  for (const BlockId id : deferred_) {
+    trace_.blocks.Change(id.index(), [&](Block& block) { block.free_completed = Next(); });
+  }
   deferred_.clear();
-  t_.Launch(t_.Instantiate(graph), streams_[0]);
+  const ExecId exec(trace_.execs.size());
+  trace_.execs.push_back({.graph = capture.graph,
+                          .handle = 0x300000 + 0x10 * uint64_t{exec.value},
+                          .created = Next()});
+  trace_.launches.push_back({exec, IdOf(0), Next()});
 }
 
+// With an edge from each node of the stream's frontier, which it becomes.
 void SynthProgram::Kernel(uint32_t stream, std::span<const Access> accesses) {
-  const KernelId function = functions_[random_.Below(kFunctions)];
+  const KernelId function(random_.Below(kFunctions));
   const bool programmatic = options_.programmatic > 0 && random_.Chance(options_.programmatic);
-  if (programmatic) t_.ProgrammaticKernel(streams_[stream], function, accesses);
-  if (!programmatic) t_.Kernel(streams_[stream], function, accesses);
+  const NodeId node(trace_.nodes.size());
+  trace_.nodes.push_back(
+      {.graph = trace_.captures.back().graph,
+       .stream = IdOf(stream),
+       .thread = ThreadId(0u),
+       .seq = Next(),
+       .kind = NodeKind::kKernel,
+       .kernel = function,
+       .shape = 0,
+       .accesses = accesses.empty() ? Slice{} : trace_.accesses.Append(accesses)});
+  for (const FrontierEntry& entry : fronts_[stream]) {
+    trace_.edges.push_back({.from = entry.node,
+                            .to = node,
+                            .from_port = programmatic ? kPortProgrammatic : kPortDefault,
+                            .type = programmatic ? EdgeType::kProgrammatic : EdgeType::kDefault,
+                            .seq = Next()});
+  }
+  wide_.Forget(stream, fronts_[stream]);
+  fronts_[stream] = {{.node = node}};
   if (!clocks_.empty()) ++clocks_[stream][stream];
   ++kernels_;
 }
 
+void SynthProgram::AddEventOp(StreamOpKind kind, uint32_t stream, uint32_t event) {
+  trace_.stream_ops.push_back({.seq = Next(),
+                               .kind = kind,
+                               .capturing = true,
+                               .stream = IdOf(stream),
+                               .event = EventId(event)});
+}
+
 void SynthProgram::Wait(uint32_t stream, uint32_t other) {
-  t_.Record(events_[other], streams_[other]);
-  t_.Wait(streams_[stream], events_[other]);
+  AddEventOp(StreamOpKind::kEventRecord, other, other);
+  wide_.Add(stream, fronts_[other], &fronts_[stream]);
+  AddEventOp(StreamOpKind::kEventWait, stream, other);
   for (size_t i = 0; i < clocks_.size(); ++i) {
     clocks_[stream][i] = std::max(clocks_[stream][i], clocks_[other][i]);
   }
@@ -78,6 +124,16 @@ Bytes SynthProgram::PickSize() {
   return std::min(sizes.max, low + random_.Below(std::min(low, Bytes{1} << 32)));
 }
 
+SegmentId SynthProgram::AddSegment(Bytes size, uint32_t stream) {
+  trace_.segments.push_back({.address = next_address_,
+                             .size = size,
+                             .pool = pool_,
+                             .stream = IdOf(stream),
+                             .allocated = Next()});
+  next_address_ += RoundUp(size, kBlockGranularity);
+  return SegmentId(trace_.segments.size() - 1);
+}
+
 SynthProgram::Place SynthProgram::PickPlace(uint32_t stream, Bytes size) {
   std::vector<Place>& reusable = free_[{stream, size}];
   if (!reusable.empty()) {
@@ -88,8 +144,8 @@ SynthProgram::Place SynthProgram::PickPlace(uint32_t stream, Bytes size) {
   Arena& arena = arenas_[stream];
   if (arena.left < size) {
     arena.left = std::max(kSegmentSize, size);
-    arena.next.segment = t_.Segment(pool_, arena.left, streams_[stream]);
-    arena.next.address = t_.trace()[arena.next.segment].address;
+    arena.next.segment = AddSegment(arena.left, stream);
+    arena.next.address = trace_[arena.next.segment].address;
   }
   const Place place = arena.next;
   arena.next.address += size;
@@ -102,15 +158,22 @@ BlockId SynthProgram::Alloc(uint32_t stream) {
   const Bytes rounded = RoundUp(std::max<Bytes>(size, 1), kBlockGranularity);
   const Place place = PickPlace(stream, rounded);
   blocks_.push_back({.place = place, .size = rounded, .stream = stream, .last_recorded = stream});
-  return t_.AllocAt(streams_[stream], size, place.address, place.segment);
+  trace_.blocks.push_back({.address = place.address,
+                           .size = size,
+                           .pool = pool_,
+                           .segment = place.segment,
+                           .stream = IdOf(stream),
+                           .graph = trace_.captures.back().graph,
+                           .allocated = Next()});
+  return BlockId(trace_.blocks.size() - 1);
 }
 
 BlockId SynthProgram::Produce(uint32_t stream, std::initializer_list<BlockId> inputs) {
   const BlockId output = Alloc(stream);
-  std::array<Access, 3> accesses = {Writes(output)};
+  std::array<Access, 3> accesses = {Access{output, AccessMode::kWrite}};
   size_t count = 1;
   for (const BlockId input : inputs) {
-    if (input) accesses[count++] = Reads(input);
+    if (input) accesses[count++] = Access{input, AccessMode::kRead};
   }
   Kernel(stream, std::span(accesses).first(count));
   return output;
@@ -122,16 +185,19 @@ void SynthProgram::Use(BlockId id, uint32_t stream) {
   block.shared = true;
   if (stream == block.last_recorded) return;
   block.last_recorded = stream;
-  t_.RecordStream(id, streams_[stream]);
+  trace_.block_streams.push_back({id, IdOf(stream), Next()});
 }
 
 void SynthProgram::Free(BlockId id) {
   const SynthBlock& block = blocks_[id.index()];
+  trace_.blocks.Change(id.index(), [&](Block& freed) {
+    freed.free_stream = freed.stream;
+    freed.free_requested = Next();
+    if (!block.shared) freed.free_completed = freed.free_requested;
+  });
   if (block.shared) {
-    t_.RequestFree(id);
     deferred_.push_back(id);
   } else {
-    t_.Free(id);
     free_[{block.stream, block.size}].push_back(block.place);
   }
 }

@@ -1,4 +1,5 @@
-// The common part of synthetic traces' shapes: streams, kernels, and a caching allocator.
+// The common part of synthetic traces' shapes: streams, kernels, a caching allocator, and the
+// records that a tracer would write of them.
 #pragma once
 
 #include <initializer_list>
@@ -7,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/generate/synth.h"
+#include "libgraphkit/model/wide_frontiers.h"
 #include "libgraphkit/random.h"
 
 namespace graphkit {
@@ -34,10 +35,10 @@ class SynthProgram {
   void MarkFilled(BlockId block);
 
   uint32_t StreamOf(BlockId block) const { return blocks_[block.index()].stream; }
-  uint32_t stream_count() const { return static_cast<uint32_t>(streams_.size()); }
+  uint32_t stream_count() const { return static_cast<uint32_t>(fronts_.size()); }
   bool done() const { return kernels_ >= last_kernel_; }  // with the graph's kernels
   Random& random() { return random_; }
-  Trace Build() { return t_.Build(); }
+  Trace Take() { return std::move(trace_); }
 
  private:
   struct Place {
@@ -58,15 +59,22 @@ class SynthProgram {
     Bytes left = 0;
   };
 
+  // A stream's place in the capture: it comes after these nodes.
+  using Frontier = std::vector<FrontierEntry>;
+
+  Seq Next() { return trace_.records++; }
+  StreamId IdOf(uint32_t stream) const { return StreamId(stream); }
+  void AddEventOp(StreamOpKind kind, uint32_t stream, uint32_t event);
+  SegmentId AddSegment(Bytes size, uint32_t stream);
   Bytes PickSize();
   Place PickPlace(uint32_t stream, Bytes size);
 
   SynthOptions options_;
   Random random_;
-  TraceBuilder t_;
-  std::vector<StreamId> streams_;
-  std::vector<EventId> events_;
-  std::vector<KernelId> functions_;
+  Trace trace_;
+  Address next_address_ = 0x7f0000000000;
+  std::vector<Frontier> fronts_;  // by stream
+  WideFrontiers wide_;
   uint64_t kernels_ = 0;
   uint64_t last_kernel_ = 0;
   PoolId pool_;
