@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "libgraphkit/alloc/judge/validate_borrow.h"
-#include "libgraphkit/parallel.h"
 #include "libgraphkit/replay/execution_job.h"
 
 namespace graphkit {
@@ -203,6 +202,7 @@ class LentJob {
       job_.stretches.push_back({job_.memory, bytes});
       job_.memory += bytes;
     }
+    job_.launches = true;
     last_ = WriteInputs();
     for (int round = 0; round < 2; ++round) {
       for (size_t i = 0; i < lenders.graphs.size(); ++i) {
@@ -309,7 +309,6 @@ class LentJob {
       if (!fresh) continue;
       at->second.before = {static_cast<uint32_t>(own.nodes.size()) - 1};
       for (const graphkit_job_edge& edge : own.edges) {
-        if (edge.type != 0) continue;
         if (edge.to == start) at->second.after.push_back(edge.from);
         if (edge.from == last) at->second.before.push_back(edge.to);
       }
@@ -451,10 +450,9 @@ std::vector<LentBytes> LentOf(const Facts& facts, const PlannedMemory& plan) {
 }  // namespace
 
 BorrowExecution ExecuteBorrow(const Facts& facts, const PlannedMemory& plan, MarkerRule rule,
-                              const ExecutionOptions& options, const DeviceExecutor* device,
-                              std::span<const Address> bases) {
-  BorrowExecution execution{.orders = options.orders, .seed = options.seed};
-  if (device != nullptr) execution.on = device->name();
+                              const Executor& executor, std::span<const Address> bases) {
+  BorrowExecution execution{
+      .on = executor.name(), .orders = executor.options.orders, .seed = executor.options.seed};
   const std::vector<LentBytes> lent = LentOf(facts, plan);
   for (const LentBytes& one : lent) {
     const Address base = one.arena < bases.size() ? bases[one.arena] : 0;
@@ -468,15 +466,12 @@ BorrowExecution ExecuteBorrow(const Facts& facts, const PlannedMemory& plan, Mar
     std::optional<LentFault> fault;
     std::string failed;
   };
-  std::vector<Outcome> outcomes(options.orders);
-  const size_t threads = options.threads == 0 ? Cores() : options.threads;
-  ParallelFor(outcomes.size(), device == nullptr ? threads : 1, [&](size_t i) {
-    JobOptions job_options = device == nullptr ? JobOptions{} : device->Jobs();
-    job_options.seed = options.seed + i;
+  std::vector<Outcome> outcomes(executor.options.orders);
+  executor.ForEachOrder([&](size_t i, JobOptions options) {
+    options.partial = PartialEdges::kNone;  // what borrows has no place between their ends
     for (const Lenders& lenders : all) {
-      const LentJob job(facts, lenders, lent, needs, job_options);
-      const graphkit_job run = job.job().Job(1);
-      const graphkit_job_outcome outcome = device == nullptr ? RunJob(run) : device->Run(run);
+      const LentJob job(facts, lenders, lent, needs, options);
+      const graphkit_job_outcome outcome = executor.Run(job.job(), options.seed);
       outcomes[i].checks += outcome.checks;
       outcomes[i].failed = outcome.error;
       if (!outcomes[i].failed.empty()) return;
@@ -492,8 +487,7 @@ BorrowExecution ExecuteBorrow(const Facts& facts, const PlannedMemory& plan, Mar
 }
 
 BorrowExecution ExecuteBorrow(const Facts& facts, std::span<const PoolBorrow> pools,
-                              MarkerRule rule, const ExecutionOptions& options,
-                              const DeviceExecutor* device) {
+                              MarkerRule rule, const Executor& executor) {
   PlannedMemory plan{.of_trace = true};
   plan.borrow.emplace();
   std::vector<Address> bases;
@@ -521,7 +515,7 @@ BorrowExecution ExecuteBorrow(const Facts& facts, std::span<const PoolBorrow> po
     }
     bases.push_back(base);
   }
-  return ExecuteBorrow(facts, plan, rule, options, device, bases);
+  return ExecuteBorrow(facts, plan, rule, executor, bases);
 }
 
 }  // namespace graphkit

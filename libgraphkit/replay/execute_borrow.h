@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/launches/borrow.h"
-#include "libgraphkit/replay/execute_device.h"
+#include "libgraphkit/replay/execute.h"
 
 namespace graphkit {
 
@@ -48,15 +48,13 @@ struct BorrowExecution {
   bool operator==(const BorrowExecution&) const = default;
 };
 
-// plan.borrow and plan.borrow_at; the plan fits the trace (PlanFits). `device`: null: on the host.
+// plan.borrow and plan.borrow_at; the plan fits the trace (PlanFits).
 // `bases`: what is added to offsets to tell them, by arena; none: nothing.
 BorrowExecution ExecuteBorrow(const Facts& facts, const PlannedMemory& plan, MarkerRule rule,
-                              const ExecutionOptions& options, const DeviceExecutor* device,
-                              std::span<const Address> bases = {});
+                              const Executor& executor, std::span<const Address> bases = {});
 
 // The same of what pools lend as they were recorded.
 BorrowExecution ExecuteBorrow(const Facts& facts, std::span<const PoolBorrow> pools,
-                              MarkerRule rule, const ExecutionOptions& options,
-                              const DeviceExecutor* device);
+                              MarkerRule rule, const Executor& executor);
 
 }  // namespace graphkit

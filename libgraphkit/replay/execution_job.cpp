@@ -1,16 +1,53 @@
 #include "libgraphkit/replay/execution_job.h"
 
 #include <algorithm>
+#include <numeric>
+#include <random>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
 #include "libgraphkit/model/node_versions.h"
-#include "libgraphkit/replay/unlikely_order.h"
 
 namespace graphkit {
 namespace {
 
 constexpr uint32_t kNone = ExecutionJob::kNone;
+
+// One legal order of many: of what can go on, some items, chosen at random, are held back as long
+// as anything else can.
+class UnlikelyOrder {
+ public:
+  explicit UnlikelyOrder(uint64_t seed)
+      : random_(seed), last_first_(seed % 2 == 0), most_held_(1 + seed / 2 % 3) {}
+
+  uint32_t Random(size_t below) { return static_cast<uint32_t>(random_() % below); }
+
+  bool empty() const { return open_.empty() && held_.empty(); }
+  // The item can go on. True: it is held back.
+  bool Offer(uint32_t item) {
+    const bool held = held_.size() < most_held_ && Random(4) == 0;
+    (held ? held_ : open_).push_back(item);
+    return held;
+  }
+  // Takes the next item; there is one.
+  uint32_t Choose() {
+    std::vector<uint32_t>& from = open_.empty() ? held_ : open_;
+    const bool last = last_first_ && !open_.empty() && Random(8) != 0;
+    const size_t at = last ? from.size() - 1 : Random(from.size());
+    const uint32_t item = from[at];
+    from[at] = from.back();
+    from.pop_back();
+    return item;
+  }
+
+ private:
+  std::mt19937_64 random_;
+  bool last_first_;
+  size_t most_held_;
+  std::vector<uint32_t> open_;
+  std::vector<uint32_t> held_;
+};
 
 class JobMaker {
  public:
@@ -101,7 +138,8 @@ class JobMaker {
       if (from == kNone) continue;
       if (edge.full) {
         arrows_.push_back({end_[from], start_[step]});
-      } else if (options_.programmatic && Kernels(from, step)) {
+      } else if (options_.partial == PartialEdges::kAll ||
+                 (options_.partial == PartialEdges::kBetweenKernels && Kernels(from, step))) {
         AddPartial(from, step, edge.from_port);
       } else {
         ++job_.left_out;
@@ -255,6 +293,145 @@ class JobMaker {
   ExecutionJob job_;
 };
 
+// One order of a job's starts and ends.
+class HostRun {
+ public:
+  HostRun(const ExecutionJob& job, uint64_t seed)
+      : job_(job),
+        order_(seed),
+        memory_(job.stretches.size()),
+        needs_(2 * job.nodes.size()),
+        ended_(job.nodes.size()),
+        first_(job.nodes.size() + 1),
+        edges_(job.edges.size()) {
+    for (const graphkit_job_edge& edge : job.edges) {
+      ++needs_[StartOf(edge.to)];
+      if (HoldsEnd(edge)) ++needs_[EndOf(edge.to)];
+      ++first_[edge.from + 1];
+    }
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    std::vector<uint32_t> next(first_.begin(), first_.end() - 1);
+    for (uint32_t i = 0; i < edges_.size(); ++i) edges_[next[job.edges[i].from]++] = i;
+    for (const graphkit_touch& touch : job.touches) {
+      uses_.resize(std::max<size_t>(uses_.size(), touch.block + 1));
+      if (!job.launches) ++uses_[touch.block];
+    }
+  }
+
+  graphkit_job_outcome Run() {
+    for (uint32_t node = 0; node < ended_.size(); ++node) {
+      ++needs_[EndOf(node)];
+      if (needs_[StartOf(node)] == 0 && !job_.launches) order_.Offer(StartOf(node));
+    }
+    for (uint32_t node = 0; job_.launches && node < ended_.size(); ++node) {
+      Start(node);
+      End(node);
+    }
+    while (!order_.empty()) {
+      const uint32_t item = order_.Choose();
+      item % 2 == 0 ? Start(item / 2) : End(item / 2);
+    }
+    return outcome_;
+  }
+
+ private:
+  static uint32_t StartOf(uint32_t node) { return 2 * node; }
+  static uint32_t EndOf(uint32_t node) { return 2 * node + 1; }
+  // Its second node waits for the end of the first one before it ends itself.
+  bool HoldsEnd(const graphkit_job_edge& edge) const {
+    return edge.type != 0 && job_.nodes[edge.to].waits != 0;
+  }
+
+  void Start(uint32_t node) {
+    ForEachTouch(node, [&](uint32_t at) {
+      const graphkit_touch& touch = job_.touches[at];
+      if (touch.checks != 0) Check(node, at);
+      if (touch.writes != 0) Write(node, touch);
+    });
+    Release(EndOf(node));
+    ForEachEdge(node, [&](const graphkit_job_edge& edge) {
+      if (edge.type != 0) Release(StartOf(edge.to));
+    });
+  }
+
+  // All that it touched must still be there.
+  void End(uint32_t node) {
+    ForEachTouch(node, [&](uint32_t at) {
+      if (job_.touches[at].checks != 0 || job_.touches[at].writes != 0) Check(node, at);
+    });
+    ended_[node] = true;
+    ForEachTouch(node, [&](uint32_t at) { --uses_[job_.touches[at].block]; });
+    ForEachEdge(node, [&](const graphkit_job_edge& edge) {
+      if (edge.type == 0) Release(StartOf(edge.to));
+      if (HoldsEnd(edge)) Release(EndOf(edge.to));
+    });
+  }
+
+  void Release(uint32_t item) {
+    if (--needs_[item] == 0 && !job_.launches) order_.Offer(item);
+  }
+
+  void Check(uint32_t node, uint32_t at) {
+    const graphkit_touch& touch = job_.touches[at];
+    outcome_.checks += touch.stretches;
+    for (const uint64_t canary : CanariesOf(touch)) {
+      if (canary != 0 && BlockOf(canary) != touch.block) return Report(node, at, canary);
+    }
+  }
+
+  void Write(uint32_t node, const graphkit_touch& touch) {
+    const uint64_t own = (uint64_t{node} + 1) << 32 | (uint64_t{touch.block} + 1);
+    outcome_.checks += touch.stretches;
+    for (uint64_t& canary : CanariesOf(touch)) {
+      const uint32_t before = BlockOf(canary);
+      if (canary != 0 && before != touch.block && uses_[before] > 0) ReportNeeded(before, own);
+      canary = own;
+    }
+  }
+
+  static uint32_t BlockOf(uint64_t canary) { return static_cast<uint32_t>(canary) - 1; }
+
+  void Report(uint32_t node, uint32_t at, uint64_t found) {
+    if (outcome_.faulty != 0) return;
+    outcome_.faulty = 1;
+    outcome_.node = node;
+    outcome_.touch = at;
+    outcome_.found = found;
+  }
+
+  // To the first node that still has to touch the block.
+  void ReportNeeded(uint32_t block, uint64_t found) {
+    for (uint32_t node = 0; node < ended_.size() && outcome_.faulty == 0; ++node) {
+      if (ended_[node]) continue;
+      ForEachTouch(node, [&](uint32_t at) {
+        if (job_.touches[at].block == block) Report(node, at, found);
+      });
+    }
+  }
+
+  void ForEachTouch(uint32_t node, const auto& visit) const {
+    const graphkit_job_node& of = job_.nodes[node];
+    for (uint32_t i = 0; i < of.touches; ++i) visit(of.first_touch + i);
+  }
+  void ForEachEdge(uint32_t from, const auto& visit) const {
+    for (uint32_t i = first_[from]; i < first_[from + 1]; ++i) visit(job_.edges[edges_[i]]);
+  }
+  // One canary stands for each stretch.
+  std::span<uint64_t> CanariesOf(const graphkit_touch& touch) {
+    return std::span(memory_).subspan(touch.first_stretch, touch.stretches);
+  }
+
+  const ExecutionJob& job_;
+  UnlikelyOrder order_;
+  std::vector<uint64_t> memory_;
+  std::vector<uint32_t> needs_;  // of each start and end: how many others come before it
+  std::vector<bool> ended_;      // by node
+  std::vector<int64_t> uses_;    // by block: touches of nodes that haven't ended
+  std::vector<uint32_t> first_;  // by node, and one more: its edges in edges_
+  std::vector<uint32_t> edges_;  // by the node that they lead from
+  graphkit_job_outcome outcome_{};
+};
+
 }  // namespace
 
 graphkit_job ExecutionJob::Job(uint32_t launches) const {
@@ -274,43 +451,8 @@ ExecutionJob MakeJob(const Facts& facts, const Program& program, const JobOption
   return JobMaker(facts, program, options).Make();
 }
 
-graphkit_job_outcome RunJob(const graphkit_job& job) {
-  graphkit_job_outcome outcome{};
-  std::vector<uint64_t> memory(job.memory_bytes / 8);
-  const auto each_word = [&](const graphkit_touch& touch, auto visit) {
-    for (uint32_t i = 0; i < touch.stretches; ++i) {
-      const graphkit_stretch& stretch = job.stretches[touch.first_stretch + i];
-      for (uint64_t word = 0; word < stretch.size / 8; ++word) {
-        visit(&memory[stretch.offset / 8 + word]);
-      }
-    }
-  };
-  for (uint32_t node = 0; node < job.node_count; ++node) {
-    const uint32_t first = job.nodes[node].first_touch;
-    const auto check = [&](uint32_t at) {
-      each_word(job.touches[at], [&](const uint64_t* word) {
-        ++outcome.checks;
-        const bool own = (*word & 0xffffffffu) == uint64_t{job.touches[at].block} + 1;
-        if (own || outcome.faulty != 0) return;
-        outcome.faulty = 1;
-        outcome.node = node;
-        outcome.touch = at;
-        outcome.found = *word;
-      });
-    };
-    for (uint32_t at = first; at < first + job.nodes[node].touches; ++at) {
-      const graphkit_touch& touch = job.touches[at];
-      if (touch.checks != 0) check(at);
-      if (touch.writes == 0) continue;
-      const uint64_t canary = (uint64_t{node} + 1) << 32 | (uint64_t{touch.block} + 1);
-      each_word(touch, [&](uint64_t* word) { *word = canary; });
-    }
-    // Touched bytes are still there when it ends.
-    for (uint32_t at = first; at < first + job.nodes[node].touches; ++at) {
-      if (job.touches[at].checks != 0 || job.touches[at].writes != 0) check(at);
-    }
-  }
-  return outcome;
+graphkit_job_outcome RunOnHost(const ExecutionJob& job, uint64_t seed) {
+  return HostRun(job, seed).Run();
 }
 
 }  // namespace graphkit

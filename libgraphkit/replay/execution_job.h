@@ -1,10 +1,11 @@
-// A program (execution_program.h) in one legal order, for a device: nodes and edges of a graph that
-// can be built as it is.
+// A program (execution_program.h) in one legal order, for a device or the host: nodes and edges of
+// a graph that can be built as it is.
 //
 // Of each conditional one body is taken. What holds a graph becomes two nodes, around what it
-// holds. A partial edge a→b stays one where the device has such edges; elsewhere it is left out: b
-// then waits for what a waits for, and for a itself only if b is known to wait for its grid
-// dependencies.
+// holds. A full edge a→b: b starts after a has ended. A partial one: b starts after a has started,
+// and, if b is known to wait for its grid dependencies, ends after a has ended. Where there are no
+// such edges it is left out: b then waits for what a waits for, and for a itself only if b is known
+// to wait for its grid dependencies.
 //
 // The order is one that a device would hardly ever take: some nodes, chosen at random, come as late
 // as they can.
@@ -18,11 +19,13 @@
 
 namespace graphkit {
 
+enum class PartialEdges : uint8_t { kNone, kBetweenKernels, kAll };
+
 struct JobOptions {
   uint64_t seed = 1;
-  bool programmatic = false;  // the device has partial edges
-  bool whole = false;         // every stretch with all its bytes; otherwise 8 of each
-  uint32_t held_us = 0;       // how long a node that is held back stays
+  PartialEdges partial = PartialEdges::kNone;  // that can be executed
+  bool whole = false;    // every stretch with all its bytes; otherwise 8 of each
+  uint32_t held_us = 0;  // how long a node that is held back stays
 };
 
 struct ExecutionJob {
@@ -33,6 +36,7 @@ struct ExecutionJob {
   uint64_t memory = 0;
   uint64_t left_out = 0;        // partial edges
   uint64_t executed = 0;        // recorded nodes that it stands for
+  bool launches = false;        // several: nodes keep their order, blocks are written anew
   std::vector<uint32_t> steps;  // by node: in Program::steps; none: what comes after all of them
 
   static constexpr uint32_t kNone = 0xffffffffu;
@@ -41,7 +45,10 @@ struct ExecutionJob {
 
 ExecutionJob MakeJob(const Facts& facts, const Program& program, const JobOptions& options);
 
-// Runs a job like a device that takes one node after the other, in the order of their creation.
-graphkit_job_outcome RunJob(const graphkit_job& job);
+// Executes a job on the host, in a legal order that a device would hardly ever take: nodes start
+// and end one by one, and some of these, chosen at random, are held back as long as anything else
+// can go on. What isn't ordered after them happens before them. A node that writes checks that no
+// other one needs what lies there any more. Of several launches one node runs after the other.
+graphkit_job_outcome RunOnHost(const ExecutionJob& job, uint64_t seed);
 
 }  // namespace graphkit

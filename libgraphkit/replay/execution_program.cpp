@@ -16,7 +16,7 @@ class ProgramMaker {
 
   Program Make(PlacedPools pools) {
     AddSteps();
-    for (uint32_t step = 0; step < program_.steps.size(); ++step) AddWaits(step);
+    for (uint32_t step = 0; step < program_.steps.size(); ++step) AddToBodies(step);
     for (const std::vector<PlacedBlock>& pool : pools) AddPool(pool);
     for (uint32_t block = 0; block < program_.blocks.size(); ++block) AddTouches(block);
     Flatten();
@@ -25,10 +25,6 @@ class ProgramMaker {
 
  private:
   static constexpr uint32_t kNone = ProgramTouch::kNoWriter;
-  struct Waits {
-    std::vector<ProgramWait> on_start;
-    std::vector<ProgramWait> on_end;
-  };
 
   void AddSteps() {
     for (const uint32_t id : SortNodes(facts_.in_edges(), slice_.nodes)) {
@@ -37,7 +33,6 @@ class ProgramMaker {
       step_of_[slice_.nodes.NumberOf(id)] = static_cast<uint32_t>(program_.steps.size());
       program_.steps.push_back({.node = NodeId(id)});
     }
-    waits_.resize(program_.steps.size());
     touches_.resize(program_.steps.size());
   }
 
@@ -46,32 +41,9 @@ class ProgramMaker {
     return number < step_of_.size() ? step_of_[number] : kNone;
   }
 
-  // `later` waits for a start or an end of `earlier`.
-  void Wait(uint32_t earlier, bool for_start, uint32_t later, bool start) {
-    (for_start ? waits_[earlier].on_start : waits_[earlier].on_end).push_back({later, start});
-    ProgramStep& step = program_.steps[later];
-    ++(start ? step.start_needs : step.end_needs);
-  }
-
-  void AddWaits(uint32_t step) {
-    const NodeId id = program_.steps[step].node;
-    const Node& node = facts_.trace[id];
-    const bool waits = WaitsFor(facts_.trace, id) == Ternary::kYes;
-    for (const InEdge& edge : facts_.in_edges().Of(id.index())) {
-      const uint32_t from = StepOf(edge.from);
-      if (from == kNone) continue;
-      Wait(from, !edge.full, step, true);
-      if (!edge.full && waits) Wait(from, false, step, false);
-    }
-    const uint32_t holder = StepOf(facts_.trace[node.graph].parent);
-    if (node.graph == slice_.root || holder == kNone) return;
-    Wait(holder, true, step, true);
-    Wait(step, false, holder, false);
-    AddToBodies(step, node.graph);
-  }
-
   // A step belongs to every body around it.
-  void AddToBodies(uint32_t step, GraphId graph) {
+  void AddToBodies(uint32_t step) {
+    GraphId graph = facts_.trace[program_.steps[step].node].graph;
     for (; graph != slice_.root && facts_.trace[graph].parent.valid();
          graph = facts_.trace[facts_.trace[graph].parent].graph) {
       const uint32_t holder = StepOf(facts_.trace[graph].parent);
@@ -97,10 +69,10 @@ class ProgramMaker {
     cuts.Finish();
     for (const PlacedBlock& placed : pool) {
       if (placed.size == 0) continue;
-      const Slice canaries = cuts.Of(placed.offset, placed.offset + placed.size, program_.canaries);
-      program_.blocks.push_back({placed.block, canaries, 0, order_.Dies(placed.block)});
+      const Slice canaries = cuts.Of(placed.offset, placed.offset + placed.size,
+                                     static_cast<uint32_t>(program_.stretches.size()));
+      program_.blocks.push_back({placed.block, canaries, order_.Dies(placed.block)});
     }
-    program_.canaries += static_cast<uint32_t>(cuts.places().size());
     AddStretches(cuts.places());
   }
 
@@ -139,32 +111,22 @@ class ProgramMaker {
         }
       }
       touches_[StepOf(uses[i].node)].push_back(touch);
-      ++program_.blocks[index].uses;
     }
-  }
-
-  template <typename T>
-  static Slice Append(const std::vector<T>& from, std::vector<T>* to) {
-    const Slice slice{static_cast<uint32_t>(to->size()), static_cast<uint32_t>(from.size())};
-    to->insert(to->end(), from.begin(), from.end());
-    return slice;
   }
 
   void Flatten() {
     for (uint32_t i = 0; i < program_.steps.size(); ++i) {
-      ProgramStep& step = program_.steps[i];
-      step.on_start = Append(waits_[i].on_start, &program_.waits);
-      step.on_end = Append(waits_[i].on_end, &program_.waits);
-      step.touches = Append(touches_[i], &program_.touches);
+      program_.steps[i].touches = {static_cast<uint32_t>(program_.touches.size()),
+                                   static_cast<uint32_t>(touches_[i].size())};
+      program_.touches.insert(program_.touches.end(), touches_[i].begin(), touches_[i].end());
     }
   }
 
   const Facts& facts_;
   const GraphSlice& slice_;
   const BlockOrder& order_;
-  std::vector<uint32_t> step_of_;  // by node of the graph
-  std::vector<Waits> waits_;       // by step
-  std::vector<std::vector<ProgramTouch>> touches_;
+  std::vector<uint32_t> step_of_;                   // by node of the graph
+  std::vector<std::vector<ProgramTouch>> touches_;  // by step
   std::unordered_map<uint32_t, uint32_t> body_of_;  // by graph
   Bytes base_ = 0;                                  // of the next pool
   Program program_;

@@ -1,10 +1,5 @@
-// A graph and its placement, ready to be executed: what each node waits for, and which canaries it
-// reads and writes.
-//
-// A node starts and ends. A full edge a→b: b starts after a has ended. A partial one: b starts
-// after a has started, and, if b is known to wait for its grid dependencies, ends after a has
-// ended. What a node holds (a child graph, the body that is taken) runs between its start and its
-// end.
+// A graph and its placement, ready to be executed in any order (execution_job.h): its nodes, and
+// which canaries each of them reads and writes.
 //
 // Memory is cut at every address where some block begins or ends; one canary stands for each
 // stretch, since a placement treats all its bytes alike.
@@ -34,28 +29,16 @@ struct ProgramTouch {
   bool operator==(const ProgramTouch&) const = default;
 };
 
-// Something else that waits for a step's start or end.
-struct ProgramWait {
-  uint32_t step = 0;
-  bool start = true;  // its start waits; otherwise its end
-  bool operator==(const ProgramWait&) const = default;
-};
-
 struct ProgramStep {
   NodeId node;
-  uint32_t start_needs = 0;  // how many starts and ends must come before its start
-  uint32_t end_needs = 0;    // and its end
-  Slice touches;             // in Program::touches
-  Slice on_start;            // in Program::waits: who waits for its start
-  Slice on_end;              // and for its end
+  Slice touches;  // in Program::touches
   // A conditional: its bodies, of which one runs.
   std::vector<uint32_t> bodies;  // in Program::bodies
 };
 
 struct ProgramBlock {
   BlockId block;
-  Slice canaries;     // first and count
-  uint32_t uses = 0;  // steps that touch it
+  Slice canaries;     // in Program::stretches
   bool dies = false;  // otherwise none may take its bytes afterwards
 };
 
@@ -69,10 +52,8 @@ struct ProgramStretch {
 struct Program {
   std::vector<ProgramStep> steps;
   std::vector<ProgramTouch> touches;
-  std::vector<ProgramWait> waits;
   std::vector<std::vector<uint32_t>> bodies;  // steps of each body, what they hold included
   std::vector<ProgramBlock> blocks;
-  uint32_t canaries = 0;
   std::vector<ProgramStretch> stretches;  // by canary
   size_t looks = 0;                       // nodes gone through to make it
 };

@@ -80,7 +80,7 @@ PolicyReplay ReplayRecorded(const Facts& facts, const ReplayOptions& options) {
   if (options.execute) {
     const MarkerRule rule = InfoOf(kPolicyOfPlans).rule;
     replay.borrowed =
-        ExecuteBorrow(facts, FindBorrow(facts, rule), rule, *options.execute, options.device);
+        ExecuteBorrow(facts, FindBorrow(facts, rule), rule, {*options.execute, options.device});
   }
   replay.figures.peak_reserved = 0;
   for (GraphReplay& graph : replay.graphs) {

@@ -31,18 +31,6 @@ void PolicyFigures::Add(const PolicyFigures& other) {
 
 namespace {
 
-GraphExecution ExecuteOnDevice(const Facts& facts, const Program& program, const Program& recorded,
-                               const ReplayOptions& options) {
-  Result<GraphExecution> execution = options.device->Execute(facts, program, *options.execute);
-  if (!execution) return {.on = options.device->name(), .failed = execution.error().message};
-  if (!options.device->timed()) return *execution;
-  const Result<double> planned = options.device->Time(facts, program);
-  const Result<double> before = options.device->Time(facts, recorded);
-  if (planned) execution->launch_seconds = *planned;
-  if (before) execution->recorded_launch_seconds = *before;
-  return *execution;
-}
-
 GraphExecution Execute(const Facts& facts, PolicyKind policy, const GraphSlice& slice,
                        const GraphReplay& graph, const ReplayOptions& options) {
   std::vector<std::vector<PlacedBlock>> pools;
@@ -54,10 +42,12 @@ GraphExecution Execute(const Facts& facts, PolicyKind policy, const GraphSlice& 
   const BlockOrder order = facts.Blocks(InfoOf(policy).rule);
   const Program program = MakeProgram(facts, slice, order, pools);
   GraphExecution execution =
-      options.device == nullptr
-          ? ExecuteOnHost(program, *options.execute)
-          : ExecuteOnDevice(facts, program, MakeProgram(facts, slice, order, recorded), options);
+      Execute(facts, program, {.options = *options.execute, .device = options.device});
   execution.graph = graph.graph;
+  if (options.device == nullptr || !execution.failed.empty()) return execution;
+  execution.launch_seconds = options.device->Time(facts, program);
+  execution.recorded_launch_seconds =
+      options.device->Time(facts, MakeProgram(facts, slice, order, recorded));
   return execution;
 }
 
@@ -206,7 +196,7 @@ PolicyReplay ReplayPlan(const Facts& facts, const PlannedMemory& plan, const Rep
   if (!plan.sequence.empty()) ShareMemory(facts, plan, options, &replay);
   if (options.execute && (plan.borrow || !plan.borrow_at.empty())) {
     replay.borrowed =
-        ExecuteBorrow(facts, plan, InfoOf(kPolicyOfPlans).rule, *options.execute, options.device);
+        ExecuteBorrow(facts, plan, InfoOf(kPolicyOfPlans).rule, {*options.execute, options.device});
   }
   return replay;
 }

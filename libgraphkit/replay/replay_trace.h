@@ -22,8 +22,6 @@
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/model/caching_config.h"
 #include "libgraphkit/replay/execute_borrow.h"
-#include "libgraphkit/replay/execute_device.h"
-#include "libgraphkit/replay/execute_host.h"
 #include "libgraphkit/result.h"
 
 namespace graphkit {

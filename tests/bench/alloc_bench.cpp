@@ -158,7 +158,7 @@ void BM_ExecuteOnHost(benchmark::State& state) {
   const Program program = MakeProgram(facts, slices.Of(replay.graphs[0].graph),
                                       facts.Blocks(MarkerRule::kLastUse), pools);
   GraphExecution execution;
-  for (auto _ : state) execution = ExecuteOnHost(program, {});
+  for (auto _ : state) execution = Execute(facts, program, {});
   state.counters["nodes"] = static_cast<double>(program.steps.size());
   state.counters["checks"] = static_cast<double>(execution.checks);
 }

@@ -20,7 +20,7 @@ constexpr Bytes kLentUnit = 512;
 constexpr MarkerRule kRule = MarkerRule::kLastUse;
 
 BorrowExecution Execute(const Facts& facts, const PlannedMemory& plan, uint32_t orders = 4) {
-  return ExecuteBorrow(facts, plan, kRule, {.orders = orders, .threads = 1}, nullptr);
+  return ExecuteBorrow(facts, plan, kRule, {{.orders = orders, .threads = 1}});
 }
 
 // Kernels one after the other that write, and at last read what the first wrote:
@@ -119,7 +119,7 @@ TEST_CASE("what pools lend as recorded, and more") {
   const Facts facts(trace);
   std::vector<PoolBorrow> pools = FindBorrow(facts, kRule);
   const auto execute = [&] {
-    return ExecuteBorrow(facts, pools, kRule, {.orders = 1, .threads = 1}, nullptr);
+    return ExecuteBorrow(facts, pools, kRule, {{.orders = 1, .threads = 1}});
   };
   const BorrowExecution clean = execute();
   CHECK(clean.ranges == std::vector<LentRange>{{pool, base + kLentUnit, kLentUnit},

@@ -1,4 +1,4 @@
-#include "libgraphkit/replay/execute_host.h"
+#include "libgraphkit/replay/execute.h"
 
 #include <doctest/doctest.h>
 
@@ -25,7 +25,7 @@ GraphExecution Execute(const Facts& facts, const Pools& pools, uint32_t orders =
                        MarkerRule rule = MarkerRule::kLastUse) {
   const Slices slices(facts.trace, facts.roots(), facts.blocks());
   const Program program = MakeProgram(facts, slices.Of(GraphId(0u)), facts.Blocks(rule), pools);
-  return ExecuteOnHost(program, {.orders = orders});
+  return Execute(facts, program, {.options = {.orders = orders}});
 }
 
 // a: fill x ── fork ── fill y ── read y ── join
@@ -118,8 +118,8 @@ TEST_CASE("the result doesn't depend on the number of threads") {
   const Slices slices(facts.trace, facts.roots(), facts.blocks());
   const Program program =
       MakeProgram(facts, slices.Of(fork.graph), facts.Blocks(MarkerRule::kLastUse), fork.Shared());
-  const GraphExecution one = ExecuteOnHost(program, {.orders = 20, .seed = 7, .threads = 1});
-  CHECK(one == ExecuteOnHost(program, {.orders = 20, .seed = 7, .threads = 3}));
+  const GraphExecution one = Execute(facts, program, {.options = {.orders = 20, .seed = 7, .threads = 1}});
+  CHECK(one == Execute(facts, program, {.options = {.orders = 20, .seed = 7, .threads = 3}}));
 }
 
 TEST_CASE("what the order proves executes clean on random traces") {
