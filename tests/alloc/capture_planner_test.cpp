@@ -13,9 +13,9 @@
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/memory/bound/lower_bound.h"
 #include "libgraphkit/analysis/memory/usage.h"
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/generate/synth.h"
 #include "tests/analysis/random_trace.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 namespace {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "libgraphkit/alloc/judge/validate.h"
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/random.h"
 #include "libgraphkit/replay/replay_trace.h"
+#include "tests/build_trace.h"
 #include "tests/random.h"
 
 namespace graphkit {

@@ -5,8 +5,8 @@
 #include <atomic>
 #include <vector>
 
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/generate/synth.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 namespace {

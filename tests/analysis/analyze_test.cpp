@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "libgraphkit/analysis/checks/checks.h"
-#include "libgraphkit/generate/build_trace.h"
 #include "tests/analysis/pieces.h"
 #include "tests/analysis/random_trace.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "libgraphkit/analysis/analyze.h"
-#include "libgraphkit/generate/build_trace.h"
 #include "tests/analysis/pieces.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 namespace {

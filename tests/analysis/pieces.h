@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "libgraphkit/generate/build_trace.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 

@@ -16,9 +16,9 @@
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/order/order.h"
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/model/node_versions.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "libgraphkit/alloc/plan/capture_planner.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/generate/synth.h"
 #include "libgraphkit/replay/replay_trace.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 namespace {

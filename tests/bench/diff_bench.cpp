@@ -5,7 +5,7 @@
 #include <random>
 
 #include "libgraphkit/compare/diff.h"
-#include "libgraphkit/generate/build_trace.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "libgraphkit/compare/graph_view.h"
 #include "libgraphkit/compare/match_graphs.h"
-#include "libgraphkit/generate/build_trace.h"
+#include "tests/build_trace.h"
 #include "tests/compare/random_capture.h"
 #include "tests/random.h"
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/random.h"
+#include "tests/build_trace.h"
 #include "tests/random.h"
 
 namespace graphkit {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "libgraphkit/compare/gate.h"
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/io/bytes/pack_ranks.h"
+#include "tests/build_trace.h"
 #include "tests/compare/sample_subject.h"
 
 namespace graphkit {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/generate/build_trace.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 namespace {

@@ -3,9 +3,9 @@
 #include <sstream>
 #include <string>
 
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/text_layout.h"
+#include "tests/build_trace.h"
 #include "tests/render/sample_report.h"
 
 namespace graphkit {

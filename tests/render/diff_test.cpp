@@ -7,8 +7,8 @@
 
 #include "libgraphkit/compare/diff.h"
 #include "libgraphkit/compare/drawing.h"
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/render/diff/diff.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 namespace {

@@ -12,9 +12,9 @@
 
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/compare/diff.h"
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/render/diff/diff.h"
 #include "libgraphkit/render/dot/drawing.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 

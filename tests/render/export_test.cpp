@@ -8,8 +8,8 @@
 #include <string>
 
 #include "libgraphkit/analysis/trace_timeline.h"
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/render/export/export.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 namespace {

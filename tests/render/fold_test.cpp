@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "libgraphkit/analysis/order/shape.h"
-#include "libgraphkit/generate/build_trace.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 

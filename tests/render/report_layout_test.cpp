@@ -5,10 +5,10 @@
 #include <sstream>
 
 #include "libgraphkit/analysis/analyze.h"
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/generate/synth.h"
 #include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/render/report/html.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 namespace {

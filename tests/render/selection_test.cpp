@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "libgraphkit/generate/build_trace.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "libgraphkit/analysis/memory/usage.h"
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/generate/synth.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "libgraphkit/replay/user_allocator.h"
 #include "tests/analysis/random_trace.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 namespace {

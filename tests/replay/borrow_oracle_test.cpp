@@ -9,8 +9,8 @@
 #include "libgraphkit/alloc/plan/plan_borrow.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/launches/borrow.h"
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/random.h"
+#include "tests/build_trace.h"
 #include "tests/random.h"
 #include "tests/replay/launch_oracle.h"
 

@@ -9,9 +9,9 @@
 #include "libgraphkit/alloc/judge/validate_borrow.h"
 #include "libgraphkit/alloc/plan/plan_borrow.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/random.h"
 #include "tests/analysis/random_trace.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 namespace {

@@ -8,11 +8,11 @@
 
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/memory/usage.h"
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/generate/synth.h"
 #include "libgraphkit/random.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "tests/analysis/random_trace.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 namespace {
@@ -118,7 +118,8 @@ TEST_CASE("the result doesn't depend on the number of threads") {
   const Slices slices(facts.trace, facts.roots(), facts.blocks());
   const Program program =
       MakeProgram(facts, slices.Of(fork.graph), facts.Blocks(MarkerRule::kLastUse), fork.Shared());
-  const GraphExecution one = Execute(facts, program, {.options = {.orders = 20, .seed = 7, .threads = 1}});
+  const GraphExecution one =
+      Execute(facts, program, {.options = {.orders = 20, .seed = 7, .threads = 1}});
   CHECK(one == Execute(facts, program, {.options = {.orders = 20, .seed = 7, .threads = 3}}));
 }
 

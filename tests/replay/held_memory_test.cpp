@@ -6,7 +6,7 @@
 #include <random>
 
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/generate/build_trace.h"
+#include "tests/build_trace.h"
 #include "tests/random.h"
 
 namespace graphkit {

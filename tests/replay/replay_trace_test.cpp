@@ -9,12 +9,12 @@
 
 #include "libgraphkit/alloc/models/caching_allocator.h"
 #include "libgraphkit/analysis/memory/usage.h"
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/generate/synth.h"
 #include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/replay/execution_program.h"
 #include "tests/analysis/order/slow_order.h"
 #include "tests/analysis/random_trace.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "libgraphkit/generate/build_trace.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 namespace {

@@ -10,9 +10,9 @@
 
 #include <doctest/doctest.h>
 
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/model/graph_versions.h"
 #include "tests/analysis/random_trace.h"
+#include "tests/build_trace.h"
 #include "tests/random.h"
 
 namespace graphkit {

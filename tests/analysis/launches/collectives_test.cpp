@@ -6,8 +6,8 @@
 
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/launches/collective_steps.h"
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/model/names.h"
+#include "tests/build_trace.h"
 #include "tests/random.h"
 
 namespace graphkit {

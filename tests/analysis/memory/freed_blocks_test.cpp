@@ -4,8 +4,8 @@
 
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/names/call_site.h"
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/random.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 namespace {

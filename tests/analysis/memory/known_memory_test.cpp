@@ -8,7 +8,7 @@
 
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/analysis/order/topology.h"
-#include "libgraphkit/generate/build_trace.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 namespace {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "libgraphkit/analysis/memory/block_order.h"
-#include "libgraphkit/generate/build_trace.h"
 #include "tests/analysis/memory/slow_lifetimes.h"
 #include "tests/analysis/pieces.h"
 #include "tests/analysis/random_trace.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 namespace {

@@ -9,10 +9,10 @@
 
 #include "libgraphkit/analysis/memory/bound/lanes.h"
 #include "libgraphkit/analysis/memory/timeline.h"
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/generate/synth.h"
 #include "tests/analysis/pieces.h"
 #include "tests/analysis/random_trace.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 namespace {

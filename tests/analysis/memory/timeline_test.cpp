@@ -6,8 +6,8 @@
 #include <doctest/doctest.h>
 
 #include "libgraphkit/analysis/memory/lifetimes.h"
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/random.h"
+#include "tests/build_trace.h"
 #include "tests/random.h"
 
 namespace graphkit {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "libgraphkit/generate/build_trace.h"
 #include "tests/analysis/order/slow_frontier.h"
 #include "tests/analysis/random_trace.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 namespace {

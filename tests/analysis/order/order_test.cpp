@@ -6,10 +6,10 @@
 #include <ostream>
 #include <vector>
 
-#include "libgraphkit/generate/build_trace.h"
 #include "tests/analysis/order/slow_order.h"
 #include "tests/analysis/pieces.h"
 #include "tests/analysis/random_trace.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 namespace {

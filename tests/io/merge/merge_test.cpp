@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/io/import/file_format.h"
 #include "libgraphkit/io/merge/merge_parts.h"
 #include "libgraphkit/io/trace/trace_file.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 namespace {

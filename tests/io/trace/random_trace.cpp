@@ -4,9 +4,9 @@
 #include <random>
 #include <string>
 
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/model/node_versions.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 namespace {

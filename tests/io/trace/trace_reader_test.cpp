@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-#include "libgraphkit/generate/build_trace.h"
+#include "tests/build_trace.h"
 #include "tests/io/trace/random_trace.h"
 
 namespace graphkit {

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/io/trace/trace_file.h"
+#include "tests/build_trace.h"
 #include "tests/io/trace/random_trace.h"
 
 namespace graphkit {

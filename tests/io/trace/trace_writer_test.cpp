@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "libgraphkit/generate/build_trace.h"
+#include "tests/build_trace.h"
 #include "tests/io/trace/random_trace.h"
 
 namespace graphkit {

@@ -1,4 +1,4 @@
-#include "libgraphkit/generate/build_trace.h"
+#include "tests/build_trace.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,5 @@
-// Makes traces by hand, call by call, the way a program makes them: for tests, generators and
-// importers. It keeps the order of the records, the ids, and each stream's frontier, from which
-// the edges follow as in CUDA.
+// Makes traces by hand, call by call, the way a program makes them: for tests. It keeps the order
+// of the records, the ids, and each stream's frontier, from which the edges follow as in CUDA.
 //
 //     TraceBuilder t;
 //     StreamId a = t.Stream("a"), b = t.Stream("b");
