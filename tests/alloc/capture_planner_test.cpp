@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "libgraphkit/alloc/plan/chain_cover.h"
-#include "libgraphkit/alloc/plan/conflict_lists.h"
+#include "libgraphkit/alloc/plan/conflicts.h"
+#include "libgraphkit/alloc/plan/greedy.h"
 #include "libgraphkit/alloc/plan/guided_ejection.h"
-#include "libgraphkit/alloc/plan/order_greedy.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/memory/bound/lower_bound.h"
 #include "libgraphkit/analysis/memory/usage.h"
@@ -258,16 +258,16 @@ TEST_CASE("ejection ends with a safe plan of the peak that it says, whatever it 
     for (uint32_t item = 0; item < lanes.size(); ++item) {
       items.push_back({.size = lanes.weight(item), .alignment = 512, .fixed = fixed[item]});
     }
-    OrderGreedy greedy(lanes, fixed, 512);
-    OrderGreedy::Plan plan =
-        greedy.Place(greedy.InSequence(OrderGreedy::Sequence::kBirth), Fit::kFirst, kNoPlan);
-    GuidedEjection ejection(greedy.lists(), items, seed);
+    PlacedConflicts conflicts(lanes);
+    const ConflictLists lists(lanes, conflicts, 1'000'000);
+    GreedyPlan plan = PlaceLargestFirst(lanes, fixed, 512, lists, &conflicts);
+    GuidedEjection ejection(lists, items, seed);
     for (const Bytes percent : {90u, 80u, 60u, 1u}) {
       const Bytes target = plan.peak * percent / 100;
       const Bytes peak = ejection.Lower(
           target, 100'000, [] { return true; }, &plan.offsets);
       ++(peak <= target ? reached : missed);
-      CheckApart(lanes, greedy.lists(), plan.offsets);
+      CheckApart(lanes, lists, plan.offsets);
       REQUIRE(plan.offsets[7] == 4096);
       Bytes highest = 0;
       for (uint32_t item = 0; item < lanes.size(); ++item) {

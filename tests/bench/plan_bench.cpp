@@ -10,8 +10,7 @@
 
 #include "libgraphkit/alloc/judge/validate_plan.h"
 #include "libgraphkit/alloc/plan/capture_planner.h"
-#include "libgraphkit/alloc/plan/conflict_lists.h"
-#include "libgraphkit/alloc/plan/placed_conflicts.h"
+#include "libgraphkit/alloc/plan/conflicts.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/alloc/plan/planner.h"
 #include "libgraphkit/analysis/facts.h"

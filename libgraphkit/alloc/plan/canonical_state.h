@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "libgraphkit/alloc/plan/conflict_lists.h"
+#include "libgraphkit/alloc/plan/conflicts.h"
 #include "libgraphkit/alloc/plan/lifetime_arena.h"
 
 namespace graphkit {

@@ -1,23 +1,22 @@
 #include "libgraphkit/alloc/plan/capture_planner.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <optional>
 #include <unordered_map>
 
 #include "libgraphkit/alloc/plan/chain_cover.h"
+#include "libgraphkit/alloc/plan/conflicts.h"
+#include "libgraphkit/alloc/plan/greedy.h"
 #include "libgraphkit/alloc/plan/guided_ejection.h"
-#include "libgraphkit/alloc/plan/order_greedy.h"
-#include "libgraphkit/alloc/plan/placed_conflicts.h"
 #include "libgraphkit/analysis/memory/bound/lower_bound.h"
 #include "libgraphkit/analysis/memory/usage.h"
 
 namespace graphkit {
 namespace {
 
-// Exact search over lifetimes in capture order is worth it up to here.
-constexpr size_t kMaxSearchedBlocks = 4000;
+// Up to so many pairs of conflicts are listed, eight bytes each: a million blocks of an ordinary
+// capture have 20 million.
+constexpr size_t kMaxListedPairs = 50'000'000;
 
 // One step of ejection may take such a part of the looks.
 constexpr uint64_t kSteps = 20;
@@ -30,21 +29,6 @@ constexpr uint64_t kLooksPerBlock = 5000;
 // Blocks of one size are chained up to so many, times their lanes.
 constexpr size_t kMaxChained = 16'000'000;
 
-struct Attempt {
-  OrderGreedy::Sequence sequence;
-  Fit fit;
-};
-
-// Training wants long lifetimes first, pipelines large and long ones, most others size.
-constexpr std::array<Attempt, 6> kPortfolio = {{
-    {OrderGreedy::Sequence::kSize, Fit::kFirst},
-    {OrderGreedy::Sequence::kArea, Fit::kFirst},
-    {OrderGreedy::Sequence::kSpan, Fit::kFirst},
-    {OrderGreedy::Sequence::kBirth, Fit::kBest},
-    {OrderGreedy::Sequence::kSize, Fit::kBest},
-    {OrderGreedy::Sequence::kSpan, Fit::kBest},
-}};
-
 class CapturePlanner {
  public:
   CapturePlanner(const Lanes& lanes, std::span<const Bytes> fixed, Bytes bound,
@@ -56,20 +40,19 @@ class CapturePlanner {
         start_(std::chrono::steady_clock::now()) {}
 
   // Offsets by item.
-  OrderGreedy::Plan Run() {
+  GreedyPlan Run() {
     if (OfOneSize()) {
       PlaceInChains();
       if (Done()) return std::move(best_);
     }
-    greedy_.emplace(lanes_, fixed_, options_.alignment);
-    for (const Attempt& attempt : kPortfolio) {
-      if (best_.peak != kNoPlan && (Done() || greedy_->looks() > Looks() / 10)) break;
-      OrderGreedy::Plan plan =
-          greedy_->Place(greedy_->InSequence(attempt.sequence), attempt.fit, best_.peak);
-      Take(std::move(plan.offsets), plan.peak);
+    PlacedConflicts conflicts(lanes_);
+    const ConflictLists lists(lanes_, conflicts, kMaxListedPairs);
+    Take(PlaceLargestFirst(lanes_, fixed_, options_.alignment, lists, &conflicts));
+    if (lanes_.lanes() == 1) {
+      if (!Done()) SearchLifetimes(conflicts);
+    } else if (options_.search.effort != 0 && lists.complete()) {
+      Eject(lists);
     }
-    if (options_.search.effort != 0) Eject();
-    if (!Done()) SearchLifetimes();
     return std::move(best_);
   }
 
@@ -106,49 +89,43 @@ class CapturePlanner {
     }
   }
 
-  void Take(std::vector<Bytes> offsets, Bytes peak) {
-    if (peak >= best_.peak) return;
-    best_ = {std::move(offsets), peak};
-    if (options_.search.progress) options_.search.progress({best_.peak, bound_, greedy_->looks()});
+  void Take(GreedyPlan plan) {
+    if (plan.peak >= best_.peak) return;
+    best_ = std::move(plan);
+    if (options_.search.progress) options_.search.progress({best_.peak, bound_, 0});
   }
 
-  // Lifetimes in capture order conflict wherever blocks do, and in more places: a plan of theirs is
-  // one of the blocks'.
-  void SearchLifetimes() {
-    if (lanes_.size() > kMaxSearchedBlocks && lanes_.lanes() != 1) return;
+  // On one stream lifetimes in capture order conflict where blocks do.
+  void SearchLifetimes(const PlacedConflicts& conflicts) {
     const LifetimeProblem problem =
-        LifetimesInCaptureOrder(lanes_, greedy_->conflicts(), fixed_, options_.alignment);
+        LifetimesInCaptureOrder(lanes_, conflicts, fixed_, options_.alignment);
     PlannerOptions options = options_.search;
-    // A peak between the bound and the lifetimes' own can't be reached: little effort there.
-    if (lanes_.lanes() != 1) options.effort = std::min<uint64_t>(options.effort, 500'000'000);
     options.capacity = std::max(options.capacity, bound_);
     Plan plan = PlanLifetimes(problem, options);
-    Take(std::move(plan.offsets), plan.peak);
+    Take({std::move(plan.offsets), plan.peak});
   }
 
-  void Eject() {
-    if (Done() || !greedy_->lists().complete() || lanes_.lanes() == 1) return;
+  void Eject(const ConflictLists& lists) {
     std::vector<PlanBlock> blocks;
     for (uint32_t item = 0; item < lanes_.size(); ++item) {
       blocks.push_back(
           {.size = lanes_.weight(item), .alignment = options_.alignment, .fixed = fixed_[item]});
     }
-    GuidedEjection ejection(greedy_->lists(), std::move(blocks), options_.search.seed);
+    GuidedEjection ejection(lists, std::move(blocks), options_.search.seed);
     const auto more = [&] { return !Done() && ejection.looks() < Looks(); };
     while (more()) {
       std::vector<Bytes> offsets = best_.offsets;
       const Bytes peak = ejection.Step(bound_, best_.peak, Looks() / kSteps, more, &offsets);
-      Take(std::move(offsets), peak);
+      Take({std::move(offsets), peak});
     }
   }
 
   const Lanes& lanes_;
   std::span<const Bytes> fixed_;
   const CapturePlannerOptions& options_;
-  std::optional<OrderGreedy> greedy_;  // none while it isn't needed: it lists all conflicts
   Bytes bound_;
   std::chrono::steady_clock::time_point start_;
-  OrderGreedy::Plan best_;
+  GreedyPlan best_;
 };
 
 std::vector<Bytes> FixedOffsets(const Lanes& lanes, std::span<const FixedBlock> fixed) {
@@ -174,8 +151,7 @@ CapturePlan PlanCapture(const BlockOrder& order, std::span<const BlockId> blocks
     if (fixed_offsets[item] == PlanBlock::kAnywhere) continue;
     plan.lower_bound = std::max(plan.lower_bound, fixed_offsets[item] + lanes.weight(item));
   }
-  const OrderGreedy::Plan placed =
-      CapturePlanner(lanes, fixed_offsets, plan.lower_bound, options).Run();
+  const GreedyPlan placed = CapturePlanner(lanes, fixed_offsets, plan.lower_bound, options).Run();
   if (lanes.size() > 0) plan.peak = placed.peak;
   // Lanes keep the order of the blocks; the few that fit into none share with none.
   uint32_t item = 0;

@@ -2,9 +2,9 @@
 // memory only if the graph orders them (libgraphkit/analysis/memory/block_order.h): unlike with
 // plain lifetimes there is no single order of time.
 //
-// Greedily, in several orders, the best of which is kept; then by guided ejection; where the graph
-// is small, or has one stream only, exact search over lifetimes in capture order as well. Stops at
-// the lower bound. docs/planning.md.
+// Blocks of one size in chains; others greedily, then by guided ejection, and where the graph has
+// one stream by the planner of lifetimes, in capture order. Stops at the lower bound.
+// docs/planning.md.
 #pragma once
 
 #include <cstdint>

@@ -4,9 +4,152 @@
 #include <array>
 #include <numeric>
 #include <tuple>
+#include <utility>
+
+#include "libgraphkit/model/plan_problem.h"
 
 namespace graphkit {
 namespace {
+
+// The choice of a gap: the lowest, or the one with the least to spare (the lowest of equals).
+enum class Fit : uint8_t { kFirst, kBest };
+
+// The blocks placed so far, by offset, with their lifetimes; finds the gaps that a block fits into.
+// Flat chunks in offset order; a query looks at each chunk's lifetimes in one straight loop.
+class PlacedByOffset {
+ public:
+  void Insert(Bytes offset, Bytes size, RankLifetime life);
+  // The offset of a gap for a block; above all that it conflicts with when none is large enough.
+  // Gives up and returns `limit` when that would end above `limit`.
+  Bytes FindGap(Bytes size, Bytes alignment, RankLifetime life, Fit fit, Bytes limit) const;
+
+ private:
+  static constexpr uint32_t kChunk = 64;
+  struct Chunk {
+    uint32_t size = 0;
+    int32_t lower = INT32_MAX;  // the least lower of all
+    int32_t upper = INT32_MIN;  // the greatest upper of all
+    std::array<int32_t, kChunk> lowers{};
+    std::array<int32_t, kChunk> uppers{};
+    std::array<Bytes, kChunk> offsets{};
+    std::array<Bytes, kChunk> tops{};
+  };
+  uint32_t ChunkFor(Bytes offset) const;
+  void Split(uint32_t place);
+  static void Move(Chunk& from, uint32_t first, uint32_t last, Chunk& to, uint32_t at);
+
+  std::vector<Chunk> chunks_;
+  std::vector<uint32_t> order_;       // chunks by offset
+  std::vector<Bytes> first_offsets_;  // of order_[i]'s first block
+};
+
+// The last chunk that begins at or below the offset.
+uint32_t PlacedByOffset::ChunkFor(Bytes offset) const {
+  const auto above = std::upper_bound(first_offsets_.begin(), first_offsets_.end(), offset);
+  return above == first_offsets_.begin()
+             ? 0u
+             : static_cast<uint32_t>(above - first_offsets_.begin() - 1);
+}
+
+void PlacedByOffset::Move(Chunk& from, uint32_t first, uint32_t last, Chunk& to, uint32_t at) {
+  const auto move = [&](auto& source, auto& target) {
+    if (&from == &to && at > first) {
+      std::copy_backward(source.begin() + first, source.begin() + last,
+                         target.begin() + at + (last - first));
+    } else {
+      std::copy(source.begin() + first, source.begin() + last, target.begin() + at);
+    }
+  };
+  move(from.lowers, to.lowers);
+  move(from.uppers, to.uppers);
+  move(from.offsets, to.offsets);
+  move(from.tops, to.tops);
+}
+
+void PlacedByOffset::Split(uint32_t place) {
+  const auto made = static_cast<uint32_t>(chunks_.size());
+  chunks_.emplace_back();
+  Chunk& low = chunks_[order_[place]];
+  Chunk& high = chunks_[made];
+  constexpr uint32_t kHalf = kChunk / 2;
+  Move(low, kHalf, kChunk, high, 0);
+  low.size = kHalf;
+  high.size = kChunk - kHalf;
+  for (Chunk* c : {&low, &high}) {
+    c->lower = *std::min_element(c->lowers.begin(), c->lowers.begin() + c->size);
+    c->upper = *std::max_element(c->uppers.begin(), c->uppers.begin() + c->size);
+  }
+  order_.insert(order_.begin() + place + 1, made);
+  first_offsets_.insert(first_offsets_.begin() + place + 1, high.offsets[0]);
+}
+
+void PlacedByOffset::Insert(Bytes offset, Bytes size, RankLifetime life) {
+  if (order_.empty()) {
+    chunks_.emplace_back();
+    order_.push_back(0);
+    first_offsets_.push_back(offset);
+  }
+  uint32_t place = ChunkFor(offset);
+  if (chunks_[order_[place]].size == kChunk) {
+    Split(place);
+    place = ChunkFor(offset);
+  }
+  Chunk& c = chunks_[order_[place]];
+  const auto at = static_cast<uint32_t>(
+      std::upper_bound(c.offsets.begin(), c.offsets.begin() + c.size, offset) - c.offsets.begin());
+  Move(c, at, c.size, c, at + 1);
+  c.lowers[at] = life.lower;
+  c.uppers[at] = life.upper;
+  c.offsets[at] = offset;
+  c.tops[at] = offset + size;
+  ++c.size;
+  c.lower = std::min(c.lower, life.lower);
+  c.upper = std::max(c.upper, life.upper);
+  first_offsets_[place] = c.offsets[0];
+}
+
+Bytes PlacedByOffset::FindGap(Bytes size, Bytes alignment, RankLifetime life, Fit fit,
+                              Bytes limit) const {
+  Bytes bottom = 0;  // all below is taken, or was too small a gap
+  Bytes best = limit;
+  Bytes best_spare = ~Bytes{0};
+  for (const uint32_t place : order_) {
+    const Chunk& c = chunks_[place];
+    if (c.lower >= life.upper || c.upper <= life.lower) continue;
+    std::array<uint8_t, kChunk> hits;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < c.size; ++i) {
+      hits[count] = static_cast<uint8_t>(i);
+      count += uint32_t{c.lowers[i] < life.upper} & uint32_t{c.uppers[i] > life.lower};
+    }
+    for (uint32_t k = 0; k < count; ++k) {
+      const uint32_t i = hits[k];
+      if (c.offsets[i] >= bottom + size) {
+        if (fit == Fit::kFirst) return bottom;
+        const Bytes spare = c.offsets[i] - bottom - size;
+        if (spare < best_spare) {
+          best = bottom;
+          best_spare = spare;
+        }
+      }
+      if (c.tops[i] > bottom) {
+        bottom = alignment == 1 ? c.tops[i] : RoundUp(c.tops[i], alignment);
+        if (fit == Fit::kFirst && bottom + size > limit) return limit;
+      }
+    }
+  }
+  if (best_spare != ~Bytes{0}) return best;
+  return bottom + size > limit ? limit : bottom;
+}
+
+enum class GreedyOrder : uint8_t {
+  kSize,      // largest first, of equals the first of the problem: mostly in program order
+  kArea,      // largest size × lifetime first
+  kLifetime,  // longest first
+  kBirth,     // earliest first
+  kLoad,      // at the largest load first, then the largest
+  kEnd,       // latest end first
+};
 
 Bytes Length(const ArenaBlock& b) { return static_cast<Bytes>(b.life.upper - b.life.lower); }
 
@@ -48,8 +191,7 @@ constexpr std::array<OrderAndFit, 8> kOrdersAndFits = {{
     {GreedyOrder::kEnd, Fit::kFirst},
 }};
 
-}  // namespace
-
+// The arena's blocks, in an order; other ties by size, lifetime, birth, number.
 std::vector<uint32_t> OrderBlocks(const LifetimeArena& arena, GreedyOrder order) {
   const std::vector<Bytes> loads =
       order == GreedyOrder::kLoad ? LargestLoads(arena) : std::vector<Bytes>();
@@ -83,10 +225,11 @@ std::vector<uint32_t> OrderBlocks(const LifetimeArena& arena, GreedyOrder order)
   return result;
 }
 
+// Places blocks in the given order, blocks at fixed offsets before all others. Peak is kNoPlan as
+// soon as it would reach `limit`.
 GreedyPlan PlaceInOrder(const LifetimeArena& arena, std::span<const uint32_t> order, Fit fit,
                         Bytes limit) {
-  GreedyPlan plan;
-  plan.offsets.resize(arena.blocks.size());
+  GreedyPlan plan{std::vector<Bytes>(arena.blocks.size()), 0};
   PlacedByOffset placed;
   const auto put = [&](uint32_t i, Bytes offset) {
     const ArenaBlock& b = arena.blocks[i];
@@ -110,8 +253,93 @@ GreedyPlan PlaceInOrder(const LifetimeArena& arena, std::span<const uint32_t> or
   return plan;
 }
 
+// Puts blocks that a graph orders one after the other.
+class LaneGreedy {
+ public:
+  LaneGreedy(const Lanes& lanes, std::span<const Bytes> fixed, Bytes alignment,
+             const ConflictLists& lists, PlacedConflicts* conflicts)
+      : lanes_(lanes),
+        fixed_(fixed),
+        alignment_(alignment),
+        lists_(lists),
+        conflicts_(*conflicts),
+        plan_{std::vector<Bytes>(lanes.size(), kUnplaced), 0} {}
+
+  GreedyPlan Run() {
+    if (!lists_.complete()) conflicts_.Clear();
+    const std::vector<uint32_t> items = LargestFirst();
+    for (const uint32_t item : items) {
+      if (fixed_[item] != PlanBlock::kAnywhere) Put(item, fixed_[item]);
+    }
+    for (const uint32_t item : items) {
+      if (fixed_[item] != PlanBlock::kAnywhere) continue;
+      Put(item, lanes_.weight(item) == 0 ? 0 : FindGap(item));
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  struct Range {
+    Bytes begin;
+    Bytes end;
+  };
+
+  std::vector<uint32_t> LargestFirst() const {
+    std::vector<std::pair<Bytes, uint32_t>> keys;  // size, and the stretch of capture order
+    std::vector<uint32_t> items(lanes_.size());
+    for (uint32_t item = 0; item < items.size(); ++item) {
+      keys.emplace_back(lanes_.weight(item), EndInCaptureOrder(lanes_, conflicts_, item) - item);
+      items[item] = item;
+    }
+    std::ranges::stable_sort(items, std::ranges::greater(), [&](uint32_t i) { return keys[i]; });
+    return items;
+  }
+
+  void Put(uint32_t item, Bytes offset) {
+    plan_.offsets[item] = offset;
+    if (lanes_.weight(item) == 0) return;
+    plan_.peak = std::max(plan_.peak, offset + lanes_.weight(item));
+    if (!lists_.complete()) conflicts_.Add(item);
+  }
+
+  Bytes FindGap(uint32_t item) {
+    std::span<const uint32_t> others;
+    if (lists_.complete()) {
+      others = lists_.Of(item);
+    } else {
+      found_.clear();
+      conflicts_.Find(item, &found_);
+      others = found_;
+    }
+    taken_.clear();
+    for (const uint32_t other : others) {
+      const Bytes offset = plan_.offsets[other];
+      if (offset == kUnplaced || lanes_.weight(other) == 0) continue;
+      taken_.push_back({offset, offset + lanes_.weight(other)});
+    }
+    std::ranges::sort(taken_, {}, &Range::begin);
+    Bytes bottom = 0;
+    for (const Range& range : taken_) {
+      if (range.begin >= bottom + lanes_.weight(item)) break;
+      if (range.end > bottom) bottom = RoundUp(range.end, alignment_);
+    }
+    return bottom;
+  }
+
+  const Lanes& lanes_;
+  std::span<const Bytes> fixed_;
+  Bytes alignment_;
+  const ConflictLists& lists_;
+  PlacedConflicts& conflicts_;
+  std::vector<uint32_t> found_;  // where there are no lists
+  std::vector<Range> taken_;
+  GreedyPlan plan_;
+};
+
+}  // namespace
+
 GreedyPlan PlaceByPortfolio(const LifetimeArena& arena) {
-  GreedyPlan best{.offsets = {}, .peak = kNoPlan};
+  GreedyPlan best;
   for (const OrderAndFit& attempt : kOrdersAndFits) {
     GreedyPlan plan =
         PlaceInOrder(arena, OrderBlocks(arena, attempt.order), attempt.fit, best.peak);
@@ -119,6 +347,11 @@ GreedyPlan PlaceByPortfolio(const LifetimeArena& arena) {
     if (best.peak <= arena.lower_bound) break;
   }
   return best;
+}
+
+GreedyPlan PlaceLargestFirst(const Lanes& lanes, std::span<const Bytes> fixed, Bytes alignment,
+                             const ConflictLists& lists, PlacedConflicts* conflicts) {
+  return LaneGreedy(lanes, fixed, alignment, lists, conflicts).Run();
 }
 
 }  // namespace graphkit

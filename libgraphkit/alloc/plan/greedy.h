@@ -1,40 +1,32 @@
 // Greedy placement: one block after the other, each into a gap between those that are placed
-// already. Which order is best differs from problem to problem, so a portfolio of them is tried.
+// already.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "libgraphkit/alloc/plan/conflicts.h"
 #include "libgraphkit/alloc/plan/lifetime_arena.h"
+#include "libgraphkit/analysis/memory/bound/lanes.h"
 
 namespace graphkit {
 
-enum class GreedyOrder : uint8_t {
-  kSize,      // largest first, of equals the first of the problem: mostly in program order
-  kArea,      // largest size × lifetime first
-  kLifetime,  // longest first
-  kBirth,     // earliest first
-  kLoad,      // at the largest load first, then the largest
-  kEnd,       // latest end first
-};
-
-// The arena's blocks, in an order; other ties by size, lifetime, birth, number.
-std::vector<uint32_t> OrderBlocks(const LifetimeArena& arena, GreedyOrder order);
-
-struct GreedyPlan {
-  std::vector<Bytes> offsets;  // by block of the arena
-  Bytes peak = 0;
-};
-
-// Places blocks in the given order, blocks at fixed offsets before all others. Peak is kNoPlan as
-// soon as it would reach `limit`.
 inline constexpr Bytes kNoPlan = ~Bytes{0};
 inline constexpr Bytes kUnplaced = ~Bytes{0};  // the offset of a block that lies nowhere
-GreedyPlan PlaceInOrder(const LifetimeArena& arena, std::span<const uint32_t> order, Fit fit,
-                        Bytes limit = kNoPlan);
 
-// The best of the portfolio; stops at the lower bound.
+struct GreedyPlan {
+  std::vector<Bytes> offsets;  // by block of the arena, or by item of the lanes
+  Bytes peak = kNoPlan;
+};
+
+// Of lifetimes. Which order is best differs from problem to problem: the best of a portfolio, which
+// ends at the lower bound.
 GreedyPlan PlaceByPortfolio(const LifetimeArena& arena);
+
+// Of blocks that a graph orders: the largest first, of equals the longest, each as low as it can.
+// `fixed`: by item, or PlanBlock::kAnywhere. `conflicts`: used where the lists aren't complete.
+GreedyPlan PlaceLargestFirst(const Lanes& lanes, std::span<const Bytes> fixed, Bytes alignment,
+                             const ConflictLists& lists, PlacedConflicts* conflicts);
 
 }  // namespace graphkit

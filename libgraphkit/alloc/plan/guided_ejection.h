@@ -15,7 +15,7 @@
 #include <functional>
 #include <vector>
 
-#include "libgraphkit/alloc/plan/conflict_lists.h"
+#include "libgraphkit/alloc/plan/conflicts.h"
 #include "libgraphkit/model/plan_problem.h"
 #include "libgraphkit/random.h"
 #include "libgraphkit/units.h"

@@ -12,10 +12,16 @@
 #include <cstdint>
 #include <vector>
 
-#include "libgraphkit/alloc/plan/placed_by_offset.h"
 #include "libgraphkit/model/plan_problem.h"
 
 namespace graphkit {
+
+// [lower, upper), in ranks: any numbering of times that keeps the conflicts.
+struct RankLifetime {
+  int32_t lower = 0;
+  int32_t upper = 0;
+  bool operator==(const RankLifetime&) const = default;
+};
 
 struct ArenaBlock {
   uint32_t block = 0;  // in the problem

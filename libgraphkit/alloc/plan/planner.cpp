@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "libgraphkit/alloc/plan/canonical_search.h"
-#include "libgraphkit/alloc/plan/conflict_lists.h"
+#include "libgraphkit/alloc/plan/conflicts.h"
 #include "libgraphkit/alloc/plan/greedy.h"
 #include "libgraphkit/alloc/plan/guided_ejection.h"
 #include "libgraphkit/alloc/plan/lifetime_arena.h"
