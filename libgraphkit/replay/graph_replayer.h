@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/alloc/policies/malloc_views.h"
+#include "libgraphkit/alloc/policies/freed_by_order.h"
 #include "libgraphkit/alloc/policies/policy.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/memory/bound/lower_bound.h"

@@ -9,7 +9,7 @@
 
 #include "libgraphkit/parallel.h"
 #include "libgraphkit/replay/graph_replayer.h"
-#include "libgraphkit/replay/recorded_plan.h"
+#include "libgraphkit/replay/recorded.h"
 
 namespace graphkit {
 

@@ -1,6 +1,15 @@
-// The memory that a pipeline's buffers take, by the rules of those who capture pipelines and as
-// graphkit plans it: for every buffer where it lies, so that what shares memory with what can be
-// read off and checked.
+// The buffers that stand between the graphs of a pipeline, and how long each is needed.
+//
+// Every layer of every chunk is a graph for each of its microbatches, forward and backward. Time is
+// counted in those graphs, in the order of their capture and replay:
+//
+//   order 1 -1, two layers      tick  0   1   2   3
+//                                    F.0 F.1 B.1 B.0
+//   input of layer 0                 |-----------|      its backward reads it (saves_input)
+//   output of layer 1                    |---|          until its backward
+//   gradient of that output                  |-|        inside the backward only
+//   gradient of layer 1's input              |---|      until the next layer's backward has read it
+//   gradient of layer 0's input                  |-...  until the next step is over: it is sent
 #pragma once
 
 #include <array>
@@ -10,12 +19,51 @@
 #include <utility>
 #include <vector>
 
+#include "libgraphkit/interval.h"
 #include "libgraphkit/model/pipeline_layers.h"
 #include "libgraphkit/result.h"
-#include "libgraphkit/schedule/graph_buffers.h"
-#include "libgraphkit/schedule/step_order.h"
+#include "libgraphkit/schedule/schedule.h"
 
 namespace graphkit {
+
+enum class BufferRole : uint8_t { kInput, kOutput, kOutputGrad, kInputGrad };
+inline constexpr size_t kBufferRoles = 4;
+
+struct GraphBuffer {
+  BufferRole role = BufferRole::kInput;
+  uint32_t chunk = 0;
+  uint32_t layer = 0;
+  uint32_t microbatch = 0;
+  uint32_t step = 0;  // that fills it: a place in the order
+  uint32_t freed_by =
+      0;  // the step after which it may be given away; the number of steps: at the end
+  Bytes size = 0;
+  Interval<int64_t> ticks;  // when it is needed
+  bool operator==(const GraphBuffer&) const = default;
+};
+
+// When outputs are let go.
+enum class OutputRule : uint8_t {
+  // After their backward was captured, and gradients of inputs after the next layer's backward, for
+  // a chunk's first layer after the next step that is a backward: Transformer Engine's weak
+  // references.
+  kAfterBackward,
+  // As soon as they are sent, which is when the next step is over, unless their backward reads them
+  // (saves_output); inputs as soon as the forward is over, unless saves_input: Paddle's release
+  // after send with its protected tensors.
+  kAfterSend,
+};
+
+// By step, layer and role. Fails when the layers are of another number of chunks than the order.
+Result<std::vector<GraphBuffer>> FindBuffers(const StepOrder& order, const PipelineLayers& layers,
+                                             OutputRule rule);
+
+// How many chunks' activations are held after each step: forwards whose backward hasn't run.
+std::vector<uint32_t> ActivationsHeld(const StepOrder& order);
+
+// The memory that a pipeline's buffers take, by the rules of those who capture pipelines and as
+// graphkit plans it: for every buffer where it lies, so that what shares memory with what can be
+// read off and checked.
 
 enum class PipelineRule : uint8_t {
   kSeparate,  // every graph has its own

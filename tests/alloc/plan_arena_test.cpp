@@ -1,4 +1,4 @@
-#include "libgraphkit/alloc/live/plan_arena.h"
+#include "libgraphkit/alloc/live/live_pool.h"
 
 #include <doctest/doctest.h>
 
@@ -28,7 +28,7 @@ std::function<bool(BlockId)> Note(std::vector<BlockId>* asked) {
   };
 }
 
-// The drawing of plan_arena.h.
+// The drawing of live_pool.h.
 TEST_CASE("a block is put where two lay if both may be followed") {
   const BlockId a(0u), b(1u), c(2u);
   for (const BlockId kept : {a, b}) {

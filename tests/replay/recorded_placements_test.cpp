@@ -1,4 +1,4 @@
-#include "libgraphkit/replay/recorded_placements.h"
+#include "libgraphkit/replay/recorded.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "libgraphkit/replay/recorded_plan.h"
+#include "libgraphkit/replay/recorded.h"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "libgraphkit/alloc/estimate/captured_sizes.h"
-#include "libgraphkit/alloc/estimate/size_choices.h"
 #include "libgraphkit/alloc/models/alloc_conf.h"
 #include "libgraphkit/alloc/models/caching_allocator.h"
 #include "libgraphkit/analysis/launches/launches.h"

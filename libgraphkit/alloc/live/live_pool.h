@@ -1,3 +1,49 @@
+// Memory in which blocks lie where a plan says. No plan is trusted: a block goes to its place only
+// if all who lay there may be followed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "libgraphkit/alloc/chunks/chain_waits.h"
+#include "libgraphkit/alloc/chunks/indexed_map.h"
+#include "libgraphkit/alloc/chunks/occupants.h"
+#include "libgraphkit/alloc/live/live_order.h"
+#include "libgraphkit/alloc/models/driver_memory.h"
+#include "libgraphkit/ids.h"
+#include "libgraphkit/interval.h"
+#include "libgraphkit/model/caching_config.h"
+#include "libgraphkit/units.h"
+
+namespace graphkit {
+
+class PlanArena {
+ public:
+  PlanArena(Address address, Bytes size) : address_(address), size_(size) {}
+
+  // Puts the block at the offset. False, and nothing changes: it doesn't fit in, or one who lay
+  // there last may not be followed (`may_follow(last)`).
+  template <typename MayFollow>
+  bool Take(Bytes offset, Bytes size, BlockId block, const MayFollow& may_follow) {
+    if (offset > size_ || size > size_ - offset) return false;
+    const auto visit = [&](BlockId last, Bytes, Bytes) { return may_follow(last); };
+    if (!occupants_.Visit(offset, offset + size, visit)) return false;
+    occupants_.Put(block, offset, offset + size);
+    return true;
+  }
+
+  Address address() const { return address_; }
+  Bytes size() const { return size_; }
+
+ private:
+  Address address_;
+  Bytes size_;
+  Occupants occupants_;
+};
+
 // The memory that captures share, served while they go on: a private pool of graphs that are
 // launched one after the other.
 //
@@ -13,24 +59,7 @@
 // rules of the caching allocator: first of what their stream had last, or what is left of an
 // earlier capture, then of what other streams hand on. Otherwise a stream's small blocks lie in the
 // holes of another one's large ones, which doesn't get them back before it waits. Or they lie where
-// a plan says (plan_arena.h). Not for several threads.
-#pragma once
-
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <span>
-#include <vector>
-
-#include "libgraphkit/alloc/chunks/chain_waits.h"
-#include "libgraphkit/alloc/chunks/indexed_map.h"
-#include "libgraphkit/alloc/live/live_order.h"
-#include "libgraphkit/alloc/live/plan_arena.h"
-#include "libgraphkit/alloc/models/driver_memory.h"
-#include "libgraphkit/interval.h"
-#include "libgraphkit/model/caching_config.h"
-
-namespace graphkit {
+// a plan says. Not for several threads.
 
 // Who asks: a stream of a capture, and where it stands. No point: nothing is known of it.
 struct LiveAsker {

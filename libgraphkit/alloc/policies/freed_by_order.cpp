@@ -3,7 +3,53 @@
 #include <algorithm>
 #include <utility>
 
+#include "libgraphkit/alloc/chunks/indexed_map.h"
+#include "libgraphkit/analysis/memory/bound/lanes.h"
+
 namespace graphkit {
+namespace {
+
+bool Plain(const BlockOrder& order, GraphId graph, BlockId block) {
+  const BlockLife& life = order.lives()[block];
+  if (life.root != graph || life.alloc.graph != graph) return false;
+  if (!order.lives().EarlyNodes(block, order.rule()).empty()) return false;
+  const std::span<const NodeId> markers = order.lives().Markers(block, order.rule());
+  return std::ranges::all_of(markers, [&](NodeId marker) {
+    const uint32_t chain = order.order().PlaceOf(marker).chain;
+    return chain != OrderPoint::kNoChain && order.order().ChainGraph(chain) == graph;
+  });
+}
+
+}  // namespace
+
+MallocViews::MallocViews(const BlockOrder& order, const GraphSlice& slice,
+                         std::span<const BlockId> blocks, bool any_stream)
+    : order_(order), slice_(slice), views_(slice.blocks.size()) {
+  FindStreams(blocks);
+  if (any_stream && count_ > IndexedMap::kMaxViews) FindLanes(blocks);
+}
+
+void MallocViews::FindStreams(std::span<const BlockId> blocks) {
+  constexpr uint32_t kNone = 0xffffffffu;
+  std::vector<uint32_t> of_stream(slice_.streams.size(), kNone);
+  for (const BlockId block : blocks) {
+    uint32_t& view = of_stream[slice_.streams.NumberOf(order_.trace()[block].stream.index())];
+    if (view == kNone) view = count_++;
+    views_[Number(block)] = view;
+  }
+}
+
+void MallocViews::FindLanes(std::span<const BlockId> blocks) {
+  const Lanes lanes(order_, blocks);
+  count_ = static_cast<uint32_t>(lanes.lanes());
+  complete_ = lanes.left_out() == 0;
+  points_.resize(views_.size());
+  for (uint32_t item = 0; item < lanes.size(); ++item) {
+    const size_t number = Number(lanes.block(item));
+    views_[number] = lanes.lane(item);
+    points_[number] = lanes.Alloc(item);
+  }
+}
 
 FreedByOrder::FreedByOrder(const BlockOrder& order, const MallocViews& views, bool shared)
     : order_(order),
@@ -58,21 +104,6 @@ bool FreedByOrder::Found(const Freed& freed, uint32_t number, OrderedView* view)
   view->again.push_back(number);
   return false;
 }
-
-namespace {
-
-bool Plain(const BlockOrder& order, GraphId graph, BlockId block) {
-  const BlockLife& life = order.lives()[block];
-  if (life.root != graph || life.alloc.graph != graph) return false;
-  if (!order.lives().EarlyNodes(block, order.rule()).empty()) return false;
-  const std::span<const NodeId> markers = order.lives().Markers(block, order.rule());
-  return std::ranges::all_of(markers, [&](NodeId marker) {
-    const uint32_t chain = order.order().PlaceOf(marker).chain;
-    return chain != OrderPoint::kNoChain && order.order().ChainGraph(chain) == graph;
-  });
-}
-
-}  // namespace
 
 bool PlainBlocks(const BlockOrder& order, const GraphSlice& slice,
                  std::span<const BlockId> blocks) {

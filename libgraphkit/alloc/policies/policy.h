@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "libgraphkit/alloc/policies/malloc_views.h"
+#include "libgraphkit/alloc/policies/freed_by_order.h"
 #include "libgraphkit/analysis/memory/block_order.h"
 #include "libgraphkit/analysis/order/frontier.h"
 #include "libgraphkit/analysis/order/topology.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "libgraphkit/io/files/plan_files.h"
-#include "libgraphkit/replay/recorded_plan.h"
+#include "libgraphkit/replay/recorded.h"
 #include "libgraphkit/replay/user_allocator.h"
 #include "tools/graphkit/cli/options.h"
 

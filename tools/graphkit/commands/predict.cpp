@@ -5,7 +5,7 @@
 
 #include "libgraphkit/alloc/recorded/recorded_replay.h"
 #include "libgraphkit/render/replay/replay.h"
-#include "libgraphkit/replay/recorded_placements.h"
+#include "libgraphkit/replay/recorded.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/talk.h"
