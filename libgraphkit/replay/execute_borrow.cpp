@@ -113,12 +113,10 @@ class LenderFinder {
         lenders->stretches.push_back(of.places()[i + 1] - of.places()[i]);
       }
     }
-    AddCanaries(
-        root,
-        [&](uint32_t arena, Bytes begin, Bytes end) {
-          return cuts.at(arena).Of(begin, end, first.at(arena));
-        },
-        lenders);
+    const auto canaries = [&](uint32_t arena, Bytes begin, Bytes end) {
+      return cuts.at(arena).Of(begin, end, first.at(arena));
+    };
+    AddCanaries(root, canaries, lenders);
     LeaveGapsOut(lenders);
   }
 
@@ -286,8 +284,8 @@ class LentJob {
     std::vector<uint32_t> made;
     for (uint32_t i = 0; i < own.nodes.size(); ++i) {
       for (Borrower& borrower : borrowers) {
-        if (borrower.first() == i) borrower.writes = Lend(borrower.lent);
-        if (borrower.end() == i) borrower.looks = LookAt(borrower.lent);
+        if (borrower.first() == i) borrower.writes = Borrow(borrower.lent, true);
+        if (borrower.end() == i) borrower.looks = Borrow(borrower.lent, false);
       }
       made.push_back(AddRecorded(program, own, i));
     }
@@ -330,15 +328,10 @@ class LentJob {
     return found;
   }
 
-  uint32_t Lend(const std::vector<uint32_t>& lent) {
+  // A node that writes lent ranges, or looks at them.
+  uint32_t Borrow(const std::vector<uint32_t>& lent, bool writes) {
     const uint32_t node = AddNode({});
-    for (const uint32_t range : lent) AddTouch(range, false, true);
-    return node;
-  }
-
-  uint32_t LookAt(const std::vector<uint32_t>& lent) {
-    const uint32_t node = AddNode({});
-    for (const uint32_t range : lent) AddTouch(range, true, false);
+    for (const uint32_t range : lent) AddTouch(range, !writes, writes);
     return node;
   }
 
@@ -392,11 +385,10 @@ class LentJob {
       if (lent_[lenders_.lent[i]].node) continue;
       lent.push_back(static_cast<uint32_t>(lenders_.blocks.size()) + i);
     }
-    const uint32_t writes = Lend(lent);
+    const uint32_t writes = Borrow(lent, true);
     AddEdge(last_, writes);
-    last_ = AddNode({});
+    last_ = Borrow(lent, false);
     AddEdge(writes, last_);
-    for (const uint32_t range : lent) AddTouch(range, true, false);
     for (uint32_t i = 0; i < lenders_.blocks.size(); ++i) {
       const BlockId block = lenders_.blocks[i];
       const bool stays = needs_.leaves[block.index()] || !facts_.lives()[block].root;
@@ -484,38 +476,6 @@ BorrowExecution ExecuteBorrow(const Facts& facts, const PlannedMemory& plan, Mar
     if (execution.failed.empty()) execution.failed = outcome.failed;
   }
   return execution;
-}
-
-BorrowExecution ExecuteBorrow(const Facts& facts, std::span<const PoolBorrow> pools,
-                              MarkerRule rule, const Executor& executor) {
-  PlannedMemory plan{.of_trace = true};
-  plan.borrow.emplace();
-  std::vector<Address> bases;
-  const std::vector<bool> backs = BacksSegment(facts.trace);
-  for (const PoolBorrow& pool : pools) {
-    const auto arena = static_cast<uint32_t>(plan.arenas.size());
-    plan.arenas.push_back({.pool = pool.pool});
-    std::vector<BlockId> blocks;
-    for (size_t i = 0; i < facts.trace.blocks.size(); ++i) {
-      const Block& block = facts.trace.blocks[i];
-      if (backs[i] || block.pool != pool.pool || block.address == 0 || block.size == 0) continue;
-      if (facts.lives().blocks[i].root) blocks.emplace_back(i);
-    }
-    for (const BarredBlock& barred : pool.barred) {
-      if (barred.why == BorrowBar::kEager) blocks.push_back(barred.block);
-    }
-    Address base = pool.free.empty() ? kNever : pool.free.front().begin;
-    for (const BlockId block : blocks) base = std::min(base, facts.trace[block].address);
-    for (const BlockId block : blocks) {
-      plan.placements.push_back(
-          {block.value, arena, facts.trace[block].address - base, RoundedSize(facts.trace[block])});
-    }
-    for (const Interval<Address>& free : pool.free) {
-      plan.borrow->push_back({arena, free.begin - base, free.size()});
-    }
-    bases.push_back(base);
-  }
-  return ExecuteBorrow(facts, plan, rule, executor, bases);
 }
 
 }  // namespace graphkit

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/analysis/launches/borrow.h"
+#include "libgraphkit/model/planned_memory.h"
 #include "libgraphkit/replay/execute.h"
 
 namespace graphkit {
@@ -52,9 +52,5 @@ struct BorrowExecution {
 // `bases`: what is added to offsets to tell them, by arena; none: nothing.
 BorrowExecution ExecuteBorrow(const Facts& facts, const PlannedMemory& plan, MarkerRule rule,
                               const Executor& executor, std::span<const Address> bases = {});
-
-// The same of what pools lend as they were recorded.
-BorrowExecution ExecuteBorrow(const Facts& facts, std::span<const PoolBorrow> pools,
-                              MarkerRule rule, const Executor& executor);
 
 }  // namespace graphkit

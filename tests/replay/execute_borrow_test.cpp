@@ -10,6 +10,7 @@
 #include "libgraphkit/alloc/plan/plan_borrow.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/random.h"
+#include "libgraphkit/replay/recorded.h"
 #include "tests/analysis/random_trace.h"
 #include "tests/build_trace.h"
 
@@ -119,7 +120,7 @@ TEST_CASE("what pools lend as recorded, and more") {
   const Facts facts(trace);
   std::vector<PoolBorrow> pools = FindBorrow(facts, kRule);
   const auto execute = [&] {
-    return ExecuteBorrow(facts, pools, kRule, {{.orders = 1, .threads = 1}});
+    return ExecuteRecordedBorrow(facts, pools, kRule, {{.orders = 1, .threads = 1}});
   };
   const BorrowExecution clean = execute();
   CHECK(clean.ranges == std::vector<LentRange>{{pool, base + kLentUnit, kLentUnit},

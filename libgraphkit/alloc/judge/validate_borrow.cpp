@@ -8,13 +8,11 @@
 namespace graphkit {
 namespace {
 
-bool Meet(Address a, Bytes a_size, Address b, Bytes b_size) {
-  return a < b + b_size && b < a + a_size;
-}
-
-// Of a block that lies at `begin`, the bytes that lie in a range.
+// Of a block that lies at `begin`, the bytes that lie in a range; empty: none does.
 Interval<Bytes> PartOf(Address begin, Bytes size, Address range, Bytes range_size) {
-  return {std::max(begin, range) - begin, std::min(begin + size, range + range_size) - begin};
+  const Address from = std::max(begin, range);
+  const Address to = std::min(begin + size, range + range_size);
+  return from < to ? Interval<Bytes>{from - begin, to - begin} : Interval<Bytes>{};
 }
 
 // An access by address, of a node or of work outside of graphs.
@@ -35,6 +33,10 @@ struct PieceUse {
   bool known = false;               // its length
   std::optional<Access> gaps = {};  // it has rows, with bytes between them that it leaves alone
 };
+
+bool OfOwnGraph(const Facts& facts, BlockId block, NodeId node) {
+  return facts.roots()[facts.trace[node].graph.index()] == facts.lives()[block].root;
+}
 
 class Judge {
  public:
@@ -92,11 +94,8 @@ class Judge {
   // True if every launch writes all of those bytes.
   bool WrittenAnew(BlockId block, Interval<Bytes> bytes) const {
     return std::ranges::all_of(Pieces(block, bytes), [&](const Interval<Bytes>& piece) {
-      const std::vector<PieceUse> uses = UsesOf(block, piece);
-      return std::ranges::any_of(uses, [&](const PieceUse& use) {
-        return use.root == facts_.lives()[block].root && Writes(block, use) && !use.gaps &&
-               BodiesOf(use.node).empty();
-      });
+      return std::ranges::any_of(UsesOf(block, piece),
+                                 [&](const PieceUse& use) { return WritesAlways(block, use); });
     });
   }
 
@@ -198,8 +197,7 @@ class Judge {
       }
     }
     const auto begins = [&](const PieceUse& use) {
-      return use.root == life.root && Writes(block, use) && !use.gaps &&
-             BodiesOf(use.node).empty() && ComesFirst(block, use.node);
+      return WritesAlways(block, use) && ComesFirst(block, use.node);
     };
     if (life.escaped && TouchedByOwn(block) && std::ranges::none_of(uses, begins)) return true;
     const Address at = trace_[block].address;
@@ -247,15 +245,14 @@ class Judge {
 
   bool TouchedByOwn(BlockId block) const {
     return std::ranges::any_of(facts_.lives().Touches(block), [&](const Touch& touch) {
-      return facts_.roots()[trace_[touch.node].graph.index()] == facts_.lives()[block].root;
+      return OfOwnGraph(facts_, block, touch.node);
     });
   }
   // No other node of the graph touches the block before.
   bool ComesFirst(BlockId block, NodeId node) const {
-    if (facts_.roots()[trace_[node].graph.index()] != facts_.lives()[block].root) return false;
+    if (!OfOwnGraph(facts_, block, node)) return false;
     return std::ranges::none_of(facts_.lives().Touches(block), [&](const Touch& touch) {
-      return facts_.roots()[trace_[touch.node].graph.index()] == facts_.lives()[block].root &&
-             facts_.order().Before(touch.node, node);
+      return OfOwnGraph(facts_, block, touch.node) && facts_.order().Before(touch.node, node);
     });
   }
   // A node that may both read and write writes first, where nothing can be there.
@@ -268,6 +265,12 @@ class Judge {
     const ChangedNode* changed = FindChanged(trace_, use.node);
     if (changed != nullptr && changed->varies) return false;
     return (use.mode == AccessMode::kWrite && use.known) || ComesFirst(block, use.node);
+  }
+
+  // All of the piece, in every launch of its graph.
+  bool WritesAlways(BlockId block, const PieceUse& use) const {
+    return use.root == facts_.lives()[block].root && Writes(block, use) && !use.gaps &&
+           BodiesOf(use.node).empty();
   }
 
   // Bodies of conditionals that a node is in.
@@ -304,17 +307,9 @@ std::vector<std::pair<Seq, Seq>> LaunchesOf(const Facts& facts, std::span<const 
   for (size_t pool = 0; pool < pools.size(); ++pool) {
     for (const GraphId graph : pools[pool].graphs) of_graph[graph.index()].push_back(pool);
   }
-  std::vector<GraphId> runs(facts.trace.execs.size());
-  for (size_t i = 0; i < runs.size(); ++i) runs[i] = facts.trace.execs[i].graph;
-  auto update = facts.trace.exec_updates.begin();
-  for (const Launch& launch : facts.trace.launches) {
-    for (; update != facts.trace.exec_updates.end() && update->seq < launch.seq; ++update) {
-      if (update->result == 0 && update->exec.index() < runs.size()) {
-        runs[update->exec.index()] = update->graph;
-      }
-    }
-    if (launch.exec.index() >= runs.size()) continue;
-    const GraphId graph = runs[launch.exec.index()];
+  for (size_t i = 0; i < facts.trace.launches.size(); ++i) {
+    const Launch& launch = facts.trace.launches[i];
+    const GraphId graph = facts.ran()[i];
     if (!graph.valid()) continue;
     for (const size_t pool : of_graph[facts.roots()[graph.index()].index()]) {
       found[pool].first = std::min(found[pool].first, launch.seq);
@@ -322,14 +317,6 @@ std::vector<std::pair<Seq, Seq>> LaunchesOf(const Facts& facts, std::span<const 
     }
   }
   return found;
-}
-
-// True if some of a block is needed between launches, whatever the address.
-bool NeededBetween(const Facts& facts, const Judge& judge, BlockId id, Interval<Bytes> bytes,
-                   std::pair<Seq, Seq> launches) {
-  const Block& block = facts.trace[id];
-  if (facts.lives()[id].root) return judge.Found(id, bytes) || judge.Leaves(id, bytes);
-  return block.allocated < launches.second && block.free_completed > launches.first;
 }
 
 // Each range lies in a segment, behind the one before it, and nothing strays into it.
@@ -350,15 +337,17 @@ void CheckRanges(const Judge& judge, const PoolBorrow& pool, std::span<const Seg
   }
 }
 
-// No part of the block that lies in a range is needed.
-template <typename Needed>
-void CheckBlock(const Trace& trace, const PoolBorrow& pool, BlockId id, const Needed& needed,
-                std::vector<WrongBorrow>* wrong) {
-  const Block& block = trace[id];
+// No part of the block that lies in a range is needed between launches.
+void CheckBlock(const Facts& facts, const Judge& judge, const PoolBorrow& pool, BlockId id,
+                std::pair<Seq, Seq> launches, std::vector<WrongBorrow>* wrong) {
+  const Block& block = facts.trace[id];
   // From the first range on that ends behind the block's begin.
   auto range = std::ranges::upper_bound(pool.free, block.address, {}, &Interval<Address>::end);
   for (; range != pool.free.end() && range->begin < block.address + block.size; ++range) {
-    if (!needed(PartOf(block.address, block.size, range->begin, range->size()))) continue;
+    const auto part = PartOf(block.address, block.size, range->begin, range->size());
+    const bool exists = block.allocated < launches.second && block.free_completed > launches.first;
+    const bool of_graph = facts.lives()[id].root.valid();
+    if (of_graph ? !judge.Found(id, part) && !judge.Leaves(id, part) : !exists) continue;
     wrong->push_back({id, range->begin});
     return;
   }
@@ -376,10 +365,6 @@ bool InOneLoop(const Facts& facts, BlockId id, NodeId a, NodeId b) {
     body = holder.graph;
   }
   return false;
-}
-
-bool OfOwnGraph(const Facts& facts, BlockId block, NodeId node) {
-  return facts.roots()[facts.trace[node].graph.index()] == facts.lives()[block].root;
 }
 
 // True if all that a block is used for in its graph is over before `at` starts.
@@ -450,10 +435,7 @@ std::vector<WrongBorrow> ValidateBorrow(const Facts& facts, std::span<const Pool
     CheckRanges(judge, pool, own, launches[i].first, &looked, &wrong);
     looked += blocks[pool.pool.index()].size();
     for (const BlockId id : blocks[pool.pool.index()]) {
-      const auto needed = [&](Interval<Bytes> bytes) {
-        return NeededBetween(facts, judge, id, bytes, launches[i]);
-      };
-      CheckBlock(trace, pool, id, needed, &wrong);
+      CheckBlock(facts, judge, pool, id, launches[i], &wrong);
     }
   }
   if (looks != nullptr) *looks = looked;
@@ -468,10 +450,10 @@ std::vector<WrongBorrow> ValidatePlanBorrow(const Facts& facts, const PlannedMem
   for (const BorrowedRange& range : *plan.borrow) ranges[range.arena].push_back(range);
   for (const Placement& placement : plan.placements) {
     for (const BorrowedRange& range : ranges[placement.arena]) {
-      if (!Meet(range.offset, range.size, placement.offset, placement.size)) continue;
       const BlockId block(placement.block);
       const Interval<Bytes> bytes =
           PartOf(placement.offset, placement.size, range.offset, range.size);
+      if (bytes.empty()) continue;
       if (judge.Found(block, bytes) || judge.Leaves(block, bytes))
         wrong.push_back({block, range.offset});
     }
@@ -491,21 +473,18 @@ std::vector<WrongBorrow> ValidateBorrowAt(const Facts& facts, const PlannedMemor
     if (here.chain == place.chain && here.seq >= place.seq) chain.emplace_back(i);
   }
   for (const BorrowAt& one : ranges) {
-    const auto ours = [&](NodeId node) {
-      return facts.order().PlaceOf(node).seq < place.seq + one.nodes;
-    };
     for (const Placement& placement : plan.placements) {
-      if (placement.arena != one.range.arena ||
-          !Meet(one.range.offset, one.range.size, placement.offset, placement.size)) {
-        continue;
-      }
       const BlockId block(placement.block);
       const Interval<Bytes> bytes =
           PartOf(placement.offset, placement.size, one.range.offset, one.range.size);
+      if (placement.arena != one.range.arena || bytes.empty()) continue;
       const bool of_graph = facts.lives()[block].root == root;
       const bool leaves = judge.Leaves(block, bytes);
       const bool over = (!of_graph || OverBefore(facts, block, at)) && !leaves;
-      const auto later = [&](NodeId n) { return !ours(n) || NotBefore(facts, block, n); };
+      const auto later = [&](NodeId n) {
+        const bool ours = facts.order().PlaceOf(n).seq < place.seq + one.nodes;
+        return !ours || NotBefore(facts, block, n);
+      };
       const bool starts_later = of_graph && std::ranges::all_of(chain, later) &&
                                 (!leaves || judge.WrittenAnew(block, bytes));
       if (judge.Found(block, bytes) || (!over && !starts_later)) {

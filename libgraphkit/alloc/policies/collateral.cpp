@@ -28,7 +28,7 @@ Seq HeldUntil(const Trace& trace, Seq seq) {
 
 }  // namespace
 
-Collateral FindCollateral(const Trace& trace, const CollateralOptions& options) {
+Collateral FindCollateral(const Trace& trace) {
   const std::vector<std::vector<StreamId>> streams = OtherStreams(trace);
   Collateral collateral;
   std::vector<std::pair<Seq, std::pair<bool, Bytes>>> changes;  // ends come before begins
@@ -38,10 +38,7 @@ Collateral FindCollateral(const Trace& trace, const CollateralOptions& options) 
     if (block.pool.index() >= trace.pools.size()) continue;
     const Pool& pool = trace[block.pool];
     if (pool.kind != PoolKind::kAllocator && pool.kind != PoolKind::kPrivate) continue;
-    Seq until = HeldUntil(trace, block.free_requested);
-    if (options.pools_count && pool.kind == PoolKind::kPrivate) {
-      until = std::max(until, pool.destroyed);
-    }
+    const Seq until = HeldUntil(trace, block.free_requested);
     if (until == 0) continue;
     const Bytes size = RoundedSize(block);
     ++collateral.blocks;

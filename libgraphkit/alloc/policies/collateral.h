@@ -9,12 +9,6 @@
 
 namespace graphkit {
 
-struct CollateralOptions {
-  // Until pytorch/pytorch#175374 requests inside a user's MemPool were taken for a capture's: a
-  // block of such a pool that other streams used waited for the pool's end.
-  bool pools_count = false;
-};
-
 struct Collateral {
   uint64_t blocks = 0;
   Bytes bytes = 0;  // of all of them
@@ -22,6 +16,6 @@ struct Collateral {
   bool operator==(const Collateral&) const = default;
 };
 
-Collateral FindCollateral(const Trace& trace, const CollateralOptions& options = {});
+Collateral FindCollateral(const Trace& trace);
 
 }  // namespace graphkit
