@@ -8,6 +8,7 @@
 
 #include "libgraphkit/analysis/launches/collectives.h"
 #include "libgraphkit/analysis/launches/graph_writes.h"
+#include "libgraphkit/analysis/launches/kernel_sites.h"
 #include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/analysis/memory/memory_facts.h"
@@ -60,6 +61,10 @@ class Facts : public MemoryFacts {
   const LaunchOrder& launch_order() const {
     return launch_order_.Get([&] { return LaunchOrder(trace); });
   }
+  // Of never_run.
+  const KernelSites& kernel_sites() const {
+    return kernel_sites_.Get([&] { return FindKernelSites(trace, never_run()); });
+  }
   // Of ran.
   const RankCollectives& collectives() const {
     return collectives_.Get([&] { return SummarizeCollectives(trace, ran()); });
@@ -83,6 +88,7 @@ class Facts : public MemoryFacts {
   Once<std::vector<std::vector<uint32_t>>> launches_;
   Once<Grouped> exec_launches_;
   Once<LaunchOrder> launch_order_;
+  Once<KernelSites> kernel_sites_;
   Once<RankCollectives> collectives_;
   Once<std::vector<std::vector<StaleInput>>> stale_inputs_;
   Once<std::vector<Overwrite>> overwrites_;

@@ -123,6 +123,18 @@ struct NodeLabel {
   bool operator==(const NodeLabel&) const = default;
 };
 
+// A number among the arguments of a kernel: its bits, without a sign. Of arguments that are no
+// address, and of which the layout is known.
+struct Scalar {
+  static constexpr uint16_t kGrid = 0xffff;  // as an argument: the grid's extent `offset`
+
+  Seq seq = 0;            // of the node, the change of parameters, the work or the eager site
+  uint16_t argument = 0;  // which one of the kernel's
+  uint16_t offset = 0;    // bytes into it: of a structure
+  uint64_t bits = 0;
+  bool operator==(const Scalar&) const = default;
+};
+
 // Nodes of a graph, and what they are called in an exec of it: node first+i has the tools id
 // tool_id+i (cuptiGetGraphNodeId: tools id of the graph that holds it there << 32 | number).
 struct ToolIdRun {
@@ -273,6 +285,22 @@ struct EagerCount {
   uint64_t others = 0;     // memsets, host functions, waits for values, …
   Seq seq = 0;
   bool operator==(const EagerCount&) const = default;
+};
+
+// Launches of a kernel outside of captures that a thread made from one place of its program, since
+// the row before this one; and the values that the grids and arguments of all of them had so far
+// (Trace::scalars, each once): of many the first, the least and the greatest.
+struct EagerSite {
+  static constexpr size_t kMostSeen = 8;
+
+  KernelId kernel;
+  StackId stack;
+  ThreadId thread;
+  uint64_t launches = 0;
+  uint64_t first = 0;  // of these launches, and the last: numbers among the thread's launches
+  uint64_t last = 0;
+  Seq seq = 0;
+  bool operator==(const EagerSite&) const = default;
 };
 
 // A CUDA call that returned an error, or that a capture didn't survive.

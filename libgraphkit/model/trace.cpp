@@ -13,30 +13,10 @@ std::string GraphText(const Trace& trace, GraphId graph) {
   return name.empty() ? text : text + " '" + std::string(name) + "'";
 }
 
-// Of rows by seq.
-template <typename Row>
-std::span<const Row> RowsAt(const std::vector<Row>& all, Seq seq) {
-  const auto begin = std::ranges::lower_bound(all, seq, {}, &Row::seq);
-  const auto end = std::ranges::upper_bound(begin, all.end(), seq, {}, &Row::seq);
-  return {begin, end};
-}
-
 constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuvwxyz";
 constexpr size_t kMostEvents = 4096;  // in one row
 
 }  // namespace
-
-std::span<const Collective> CollectivesAt(const Trace& trace, Seq seq) {
-  return RowsAt(trace.collectives, seq);
-}
-
-std::span<const HostEnd> HostEndsAt(const Trace& trace, Seq seq) {
-  return RowsAt(trace.host_ends, seq);
-}
-
-std::span<const NodeLabel> LabelsAt(const Trace& trace, Seq seq) {
-  return RowsAt(trace.node_labels, seq);
-}
 
 std::vector<std::string> IncompleteBecause(const Trace& trace) {
   const Completeness& completeness = trace.completeness;

@@ -1,6 +1,7 @@
 // Names, each stored once.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <span>
@@ -206,6 +207,8 @@ struct Trace {
   std::vector<Collective> collectives;  // by seq
   std::vector<HostEnd> host_ends;       // by seq
   std::vector<NodeLabel> node_labels;   // by seq
+  std::vector<Scalar> scalars;          // by seq
+  std::vector<EagerSite> eager_sites;   // by seq
   std::vector<StackTop> stack_tops;     // by seq
   std::vector<Failure> failures;
 
@@ -237,12 +240,12 @@ struct Trace {
   std::string_view operator[](StringId id) const { return strings[id]; }
 };
 
-// The collective operations of the node or the work at a place of the trace.
-std::span<const Collective> CollectivesAt(const Trace& trace, Seq seq);
-// Accesses to the host's own memory by the node, the change or the work at a place of the trace.
-std::span<const HostEnd> HostEndsAt(const Trace& trace, Seq seq);
-// The labels of the node at a place of the trace.
-std::span<const NodeLabel> LabelsAt(const Trace& trace, Seq seq);
+// The rows of a column by seq at a place of the trace: RowsAt(trace.scalars, node.seq).
+template <typename Row>
+std::span<const Row> RowsAt(const std::vector<Row>& all, Seq seq) {
+  const auto begin = std::ranges::lower_bound(all, seq, {}, &Row::seq);
+  return {begin, std::ranges::upper_bound(begin, all.end(), seq, {}, &Row::seq)};
+}
 
 // Why the trace is incomplete, a reason each, for people; none: it is complete. Beside losses, a
 // capture that is open where the program ends: its graph isn't whole.

@@ -190,6 +190,19 @@ std::vector<NamedFrame> StackNames::Name(std::span<const uint64_t> addresses, si
   return frames;
 }
 
+std::span<const FramePlace> StackNames::OwnFrames(std::span<const FramePlace> frames) {
+  const auto between = [&](const FramePlace& frame) {
+    const Module* module = ModuleAt(frame.address);
+    return module != nullptr && module->between;
+  };
+  while (!frames.empty() && between(frames.front())) frames = frames.subspan(1);
+  for (size_t i = 0; i < frames.size(); ++i) {
+    if (NameOf(frames[i].address, ModuleAt(frames[i].address)).function == "main")
+      return frames.first(i + 1);
+  }
+  return frames;
+}
+
 uint64_t StackNames::TopOf(std::span<const FramePlace> frames) {
   for (const FramePlace& frame : frames) {
     const Module* module = ModuleAt(frame.address);

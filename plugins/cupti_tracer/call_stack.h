@@ -78,6 +78,9 @@ class StackNames {
   std::vector<NamedFrame> Name(std::span<const uint64_t> addresses, size_t depth,
                                std::span<const PythonFrame> python = {});
 
+  // The frames that are the program's, without CUDA's and the tracer's inside, as far as main.
+  std::span<const FramePlace> OwnFrames(std::span<const FramePlace> frames);
+
   // How far the stack reached as the program called CUDA; 0: none of the frames is the program's.
   uint64_t TopOf(std::span<const FramePlace> frames);
 

@@ -22,6 +22,7 @@
 namespace graphkit {
 
 struct KernelInfo;  // kernels.h
+class ThreadSites;  // eager_sites.h
 
 enum class CallKind : uint8_t {
 #define KIND(name, ...) name,
@@ -238,6 +239,7 @@ struct WorkSpace {
   RecordLine line;
   std::vector<uint64_t> dependencies;
   std::vector<Access> found;
+  std::vector<Scalar> scalars;
 };
 
 // Something that a call takes away, as it was when the call began: by the time the call returns,
@@ -292,6 +294,9 @@ struct ThreadState {
   WorkSpace space;                       // the recorder's, while it works for this thread
   HandleMap<const KernelInfo*> kernels;  // by function: launched outside of captures before
   uint64_t unloads = 0;                  // of modules, before these were launched
+  uint64_t anchor = 0;                   // where the callback in flight lies on the stack
+  ThreadSites* sites = nullptr;          // the places of its launches outside of captures
+  uint64_t site_unloads = 0;             // of modules, before these were found
 
   bool measuring = false;      // free memory was read when the call in flight began
   uint64_t takers_before = 0;  // calls until then that take or give back memory

@@ -1,7 +1,8 @@
 #include "plugins/cupti_tracer/kernels.h"
 
 #include <algorithm>
-#include <cstring>
+#include <bit>
+#include <iterator>
 
 #include "libgraphkit/printable.h"
 
@@ -35,13 +36,12 @@ ParamUse UseOf(std::string_view type) {
   return read ? ParamUse::kRead : ParamUse::kAny;
 }
 
-}  // namespace
-
-std::vector<ParamUse> ParamUses(const std::string& mangled) {
+// The types of a mangled C++ function's parameters.
+std::vector<std::string> ParamTypes(const std::string& mangled) {
   std::string text = DemangledName(mangled).value_or("");
   std::string_view list = ParameterList(text);
-  std::vector<ParamUse> uses;
-  if (list.empty() || list == "void") return uses;
+  std::vector<std::string> types;
+  if (list.empty() || list == "void") return types;
   int depth = 0;
   size_t begin = 0;
   for (size_t i = 0; i <= list.size(); ++i) {
@@ -49,10 +49,64 @@ std::vector<ParamUse> ParamUses(const std::string& mangled) {
     if (c == '(' || c == '<' || c == '[' || c == '{') ++depth;
     if (c == ')' || c == '>' || c == ']' || c == '}') --depth;
     if (c != ',' || (depth != 0 && i < list.size())) continue;
-    uses.push_back(UseOf(list.substr(begin, i - begin)));
+    std::string_view type = list.substr(begin, i - begin);
+    while (type.starts_with(' ')) type.remove_prefix(1);
+    types.emplace_back(type);
     begin = i + 1;
   }
+  return types;
+}
+
+struct Arithmetic {
+  std::string_view type;
+  size_t size;
+};
+constexpr Arithmetic kArithmetic[] = {
+    {"bool", 1},          {"char", 1},           {"signed char", 1}, {"unsigned char", 1},
+    {"short", 2},         {"unsigned short", 2}, {"int", 4},         {"unsigned int", 4},
+    {"long", 8},          {"unsigned long", 8},  {"long long", 8},   {"unsigned long long", 8},
+    {"float", 4},         {"double", 8},         {"__half", 2},      {"c10::Half", 2},
+    {"__nv_bfloat16", 2}, {"c10::BFloat16", 2},
+};
+
+// Of a class template of one type, that type: "FillFunctor<float>" is a float if it is as large. An
+// empty class has one byte.
+bool IsScalar(std::string_view type, size_t size) {
+  if (type.ends_with('>') && size > 1) {
+    type = type.substr(type.find('<') + 1);
+    type.remove_suffix(1);
+  }
+  const auto* found = std::ranges::find(kArithmetic, type, &Arithmetic::type);
+  return found != std::end(kArithmetic) && found->size == size;
+}
+
+}  // namespace
+
+std::vector<ParamUse> ParamUses(const std::string& mangled) {
+  std::vector<ParamUse> uses;
+  for (const std::string& type : ParamTypes(mangled)) uses.push_back(UseOf(type));
   return uses;
+}
+
+std::vector<ScalarPlace> ScalarPlaces(const std::string& mangled,
+                                      const std::vector<KernelParam>& params) {
+  constexpr size_t kMost = 16, kMostBytes = 64, kPiece = 4;
+  const std::vector<std::string> types = ParamTypes(mangled);
+  const bool typed = DemangledName(mangled).has_value();
+  std::vector<ScalarPlace> places;
+  if (typed && types.size() != params.size()) return places;
+  for (size_t i = 0; i < params.size(); ++i) {
+    const size_t size = params[i].size;
+    const bool whole =
+        typed ? IsScalar(types[i], size) : std::has_single_bit(size) && size <= kWord;
+    const size_t piece = whole ? size : kPiece;
+    if (!whole && (typed || size > kMostBytes)) continue;
+    for (size_t at = 0; at + piece <= size && places.size() < kMost; at += piece) {
+      places.push_back({static_cast<uint16_t>(i), static_cast<uint16_t>(at),
+                        static_cast<uint8_t>(piece), typed});
+    }
+  }
+  return places;
 }
 
 const KernelInfo* KernelTable::Find(uint64_t function, const char* name) const {
@@ -83,6 +137,7 @@ KernelInfo& KernelTable::Add(uint64_t function, KernelLayout layout, bool& is_ne
   }
   info.indirect =
       std::find(info.uses.begin(), info.uses.end(), ParamUse::kIndirect) != info.uses.end();
+  if (!layout.operands) info.scalars = ScalarPlaces(layout.name, layout.params);
   // (output, inputs, …); its other parameters are no addresses.
   if (layout.name.find("CatArrInputTensorMetadata") != std::string::npos) info.by_row = 1;
   info.has_layout = layout.known;

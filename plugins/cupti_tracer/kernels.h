@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <string>
 #include <string_view>
@@ -57,6 +58,20 @@ struct CollectiveParam {
 };
 static_assert(sizeof(CollectiveParam) != sizeof(Operand));
 
+// Where a number stands in a kernel's arguments.
+struct ScalarPlace {
+  uint16_t argument = 0;
+  uint16_t offset = 0;  // bytes into it
+  uint8_t size = 0;     // 1, 2, 4 or 8
+  bool typed = false;   // by the kernel's signature; else it may be an address, or half of one
+  bool operator==(const ScalarPlace&) const = default;
+};
+// By a C++ signature, arguments of arithmetic types, and those of class templates of one such type
+// that are as large. Where there is none (extern "C", Triton), all, and structures of up to 64
+// bytes in pieces of 4.
+std::vector<ScalarPlace> ScalarPlaces(const std::string& mangled,
+                                      const std::vector<KernelParam>& params);
+
 struct KernelInfo {
   KernelId id;
   std::string name;
@@ -64,6 +79,7 @@ struct KernelInfo {
   bool indirect = false;  // takes an address of addresses
   std::vector<KernelParam> params;
   std::vector<ParamUse> uses;  // as long as params
+  std::vector<ScalarPlace> scalars;
   size_t by_row = ~size_t{0};  // the parameter that begins with an address for each row of blocks
   KernelCode code;
 };
@@ -88,6 +104,21 @@ inline const char* ArgumentOf(const KernelWork& launch, const KernelParam& param
   if (launch.arguments != nullptr) return static_cast<const char*>(launch.arguments[index]);
   const bool packed = launch.packed != nullptr && param.offset + param.size <= launch.packed_bytes;
   return packed ? launch.packed + param.offset : nullptr;
+}
+
+// The bits of a number; false: it isn't given, or looks like an address.
+inline bool ReadScalar(const KernelWork& launch, const KernelInfo& kernel, ScalarPlace place,
+                       uint64_t& bits) {
+  const KernelParam& param = kernel.params[place.argument];
+  const char* bytes = ArgumentOf(launch, param, place.argument);
+  if (bytes == nullptr) return false;
+  bits = 0;
+  std::memcpy(&bits, bytes + place.offset, place.size);
+  const size_t word = place.offset / kWord * kWord;
+  if (place.typed || word + kWord > param.size) return true;
+  uint64_t whole;
+  std::memcpy(&whole, bytes + word, kWord);
+  return whole >> 32 == 0 || whole >> 48 != 0;
 }
 
 // The parameters of a mangled C++ function; empty when the name is not one.

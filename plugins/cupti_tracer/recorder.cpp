@@ -10,6 +10,7 @@ void Recorder::SwapSpace(ThreadState& thread) {
   records_.SwapLine(thread.space.line);
   std::swap(draft_.dependencies, thread.space.dependencies);
   std::swap(work_.accesses, thread.space.found);
+  std::swap(work_.scalars, thread.space.scalars);
 }
 
 void Recorder::Exit(ThreadState& thread, const Call& call) {

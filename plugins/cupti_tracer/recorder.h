@@ -22,6 +22,7 @@
 #include "plugins/cupti_tracer/communicators.h"
 #include "plugins/cupti_tracer/copies.h"
 #include "plugins/cupti_tracer/eager_counts.h"
+#include "plugins/cupti_tracer/eager_sites.h"
 #include "plugins/cupti_tracer/eager_watch.h"
 #include "plugins/cupti_tracer/execs.h"
 #include "plugins/cupti_tracer/graphs.h"
@@ -86,6 +87,14 @@ class Recorder {
   void WriteCounts(uint64_t time, bool always = false) {
     eager_counts_.Write(records_, time, always);
   }
+
+  // The same, by kernel and place.
+  EagerSites& eager_sites() { return eager_sites_; }
+  ThreadSites& SitesOf(ThreadState& thread) {
+    if (thread.sites == nullptr) thread.sites = &eager_sites_.AddThread(threads_.IdOf(thread));
+    return *thread.sites;
+  }
+  void WriteSites(uint64_t time) { eager_sites_.Write(records_, time); }
 
   // The parts that record other sources than driver calls.
   Memory& memory() { return memory_; }
@@ -153,6 +162,7 @@ class Recorder {
   Threads threads_{records_};
   StackTable stacks_{records_};
   EagerCounts eager_counts_;
+  EagerSites eager_sites_;
   Streams streams_{records_};
   Memory memory_{records_, streams_, watch_};
   Graphs graphs_{records_};

@@ -14,6 +14,7 @@ void Describe(const Work& work, Records& records, Record& r) {
   if constexpr (requires { r.row.event; }) r.row.event = work.event;
   if constexpr (requires { r.row.block; }) r.row.block = work.block;
   if constexpr (requires { r.collectives; }) r.collectives = records.Add(work.collectives);
+  if constexpr (requires { r.scalars; }) r.scalars = records.Add(work.scalars);
   if constexpr (requires { r.host_ends; }) r.host_ends = records.Add(work.host_ends);
 }
 

@@ -167,6 +167,7 @@ void Tracer::Finish() {
   on_ = false;
   if (ThreadState* thread = CurrentThread()) recorder_->memory().Settle(*thread);
   if (file_->begun() && !eager_) recorder_->WriteCounts(Now(), true);
+  if (file_->begun()) recorder_->WriteSites(Now());
   if (!file_->begun()) Tell(kNothingToRecord);
   file_->Finish(recorder_->counts());
   SayErrors();
@@ -195,6 +196,7 @@ void Tracer::AfterForkInChild() {
     file_->Forked();
     recorder_ = std::make_unique<Recorder>(*file_, eager_);
     process_known_ = launched_ = false;
+    sites_written_ = 0;
   }
   if (ThreadState* thread = this_thread) {
     *thread = ThreadState();
@@ -217,6 +219,7 @@ void Tracer::OnCallback(uint32_t domain, uint32_t id, const void* data) noexcept
   ThreadState* thread = CurrentThread();
   if (thread == nullptr || thread->inside) return;
   thread->inside = true;
+  thread->anchor = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
   try {
     if (domain == cupti::kDriverDomain) {
       const DriverCall* row = FindDriverCall(id);
@@ -354,6 +357,7 @@ void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
   if (measured) call.measured = &thread.free_memory;
   if (row.decode != nullptr) row.decode({data.params, &row, result == 0}, call);
   if (silent && !eager_) CountWork(thread, call);
+  if (silent && depth_ != 0 && call.kernel.function != 0) CountSite(thread, call);
   if (silent && (!work || !MayMatter(thread, call))) return;
   call.time = Now();
   if (result != 0) {
@@ -418,6 +422,11 @@ void Tracer::WriteCountsBefore(const ThreadState& thread, const Call& call) {
   if (first_launch || call.kind == CallKind::kBeginCapture || call.kind == CallKind::kEndCapture ||
       call.kind == CallKind::kStreamDestroy) {
     recorder_->WriteCounts(call.time);
+  }
+  constexpr uint32_t kMostWritten = 64;  // later captures find the places of the last record
+  if (call.kind == CallKind::kBeginCapture && call.result == 0 && sites_written_ < kMostWritten) {
+    ++sites_written_;
+    recorder_->WriteSites(call.time);
   }
   if (call.kind == CallKind::kStreamDestroy) recorder_->eager_counts().Forget(call.stream);
 }

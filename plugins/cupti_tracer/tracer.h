@@ -86,6 +86,8 @@ class Tracer {
   void OnDriverExit(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data);
   bool RecordRelaunch(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data);
   void CountWork(ThreadState& thread, Call& call);
+  void CountSite(ThreadState& thread, const Call& call);
+  void LearnSite(ThreadState& thread, const Call& call, std::span<const PythonFrame> python);
   void WriteCountsBefore(const ThreadState& thread, const Call& call);
   void OnRuntime(ThreadState& thread, const cupti::CallbackData& data);
   void OnExecNode(ThreadState& thread, const cupti::GraphData& data);
@@ -128,7 +130,8 @@ class Tracer {
   alignas(kCacheLine) PatientMutex mutex_;
   std::vector<std::pair<uint64_t, int32_t>> devices_;  // by context
   bool process_known_ = false;
-  bool launched_ = false;  // a graph
+  bool launched_ = false;       // a graph
+  uint32_t sites_written_ = 0;  // times
   bool said_ = false;
   // Calls that take or give back memory, where execs are measured: in flight, and ever begun.
   std::atomic<uint64_t> takers_now_{0};

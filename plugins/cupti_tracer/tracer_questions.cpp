@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "libgraphkit/model/graph.h"
@@ -111,6 +112,46 @@ StackId Tracer::StackOf(int depth, Lock& lock) {
   lock.lock();
   if (!on_.load(std::memory_order_relaxed)) return {};
   return recorder_->stacks().Add(taken.key(), frames);
+}
+
+// A launch outside of captures, of which its place and its numbers are kept.
+void Tracer::CountSite(ThreadState& thread, const Call& call) {
+  std::array<PythonFrame, EagerSites::kPythonFrames> frames;
+  const std::span<const PythonFrame> python(frames.data(), python_.Take(frames));
+  const bool current = thread.site_unloads == unloads_.load(std::memory_order_relaxed);
+  const bool on_stack = thread.anchor - thread.stack_begin < thread.stack_end - thread.stack_begin;
+  if (current && on_stack && thread.sites != nullptr &&
+      thread.sites->Count(call.kernel, thread.anchor, thread.stack_end, python)) {
+    return;
+  }
+  if (IsOnStack(thread, thread.anchor)) LearnSite(thread, call, python);
+}
+
+// The lock is let go of while the stack is taken and named.
+void Tracer::LearnSite(ThreadState& thread, const Call& call, std::span<const PythonFrame> python) {
+  FramePlace places[kFramesAbove + kMostFrames];
+  const std::span<const FramePlace> frames(places, TakeFrames(places));
+  std::unique_lock lock(mutex_);
+  if (!on_.load(std::memory_order_relaxed)) return;
+  if (!process_known_) LearnProcess(lock);
+  if (NeedsKernel(thread, call)) LearnKernel(call, lock);
+  const StackId stack = StackOf(depth_, lock);
+  lock.unlock();
+  std::span<const FramePlace> own;
+  {
+    std::lock_guard naming(names_mutex_);
+    own = names_.OwnFrames(frames);
+  }
+  lock.lock();
+  if (!on_.load(std::memory_order_relaxed)) return;
+  const KernelInfo* kernel =
+      recorder_->work_reader().FindKernel(call.kernel.function, call.kernel.name);
+  ThreadSites& sites = recorder_->SitesOf(thread);
+  if (thread.site_unloads != unloads_.load(std::memory_order_relaxed)) sites.ForgetFunctions();
+  thread.site_unloads = unloads_.load(std::memory_order_relaxed);
+  if (kernel != nullptr && stack)
+    recorder_->eager_sites().Add(sites, call.kernel, *kernel, stack, thread.anchor, own, python);
+  SayErrors();
 }
 
 void Tracer::LearnKernel(const Call& call, Lock& lock) {

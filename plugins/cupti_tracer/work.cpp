@@ -23,6 +23,7 @@ void Work::Clear(NodeKind of) {
   accesses.clear();
   collectives.clear();
   host_ends.clear();
+  scalars.clear();
   kind = of;
   kernel = {};
   shape = {};
@@ -71,6 +72,11 @@ void WorkReader::ReadKernel(const KernelWork& launch, Work& work) {
     const bool leads_on =
         bytes != nullptr && ScanParam(bytes, ParamOf(*kernel, launch, i), kernel->uses[i], work);
     if (leads_on) work.complete = false;
+  }
+  for (const ScalarPlace& place : kernel->scalars) {
+    uint64_t bits;
+    if (!ReadScalar(launch, *kernel, place, bits)) continue;
+    work.scalars.push_back({.argument = place.argument, .offset = place.offset, .bits = bits});
   }
   if (kernel->has_layout && read) work.fingerprint = all.value();
 }
@@ -167,6 +173,8 @@ bool WorkReader::ReadRecord(uint64_t place, Work& work) const {
     work.accesses.assign(accesses.begin(), accesses.end());
     const std::span<const HostEnd> host = values.Of(r.host_ends, &Trace::host_ends);
     work.host_ends.assign(host.begin(), host.end());
+    const std::span<const Scalar> scalars = values.Of(r.scalars, &Trace::scalars);
+    work.scalars.assign(scalars.begin(), scalars.end());
   };
   std::string_view type;
   if (!fields.TakeNext("type", type)) return false;

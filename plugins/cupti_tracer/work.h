@@ -26,6 +26,7 @@ struct Work {
   std::vector<Access> accesses;
   std::vector<Collective> collectives;
   std::vector<HostEnd> host_ends;
+  std::vector<Scalar> scalars;
 
   bool copies_stack() const;
   void Clear(NodeKind of);

@@ -19,7 +19,8 @@ FindFunction FindBlockLeaks, FindExecLeaks, FindGraphLeaks, FindGraphAllocationL
     FindSharedWorkspaces, FindCollectionsInCaptures, FindRepeatedTinyAllocations, FindSlowCaptures,
     FindPageableHostCopies, FindStaleHostMemory, FindDuplicateExecs, FindFailedExecUpdates,
     FindUpdatesWithoutEffect, FindRecaptureMismatches, FindEscapedWork, FindEagerUsesOfGraphMemory,
-    FindPoolClobberedWorkspaces, FindLaunchedOnce;
+    FindPoolClobberedWorkspaces, FindLaunchedOnce, FindFrozenArguments, FindFrozenGrids,
+    FindCapturesUnlikeWarmups, FindStateNotReset;
 std::vector<Finding> FindUnprovedReuse(const Facts& torch, const Facts& completion);
 
 namespace {
@@ -248,6 +249,18 @@ struct Table {
      .find = FindPoolClobberedWorkspaces},
     {.id = "launched-once", .severity = kWarning, .harm = kStyle,
      .what = "graphs alike that are instantiated for each launch", .find = FindLaunchedOnce},
+    {.id = "frozen-argument", .severity = kWarning, .harm = kResults, .grades = true,
+     .what = "arguments that changed from step to step and that a graph passes once and for all",
+     .find = FindFrozenArguments},
+    {.id = "frozen-grid", .severity = kWarning, .harm = kResults, .grades = true,
+     .what = "grids that changed from step to step and that a graph launches once and for all",
+     .find = FindFrozenGrids},
+    {.id = "capture-differs-from-warmup", .severity = kWarning, .harm = kResults,
+     .what = "kernels that each warm-up launched and the capture didn't, or the reverse",
+     .find = FindCapturesUnlikeWarmups},
+    {.id = "state-not-reset", .severity = kWarning, .harm = kResults, .grades = true,
+     .what = "memory that was set before the first launch only, and that each launch changes",
+     .find = FindStateNotReset},
   };
 };
 // clang-format on

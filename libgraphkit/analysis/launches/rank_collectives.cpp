@@ -111,7 +111,7 @@ class Summary {
   }
 
   void Add(Seq seq, StackId stack, NodeId node, const std::string& body, RankProgram* program) {
-    for (Collective collective : CollectivesAt(trace_, seq)) {
+    for (Collective collective : RowsAt(trace_.collectives, seq)) {
       collective.seq = 0;
       program->operations.push_back({collective, node, PlaceOf(stack), body});
     }

@@ -97,7 +97,7 @@ std::string FillIn(std::string_view sentence, std::initializer_list<std::string>
 }
 
 std::string CollectivesText(const Trace& trace, Seq seq) {
-  const std::span<const Collective> all = CollectivesAt(trace, seq);
+  const std::span<const Collective> all = RowsAt(trace.collectives, seq);
   if (all.empty()) return "";
   const Collective& first = all.front();
   std::string text = all.size() == 1 ? "" : std::string(NameOf(first.kind)) + " ";
@@ -115,6 +115,10 @@ std::string NameOf(const Trace& trace, GraphId graph) {
   return WithName(trace, "graph " + std::to_string(graph.value), trace[graph].name);
 }
 
+std::string NameOf(const Trace& trace, KernelId kernel) {
+  return ShortKernelName(trace[trace[kernel].name]);
+}
+
 std::string NameOf(const Trace& trace, const EagerWork& work) {
   if (work.kind == NodeKind::kKernel && work.kernel.index() < trace.kernels.size()) {
     return WithCollectives(trace, ShortKernelName(trace[trace[work.kernel].name]), work.seq);
@@ -128,7 +132,7 @@ std::string NameOf(const Trace& trace, NodeId id) {
   if (node.kind == NodeKind::kKernel && node.kernel.index() < trace.kernels.size()) {
     what = WithCollectives(trace, ShortKernelName(trace[trace[node.kernel].name]), node.seq);
   }
-  for (const NodeLabel& label : LabelsAt(trace, node.seq))
+  for (const NodeLabel& label : RowsAt(trace.node_labels, node.seq))
     what += ", " + std::string(trace[label.text]);
   return "node " + std::to_string(id.value) + " (" + what + ")";
 }
@@ -181,6 +185,12 @@ std::string ListOf(std::span<const BlockId> blocks) {
     names.push_back(std::to_string(blocks[i].value));
   }
   return (blocks.size() == 1 ? "block " : "blocks ") + Join(names, blocks.size());
+}
+
+std::string ListOf(std::vector<std::string> texts) {
+  const size_t total = texts.size();
+  texts.resize(std::min(total, 2 * kNamed));
+  return Join(texts, total);
 }
 
 std::string ListOf(const Trace& trace, std::span<const StreamId> streams) {

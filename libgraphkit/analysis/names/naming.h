@@ -13,8 +13,9 @@
 
 namespace graphkit {
 
-std::string NameOf(const Trace& trace, GraphId graph);  // "graph 0 'decode'"
-std::string NameOf(const Trace& trace, NodeId node);    // "node 7 (Reduce)", "node 3 (memcpy)"
+std::string NameOf(const Trace& trace, GraphId graph);    // "graph 0 'decode'"
+std::string NameOf(const Trace& trace, NodeId node);      // "node 7 (Reduce)", "node 3 (memcpy)"
+std::string NameOf(const Trace& trace, KernelId kernel);  // "Reduce"
 std::string NameOf(const Trace& trace, const EagerWork& work);  // "Reduce", "a memcpy"
 std::string NameOf(const Trace& trace, StreamId stream);        // "stream 1 'side'"
 std::string NameOf(const Trace& trace, BlockId block);          // "block 4 (12 MiB)"
@@ -59,6 +60,7 @@ std::string CapturedOn(const Trace& trace, NodeId node);
 // "block 4", "blocks 4, 5 and 6", "blocks 4, 5, 6 and 12 more".
 std::string ListOf(std::span<const BlockId> blocks);
 std::string ListOf(const Trace& trace, std::span<const StreamId> streams);
+std::string ListOf(std::vector<std::string> texts);  // "a, b and c"
 
 // "1 block", "2 blocks"; the verbs that go with so many.
 std::string Count(uint64_t count, const char* thing);

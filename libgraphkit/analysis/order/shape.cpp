@@ -271,7 +271,7 @@ const char* EndOf(const Trace& trace, NodeId node, AccessMode mode) {
   for (const Access& access : trace.accesses.Of(trace[node].accesses)) {
     if (access.mode == mode) return MemoryOf(trace, access.block);
   }
-  for (const HostEnd& end : HostEndsAt(trace, trace[node].seq)) {
+  for (const HostEnd& end : RowsAt(trace.host_ends, trace[node].seq)) {
     if (end.mode == mode) return "pageable host memory";
   }
   return nullptr;

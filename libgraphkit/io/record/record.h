@@ -224,8 +224,8 @@ struct Rows {
 
 // An entry of a list is an array of its parts.
 template <template <typename...> typename List>
-using EachEntry =
-    List<KernelParam, StackFrame, FrontierEntry, Access, Collective, HostEnd, NodeLabel, ToolIdRun>;
+using EachEntry = List<KernelParam, StackFrame, FrontierEntry, Access, Collective, HostEnd,
+                       NodeLabel, Scalar, ToolIdRun>;
 template <typename T>
 inline constexpr const char* kParts = nullptr;  // what the parts are, for people
 template <>
@@ -244,6 +244,8 @@ inline constexpr const char* kParts<HostEnd> = "[kind,mode,address,length]";
 template <>
 inline constexpr const char* kParts<NodeLabel> = "[text]";
 template <>
+inline constexpr const char* kParts<Scalar> = "[argument,offset,value]";
+template <>
 inline constexpr const char* kParts<ToolIdRun> = "[node,count,tool_id,number]";
 
 bool Parts(KernelParam& entry, auto visit) { return visit(entry.offset, entry.size); }
@@ -261,6 +263,9 @@ bool Parts(HostEnd& entry, auto visit) {
   return visit(entry.kind, entry.mode, Hex{entry.address}, Length{entry.length});
 }
 bool Parts(NodeLabel& entry, auto visit) { return visit(entry.text); }
+bool Parts(Scalar& entry, auto visit) {
+  return visit(entry.argument, entry.offset, Hex{entry.bits});
+}
 bool Parts(ToolIdRun& entry, auto visit) {
   return visit(entry.first, entry.count, Half{entry.tool_id, 32}, Half{entry.tool_id, 0});
 }

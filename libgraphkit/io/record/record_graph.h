@@ -44,6 +44,7 @@ struct NodeRecord : DeclaredRecord<"node", NodeId, &Node::seq> {
   Slice collectives;  // those at the row's place
   Slice host_ends;    // likewise
   Slice labels;       // likewise
+  Slice scalars;      // likewise
   GraphId child;
   std::span<const GraphId> bodies;
   void Fields(auto& v) {
@@ -66,12 +67,14 @@ struct NodeRecord : DeclaredRecord<"node", NodeId, &Node::seq> {
     v.Optional("collectives", Listed(collectives, &Trace::collectives));
     v.Optional("host", Listed(host_ends, &Trace::host_ends));
     v.Optional("labels", Listed(labels, &Trace::node_labels));
+    v.Optional("scalars", Listed(scalars, &Trace::scalars));
   }
 };
 
 struct NodeSetRecord : RowRecord<"node_set", &Trace::node_changes, &NodeChange::seq> {
   LaunchShape shape;
   Slice host_ends;  // those at the row's place
+  Slice scalars;    // likewise
   void Fields(auto& v) {
     v.Required("node", row.node);
     v.Optional("exec", row.exec);
@@ -83,6 +86,7 @@ struct NodeSetRecord : RowRecord<"node_set", &Trace::node_changes, &NodeChange::
     v.Optional("access", Listed(row.accesses, &Trace::accesses));
     v.Optional("complete", row.accesses_complete);
     v.Optional("host", Listed(host_ends, &Trace::host_ends));
+    v.Optional("scalars", Listed(scalars, &Trace::scalars));
     v.Optional("same", row.same);
     v.Optional("back", row.back);
   }
@@ -169,6 +173,19 @@ struct EagerCountRecord : RowRecord<"eager", &Trace::eager_counts, &EagerCount::
     v.Optional("copies", row.copies);
     v.Optional("copied_bytes", row.copied_bytes);
     v.Optional("others", row.others);
+  }
+};
+
+struct EagerSiteRecord : RowRecord<"eager_site", &Trace::eager_sites, &EagerSite::seq> {
+  Slice scalars;  // those at the row's place
+  void Fields(auto& v) {
+    v.Required("kernel", row.kernel);
+    v.Optional("stack", row.stack);
+    v.Optional("thread", row.thread);
+    v.Required("launches", row.launches);
+    v.Optional("first", row.first);
+    v.Optional("last", row.last);
+    v.Optional("scalars", Listed(scalars, &Trace::scalars));
   }
 };
 

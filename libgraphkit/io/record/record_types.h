@@ -19,15 +19,15 @@ struct RecordList {
 using RecordTypes =
     RecordList<NodeRecord, EdgeRecord, AllocRecord, FreeRecord, FreeRequestedRecord,
                FreeCompletedRecord, RecordStreamRecord, EventRecordRecord, EventWaitRecord,
-               LaunchRecord, WorkRecord, EagerCountRecord, StackRecord, KernelRecord,
-               CommunicatorRecord, CommunicatorDestroyedRecord, ThreadRecord, NvtxPushRecord,
-               NvtxPopRecord, FailureRecord, ImportedRecord, HistoryRecord, HistoryEventsRecord,
-               DroppedRecord, NoteRecord, BlankRecord, ProcessRecord, ClockRecord, StreamRecord,
-               StreamDestroyedRecord, EventRecord, EventDestroyedRecord, CaptureBeginRecord,
-               CaptureEndRecord, FrontierRecord, SyncRecord, GraphRecord, GraphDestroyedRecord,
-               NodeSetRecord, NodeDestroyedRecord, EdgeRemovedRecord, ExecRecord,
-               ExecDestroyedRecord, ExecUpdatedRecord, ExecMemoryRecord, StackTopRecord, PoolRecord,
-               PoolDestroyedRecord, SegmentRecord, SegmentFreedRecord, EndRecord>;
+               LaunchRecord, WorkRecord, EagerCountRecord, EagerSiteRecord, StackRecord,
+               KernelRecord, CommunicatorRecord, CommunicatorDestroyedRecord, ThreadRecord,
+               NvtxPushRecord, NvtxPopRecord, FailureRecord, ImportedRecord, HistoryRecord,
+               HistoryEventsRecord, DroppedRecord, NoteRecord, BlankRecord, ProcessRecord,
+               ClockRecord, StreamRecord, StreamDestroyedRecord, EventRecord, EventDestroyedRecord,
+               CaptureBeginRecord, CaptureEndRecord, FrontierRecord, SyncRecord, GraphRecord,
+               GraphDestroyedRecord, NodeSetRecord, NodeDestroyedRecord, EdgeRemovedRecord,
+               ExecRecord, ExecDestroyedRecord, ExecUpdatedRecord, ExecMemoryRecord, StackTopRecord,
+               PoolRecord, PoolDestroyedRecord, SegmentRecord, SegmentFreedRecord, EndRecord>;
 
 // A table with a row for each type: Row<Record>(), in the order of RecordTypes.
 template <template <typename> typename Row, typename... Records>

@@ -89,6 +89,7 @@ class FieldTaker : public EachField<FieldTaker> {
     Field(key, label.text);
     label.seq = to_.place();
   }
+  void Take(std::string_view, Scalar& scalar) { scalar.seq = to_.place(); }
   void Take(std::string_view key, ToolIdRun& run) {
     Field(key, run.first);
     const size_t nodes = to_.trace_.nodes.size();

@@ -22,24 +22,20 @@ void SetShape(const Trace& trace, uint32_t index, LaunchShape& shape) {
   if (index < trace.shapes.size()) shape = trace.shapes[index];
 }
 
-// Where rows lie in their column.
+// Where the rows of a place lie in their column.
 template <typename Row>
-Slice SliceOf(const std::vector<Row>& column, std::span<const Row> rows) {
+Slice SliceAt(const std::vector<Row>& column, Seq place) {
+  const std::span<const Row> rows = RowsAt(column, place);
   return {static_cast<uint32_t>(rows.data() - column.data()), static_cast<uint32_t>(rows.size())};
-}
-Slice CollectivesOf(const Trace& trace, Seq place) {
-  return SliceOf(trace.collectives, CollectivesAt(trace, place));
-}
-Slice HostEndsOf(const Trace& trace, Seq place) {
-  return SliceOf(trace.host_ends, HostEndsAt(trace, place));
 }
 
 void Complete(const PlacePrinter& from, NodeRecord& r, uint32_t) {
   if (const ChangedNode* changed = FindChanged(from.trace(), r.id)) CopyWork(*changed, &r.row);
   SetShape(from.trace(), r.row.shape, r.shape);
-  r.collectives = CollectivesOf(from.trace(), r.row.seq);
-  r.host_ends = HostEndsOf(from.trace(), r.row.seq);
-  r.labels = SliceOf(from.trace().node_labels, LabelsAt(from.trace(), r.row.seq));
+  r.collectives = SliceAt(from.trace().collectives, r.row.seq);
+  r.host_ends = SliceAt(from.trace().host_ends, r.row.seq);
+  r.labels = SliceAt(from.trace().node_labels, r.row.seq);
+  r.scalars = SliceAt(from.trace().scalars, r.row.seq);
   const std::span<const GraphId> held = from.HeldGraphs(r.id);
   if (r.row.kind == NodeKind::kChildGraph && !held.empty()) r.child = held[0];
   if (r.row.kind == NodeKind::kConditional) {
@@ -51,12 +47,17 @@ void Complete(const PlacePrinter& from, NodeRecord& r, uint32_t) {
 
 void Complete(const PlacePrinter& from, NodeSetRecord& r, uint32_t) {
   SetShape(from.trace(), r.row.shape, r.shape);
-  r.host_ends = HostEndsOf(from.trace(), r.row.seq);
+  r.host_ends = SliceAt(from.trace().host_ends, r.row.seq);
+  r.scalars = SliceAt(from.trace().scalars, r.row.seq);
 }
 
 void Complete(const PlacePrinter& from, WorkRecord& r, uint32_t) {
   SetShape(from.trace(), r.row.shape, r.shape);
-  r.collectives = CollectivesOf(from.trace(), r.row.seq);
+  r.collectives = SliceAt(from.trace().collectives, r.row.seq);
+}
+
+void Complete(const PlacePrinter& from, EagerSiteRecord& r, uint32_t) {
+  r.scalars = SliceAt(from.trace().scalars, r.row.seq);
 }
 
 void Complete(const PlacePrinter& from, CaptureEndRecord& r, uint32_t index) {

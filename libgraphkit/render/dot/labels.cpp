@@ -98,7 +98,7 @@ std::string NodeTip(const Trace& trace, NodeId id) {
   const Node& node = trace[id];
   std::string tip = "node " + std::to_string(id.value) + ", " + NodeKindName(node.kind);
   if (node.kernel) tip += ": " + Ellipsize(Demangle(trace[trace[node.kernel].name]), kTipColumns);
-  for (const NodeLabel& label : LabelsAt(trace, node.seq))
+  for (const NodeLabel& label : RowsAt(trace.node_labels, node.seq))
     tip += "; " + Ellipsize(Printable(trace[label.text]), kTipColumns);
   const std::string detail = NodeDetail(trace, id);
   if (!detail.empty()) tip += "; " + detail;

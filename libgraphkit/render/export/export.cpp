@@ -39,7 +39,7 @@ Json NodeJson(const Trace& trace, NodeId id, uint64_t tool_id) {
   }
   if (node.block) json["block"] = node.block;
   if (node.duration_ns > 0) json["duration_ns"] = uint64_t{node.duration_ns};
-  for (const Collective& c : CollectivesAt(trace, node.seq)) {
+  for (const Collective& c : RowsAt(trace.collectives, node.seq)) {
     json["collectives"].push_back(CollectiveJson(trace, c));
   }
   if (tool_id != 0) json["tool_id"] = tool_id;

@@ -96,8 +96,8 @@ TEST_CASE("graph data of PyTorch 2.15 has the data of edges and the names of hos
   CHECK(trace.edges[1].from_port == kPortProgrammatic);
   CHECK(trace.edges[1].type == EdgeType::kProgrammatic);
   CHECK(trace.shapes[trace.nodes[0].shape].shared_bytes == 1024);
-  REQUIRE(LabelsAt(trace, trace.nodes[1].seq).size() == 1);
-  CHECK(trace[LabelsAt(trace, trace.nodes[1].seq)[0].text] == "on_step(void*)");
+  REQUIRE(RowsAt(trace.node_labels, trace.nodes[1].seq).size() == 1);
+  CHECK(trace[RowsAt(trace.node_labels, trace.nodes[1].seq)[0].text] == "on_step(void*)");
   CHECK(IsComplete(trace));
 }
 

@@ -118,9 +118,9 @@ TEST_CASE("launch stacks and annotations go to the nodes of their ids") {
   const StackFrame& frame =
       trace.stack_frames[trace.stacks[trace.nodes[0].stack.index()].frames.first];
   CHECK(trace[frame.file] == "/app/model.py");
-  REQUIRE(LabelsAt(trace, trace.nodes[0].seq).size() == 1);
-  CHECK(trace[LabelsAt(trace, trace.nodes[0].seq)[0].text] == "attention");
-  CHECK(LabelsAt(trace, trace.nodes[2].seq).empty());
+  REQUIRE(RowsAt(trace.node_labels, trace.nodes[0].seq).size() == 1);
+  CHECK(trace[RowsAt(trace.node_labels, trace.nodes[0].seq)[0].text] == "attention");
+  CHECK(RowsAt(trace.node_labels, trace.nodes[2].seq).empty());
   CHECK(
       merged.not_joined ==
       std::vector<NotJoined>{

@@ -158,8 +158,8 @@ TEST_CASE("a node says what it does together with other ranks") {
   CHECK(trace.collectives ==
         std::vector<Collective>{{2, c, CollectiveKind::kSend, ElementType::kBf16, 7, 1},
                                 {2, c, CollectiveKind::kReceive, ElementType::kInt8, 9, -1}});
-  CHECK(CollectivesAt(trace, 2).size() == 2);
-  CHECK(CollectivesAt(trace, 1).empty());
+  CHECK(RowsAt(trace.collectives, 2).size() == 2);
+  CHECK(RowsAt(trace.collectives, 1).empty());
   CHECK(ErrorOf(file(R"({"type":"work","kind":"kernel","collectives":[[1,"send",7,"bf16",1]]})"))
             .starts_with("t.json:4: record \"work\" has communicator 1, but"));
   CHECK(ErrorOf(file(R"({"type":"communicator","id":1,"ranks":2,"rank":2})"))
@@ -180,8 +180,8 @@ TEST_CASE(
         std::vector<HostEnd>{{2, HostMemoryKind::kStack, AccessMode::kRead, 0x7ffc00, 512},
                              {2, HostMemoryKind::kPageable, AccessMode::kWrite, 0x10},
                              {4, HostMemoryKind::kProgram, AccessMode::kRead, 0x20, 8}});
-  CHECK(HostEndsAt(trace, 2).size() == 2);
-  CHECK(HostEndsAt(trace, 3).empty());
+  CHECK(RowsAt(trace.host_ends, 2).size() == 2);
+  CHECK(RowsAt(trace.host_ends, 3).empty());
   CHECK(trace.stack_tops == std::vector<StackTop>{{ThreadId(0u), 0x7ffd00, 5}});
 }
 

@@ -225,7 +225,7 @@ TEST_CASE("addresses are found in arguments, and inside structures") {
   CHECK(
       s.Records("node") ==
       Lines{
-          R"({"type":"node","id":0,"graph":0,"kind":"kernel","stream":0,"thread":0,"kernel":0,"grid":[4,1,1],"block":[256,1,1],"shared":32,"access":[[0,"r",16,-1],[1,"?",0,-1],[0,"?",4095,-1]],"complete":true})"});
+          R"({"type":"node","id":0,"graph":0,"kind":"kernel","stream":0,"thread":0,"kernel":0,"grid":[4,1,1],"block":[256,1,1],"shared":32,"access":[[0,"r",16,-1],[1,"?",0,-1],[0,"?",4095,-1]],"complete":true,"scalars":[[2,0,"0x7f00"]]})"});
 }
 
 TEST_CASE("a packed argument buffer is read as far as it goes") {

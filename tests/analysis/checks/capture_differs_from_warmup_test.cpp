@@ -1,0 +1,67 @@
+#include <doctest/doctest.h>
+
+#include "tests/analysis/checks/frozen_steps.h"
+
+namespace graphkit {
+namespace {
+
+// Warm-ups and a capture of a function, called from other lines.
+struct WarmUps {
+  int count = 3;
+  std::function<bool(int step)> combine = [](int) { return true; };  // -1: the capture
+  std::function<bool(int step)> init = [](int) { return false; };
+
+  Trace Build() const {
+    TraceBuilder t;
+    t.SetThread(t.Thread("main"));
+    const StreamId s = t.Stream();
+    const auto stack = [&](uint32_t line, bool captured) {
+      return t.Stack({{"Step", "step.cu", line}, {"main", "main.cu", captured ? 9u : 7u}});
+    };
+    const auto step = [&](int number, auto launch) {
+      const bool captured = number < 0;
+      t.SetStack(stack(1, captured));
+      launch("Split");
+      t.SetStack(stack(2, captured));
+      if (combine(number)) launch("Combine");
+      t.SetStack(stack(3, captured));
+      if (init(number)) launch("Init");
+    };
+    for (int i = 0; i < count; ++i) step(i, [&](const char* name) { t.Work(s, name); });
+    const GraphId graph = t.BeginCapture(s, "step");
+    step(-1, [&](const char* name) { t.Kernel(s, name); });
+    t.EndCapture(s);
+    t.Launch(t.Instantiate(graph), s);
+    return WithSites(t.Build());
+  }
+};
+
+TEST_CASE("capture-differs-from-warmup names what each warm-up launched and the capture didn't") {
+  const auto findings = Run("capture-differs-from-warmup",
+                            WarmUps{.combine = [](int step) { return step >= 0; }}.Build());
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].message ==
+        "the capture of graph 0 'step' ran Step differently from 3 warm-ups: it doesn't launch "
+        "Combine");
+  CHECK(findings[0].evidence.at(0).text == "each warm-up launched Combine");
+}
+
+TEST_CASE("capture-differs-from-warmup names what the capture alone launched") {
+  const auto findings = Run("capture-differs-from-warmup",
+                            WarmUps{.init = [](int step) { return step < 0; }}.Build());
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].message.ends_with("it alone launches Init"));
+  CHECK(findings[0].nodes == std::vector{NodeId(2u)});
+}
+
+TEST_CASE("capture-differs-from-warmup is silent of one warm-up, of equals, and of a first time") {
+  const auto silent = [](const WarmUps& warm_ups) {
+    return Run("capture-differs-from-warmup", warm_ups.Build()).empty();
+  };
+  CHECK(silent({}));
+  CHECK(silent({.count = 1, .combine = [](int step) { return step >= 0; }}));
+  CHECK(silent({.init = [](int step) { return step == 0; }}));  // one-time initialisation
+}
+
+}  // namespace
+}  // namespace graphkit

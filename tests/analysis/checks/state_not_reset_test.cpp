@@ -1,0 +1,65 @@
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "tests/analysis/checks/run.h"
+
+namespace graphkit {
+namespace {
+
+// A counter that a graph's two products use, set by `set` before each of the steps.
+struct Counting {
+  std::function<bool(int step)> set = [](int) { return true; };
+  bool set_later = false;   // between launches
+  bool set_inside = false;  // by a node
+  bool all_work = true;
+
+  std::vector<Finding> Find() const {
+    TraceBuilder t;
+    t.SetThread(t.Thread("main"));
+    const StreamId s = t.Stream();
+    const BlockId x = t.Alloc({}, 4096), counter = t.Alloc({}, 512);
+    for (int step = 0; step < 2; ++step) {
+      if (set(step)) t.Work(s, NodeKind::kMemset, {Writes(counter)});
+      t.Work(s, "Product", {Reads(x), Touches(counter)});
+    }
+    const GraphId graph = t.BeginCapture(s, "step");
+    if (set_inside) t.Memset(s, {Writes(counter)});
+    for (int i = 0; i < 2; ++i) t.Kernel(s, "Product", {Reads(x), Touches(counter)});
+    t.EndCapture(s);
+    const ExecId exec = t.Instantiate(graph);
+    t.Launch(exec, s);
+    if (set_later) t.Work(s, NodeKind::kMemset, {Writes(counter)});
+    t.Launch(exec, s);
+    Trace trace = t.Build();
+    trace.process.all_work = all_work;
+    return Run("state-not-reset", trace);
+  }
+};
+
+TEST_CASE("state-not-reset warns of memory that was set before each use outside of graphs only") {
+  const auto findings = Counting().Find();
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].severity == Severity::kWarning);
+  CHECK(findings[0].message ==
+        "graph 0 'step' reads and writes block 1 (512 B), which was set before each use outside of "
+        "graphs, and never since the first of 2 launches: each of them finds what the one before "
+        "left");
+  CHECK(findings[0].blocks == std::vector{BlockId(1u)});
+}
+
+TEST_CASE("state-not-reset is a note of a workspace that was set once") {
+  const auto findings = Counting{.set = [](int step) { return step == 0; }}.Find();
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].severity == Severity::kNote);
+}
+
+TEST_CASE("state-not-reset is silent where something sets it, or isn't known not to") {
+  CHECK(Counting{.set_later = true}.Find().empty());
+  CHECK(Counting{.set_inside = true}.Find().empty());
+  CHECK(Counting{.all_work = false}.Find().empty());
+  CHECK(Counting{.set = [](int) { return false; }}.Find().empty());
+}
+
+}  // namespace
+}  // namespace graphkit
