@@ -14,6 +14,10 @@ namespace graphkit {
 TraceDiff DiffTraces(const Trace& before, const Report& before_report, const Trace& after,
                      const Report& after_report);
 
+// The first allocation at another address or of another size in two runs of a program, with its
+// cause; the rest of the runs; and nodes that can't be moved. Nothing: all allocations lie alike.
+std::vector<FindingChange> FindLayoutDiff(const Trace& before, const Trace& after);
+
 // Differences of two graphs whose nodes are matched.
 struct ComparedSide {
   const Trace& trace;

@@ -27,6 +27,7 @@ struct DiffArguments {
   std::string output = "-";
   DiffFormat format = DiffFormat::kText;
   size_t top = TextStyle().top;
+  bool layout = false;
 };
 
 Result<Report> AnalyzeSide(const Trace& trace, const std::string& path) {
@@ -68,6 +69,14 @@ TraceDiff Compare(const Side& before, const Side& after) {
   const Progress progress("comparing");
   TraceDiff diff = DiffTraces(before.trace, before.report, after.trace, after.report);
   diff.memory = DiffMemory({before.trace, before.memory}, {after.trace, after.memory});
+  return diff;
+}
+
+// The graphs' own differences besides the addresses of their memory.
+TraceDiff CompareLayout(const Side& before, const Side& after) {
+  const Progress progress("comparing");
+  TraceDiff diff = DiffTraces(before.trace, before.report, after.trace, after.report);
+  diff.findings = FindLayoutDiff(before.trace, after.trace);
   return diff;
 }
 
@@ -117,7 +126,8 @@ int RunDiff(const DiffArguments& arguments) {
   const int incomplete =
       std::max({WarnIncomplete(before->trace, before->path),
                 WarnIncomplete(after->trace, after->path), WarnBlind(*before), WarnBlind(*after)});
-  const TraceDiff diff = Compare(*before, *after);
+  const TraceDiff diff =
+      arguments.layout ? CompareLayout(*before, *after) : Compare(*before, *after);
   const Result<void> written = WriteDiff(diff, before->shown(), after->shown(), arguments);
   if (!written) return PrintError(written.error());
   if (incomplete != kExitOk) return incomplete;
@@ -141,6 +151,10 @@ void AddDiffCommand(CLI::App& app, int& exit_code) {
   sub->add_option("after", arguments->after,
                   "File to compare it with; exit code 1 when they differ")
       ->required();
+  sub->add_flag(
+      "--layout", arguments->layout,
+      "Compare the addresses of allocations instead of the memory: the first that differs, "
+      "and why");
   const CLI::Option* format = AddChoice<DiffFormat>(
       *sub, "--format", arguments->format,
       {{"text", DiffFormat::kText},
