@@ -200,7 +200,7 @@ class LayoutComparison {
       found->back().severity = Severity::kNote;
     };
     add("addresses of the host's memory", [](const Trace& trace, NodeId node) {
-      return !HostEndsAt(trace, trace[node].seq).empty() ||
+      return !RowsAt(trace.host_ends, trace[node].seq).empty() ||
              std::ranges::any_of(
                  trace.accesses.Of(trace[node].accesses),
                  [&](const Access& access) { return IsPinnedHost(trace, access.block); });

@@ -22,7 +22,7 @@ struct Seen {
 
 // What a function launches, of all that the warm-ups ran and the capture too: frames of both are
 // in it, at one line. What isn't the same belongs to the innermost such function.
-struct Launched {
+struct KernelRuns {
   std::vector<const Seen*> shared;
   std::vector<const Seen*> missed;  // before the capture alone
   std::vector<const Seen*> added;   // in the capture alone
@@ -63,7 +63,7 @@ class DifferenceFinder {
 
   void JudgeCapture(const Capture& capture) {
     const std::vector<Seen> all = SeenFrom(capture);
-    std::map<Function, Launched> functions;
+    std::map<Function, KernelRuns> functions;
     for (const Seen& seen : all) {
       if (seen.before == 0 || seen.nodes.empty()) continue;
       const std::span<const StackFrame> outside = FramesOf(seen.all->stack);
@@ -86,7 +86,7 @@ class DifferenceFinder {
   }
 
   // How often the function ran before the capture, if all that both launch agrees on it.
-  static uint64_t WarmupsOf(const Launched& launched) {
+  static uint64_t WarmupsOf(const KernelRuns& launched) {
     constexpr uint64_t kFewest = 2;
     uint64_t warmups = 0;
     for (const Seen* seen : launched.shared) {
@@ -99,7 +99,7 @@ class DifferenceFinder {
   }
 
   // True if its launches lie among those of the warm-ups, and not before or after all of them.
-  static bool Among(const SiteLaunches& launches, const Launched& launched) {
+  static bool Among(const SiteLaunches& launches, const KernelRuns& launched) {
     return std::ranges::all_of(launched.shared, [&](const Seen* shared) {
       const SiteLaunches& warmup = *shared->all;
       return launches.thread == warmup.thread && launches.first < warmup.last &&
@@ -107,7 +107,7 @@ class DifferenceFinder {
     });
   }
 
-  void Judge(const Capture& capture, const Function& function, const Launched& launched) {
+  void Judge(const Capture& capture, const Function& function, const KernelRuns& launched) {
     const uint64_t warmups = WarmupsOf(launched);
     if (warmups == 0) return;
     Finding finding{.graph = capture.graph};

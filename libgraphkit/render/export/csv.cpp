@@ -94,7 +94,7 @@ void ExecNodes(const Trace& trace, std::ostream& out) {
   }
 }
 
-void Launches(const Trace& trace, std::ostream& out) {
+void LaunchRows(const Trace& trace, std::ostream& out) {
   CsvRow({"launch", "exec", "graph", "stream", "seq", "exec_tool_id", "correlation"}, out);
   for (size_t i = 0; i < trace.launches.size(); ++i) {
     const Launch& launch = trace.launches[i];
@@ -123,7 +123,7 @@ std::string CsvField(std::string_view text) {
 }
 
 void RenderCsv(const Trace& trace, CsvTable table, std::ostream& out) {
-  static constexpr std::array kTables = {Nodes, Edges, Blocks, Launches, ExecNodes};
+  static constexpr std::array kTables = {Nodes, Edges, Blocks, LaunchRows, ExecNodes};
   kTables[static_cast<size_t>(table)](trace, out);
 }
 

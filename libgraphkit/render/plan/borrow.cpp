@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kNodeColumns = 40;
 
 // In the order of BorrowBar.
-constexpr const char* kBecause[] = {"another graph touches them",
+constexpr const char* kBarredBecause[] = {"another graph touches them",
                                     "read before they are surely written",
                                     "not freed in their capture",
                                     "freed while one of their streams wasn't captured",
@@ -51,7 +51,7 @@ void RenderBarred(const PoolBorrow& pool, const Trace& trace, const TextOut& out
     const char* of = why == BorrowBar::kNoBlock ? "range" : "block";
     const size_t count = why == BorrowBar::kNoBlock ? ranges.size() : blocks.size();
     out.Wrap("  barred: ", Counted(count, of) + " (" + FormatBytes(bytes) + "), " +
-                               kBecause[static_cast<size_t>(why)]);
+                               kBarredBecause[static_cast<size_t>(why)]);
     out.Top(ranges, "    ",
             [&](const BarredBlock& barred) { out.Wrap("    ", BarredText(trace, barred)); });
   }
