@@ -16,12 +16,12 @@ constexpr size_t kNodeColumns = 40;
 
 // In the order of BorrowBar.
 constexpr const char* kBarredBecause[] = {"another graph touches them",
-                                    "read before they are surely written",
-                                    "not freed in their capture",
-                                    "freed while one of their streams wasn't captured",
-                                    "used outside of graphs after their free",
-                                    "allocated outside of captures",
-                                    "touched where no block lies"};
+                                          "read before they are surely written",
+                                          "not freed in their capture",
+                                          "freed while one of their streams wasn't captured",
+                                          "used outside of graphs after their free",
+                                          "allocated outside of captures",
+                                          "touched where no block lies"};
 
 std::string BorrowNodeText(const Trace& trace, NodeId node) {
   return "node " + std::to_string(node.value) + " (" + NodeTitle(trace, node, kNodeColumns) + ")";
