@@ -88,12 +88,16 @@ char* Open(const cudaIpcMemHandle_t& handle) {
   return static_cast<char*>(memory);
 }
 
+// Another process sees what the default stream was given only after it is done.
+void AwaitDefaultStream() { EXPECT_OK(cudaDeviceSynchronize()); }
+
 // A large block, and two small ones that may lie in one page.
 // effect: cudaIpcGetMemHandle cudaIpcOpenMemHandle cudaIpcCloseMemHandle
 void ExportMemory() {
   char* large = Allocate(kBytes, 1);
   char* first = Allocate(kSmall, 2);
   char* second = Allocate(kSmall, 3);
+  AwaitDefaultStream();
   for (char* memory : {large, first, second}) {
     cudaIpcMemHandle_t handle = {};
     EXPECT_OK(cudaIpcGetMemHandle(&handle, memory));
@@ -105,7 +109,7 @@ void ExportMemory() {
   Meet();  // the other one has read it
   EXPECT_OK(cudaMemset(large, 4, kBytes));
   EXPECT_OK(cudaMemset(second, 5, kSmall));
-  EXPECT_OK(cudaDeviceSynchronize());
+  AwaitDefaultStream();
   Meet();
   Meet();  // and has written
   EXPECT(Holds(large, 100, 4) && Holds(large + 100, 70000, 6));
@@ -131,7 +135,7 @@ void ImportMemory() {
   EXPECT(Holds(large, kBytes, 4) && Holds(second, kSmall, 5));
   EXPECT_OK(cudaMemset(large + 100, 6, 70000));
   EXPECT_OK(cudaMemset(second, 7, kSmall));
-  EXPECT_OK(cudaDeviceSynchronize());
+  AwaitDefaultStream();
   Meet();
   void* memory = nullptr;
   EXPECT_ERROR(cudaErrorInvalidValue, cudaIpcOpenMemHandle(&memory, handle, 0));
@@ -156,6 +160,7 @@ void ExportEvent() {
   EXPECT_OK(cudaMallocHost(&hold, sizeof *hold));
   *hold = 0;
   char* memory = Allocate(kBytes, 1);
+  AwaitDefaultStream();
   cudaIpcMemHandle_t handle = {};
   cudaIpcEventHandle_t event_handle = {};
   EXPECT_ERROR(cudaErrorInvalidValue, cudaIpcGetEventHandle(&event_handle, plain));
@@ -223,6 +228,7 @@ void ExportPool() {
   EXPECT_OK(cudaMemPoolExportToShareableHandle(&file, pool, kFile, 0));
   EXPECT_OK(cudaMallocFromPoolAsync(&memory, kBytes, pool, nullptr));
   EXPECT_OK(cudaMemset(memory, 12, kBytes));
+  AwaitDefaultStream();
   EXPECT_OK(cudaMemPoolExportPointer(&data, memory));
   SendFile(file);
   Send(data);
@@ -230,7 +236,7 @@ void ExportPool() {
   Meet();
   EXPECT(Holds(memory, kBytes, 13));
   EXPECT_OK(cudaFreeAsync(memory, nullptr));
-  EXPECT_OK(cudaDeviceSynchronize());
+  AwaitDefaultStream();
   EXPECT_OK(cudaMemPoolDestroy(pool));
 }
 
@@ -246,7 +252,7 @@ void ImportPool() {
   EXPECT(Holds(memory, kBytes, 12));
   EXPECT_OK(cudaMemsetAsync(memory, 13, kBytes, nullptr));
   EXPECT_OK(cudaFreeAsync(memory, nullptr));
-  EXPECT_OK(cudaDeviceSynchronize());
+  AwaitDefaultStream();
   Meet();
   cudaMemPoolPtrExportData wrong = {};
   EXPECT_FAILS(cudaMemPoolImportPointer(&memory, pool, &wrong));
