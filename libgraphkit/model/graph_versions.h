@@ -97,11 +97,14 @@ inline bool InGraph(const Trace& trace, const Node& node) {
   if (!trace.shown_versions.empty()) return IsInShown(trace, node);
   return node.destroyed == kNever || node.destroyed >= trace[node.graph].destroyed;
 }
-inline bool InGraph(const Trace& trace, const Edge& edge) {
+// `from` and `to` are the edge's nodes.
+inline bool InGraph(const Trace& trace, const Edge& edge, const Node& from, const Node& to) {
   if (!trace.shown_versions.empty()) return IsInShown(trace, edge);
-  const Node& from = trace[edge.from];
   return (edge.removed == kNever || edge.removed >= trace[from.graph].destroyed) &&
-         InGraph(trace, from) && InGraph(trace, trace[edge.to]);
+         InGraph(trace, from) && InGraph(trace, to);
+}
+inline bool InGraph(const Trace& trace, const Edge& edge) {
+  return InGraph(trace, edge, trace[edge.from], trace[edge.to]);
 }
 
 }  // namespace graphkit

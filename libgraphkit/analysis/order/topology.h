@@ -18,8 +18,11 @@ namespace graphkit {
 
 // True if an edge counts: it is in its graph, and joins two nodes of it.
 inline bool Joins(const Trace& trace, const Edge& edge) {
-  return edge.from.index() < trace.nodes.size() && edge.to.index() < trace.nodes.size() &&
-         trace[edge.from].graph == trace[edge.to].graph && InGraph(trace, edge);
+  if (edge.from.index() >= trace.nodes.size() || edge.to.index() >= trace.nodes.size())
+    return false;
+  const Node& from = trace[edge.from];
+  const Node& to = trace[edge.to];
+  return from.graph == to.graph && InGraph(trace, edge, from, to);
 }
 
 // The node that a record made; none: it made none.
