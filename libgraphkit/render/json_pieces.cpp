@@ -44,10 +44,7 @@ void JsonPieces::Value(std::string_view text) {
   Quoted(text);
 }
 
-void JsonPieces::Value(uint64_t number) {
-  char digits[20];
-  Plain({digits, std::to_chars(std::begin(digits), std::end(digits), number).ptr});
-}
+void JsonPieces::Value(uint64_t number) { Plain(std::to_string(number)); }
 
 // Its lines go further in: no text in JSON holds the end of a line.
 void JsonPieces::Value(const Json& value) {

@@ -119,9 +119,8 @@ void AddNodes(const Trace& trace, const NodeTexts& texts, PackedColumns& columns
   columns.AddAll("node.accesses", trace.nodes, [](const Node& n) { return n.accesses.count; });
   std::vector<Access> accesses;
   for (const Node& node : trace.nodes) {
-    const uint32_t first = node.accesses.first;
     for (uint32_t i = 0; i < node.accesses.count; ++i)
-      accesses.push_back(trace.accesses[first + i]);
+      accesses.push_back(trace.accesses[node.accesses.first + i]);
   }
   columns.AddAll("access.block", accesses, [](const Access& a) { return Maybe(a.block); });
   columns.AddAll("access.mode", accesses, [](const Access& a) { return uint64_t(a.mode); });
@@ -321,6 +320,8 @@ std::string DeflatedReport(const ReportPage& page) {
   AddEdges(trace, columns);
   AddBlocks(trace, columns);
   AddReuse(page.report, columns);
+  columns.AddAll("event.us", PlacesOfEvents(trace, {}),
+                 [&](Seq seq) { return seq < trace.times.size() ? trace.times[seq] / 1000 : 0; });
   json.Add("columns", ColumnsJson(columns));
   json.End('}');
   text << "}";

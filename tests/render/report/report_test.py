@@ -98,6 +98,12 @@ const {columns, rows} = billOf(app.view, arguments[0]);
 return Array.from(rows, (row) => columns.map(({value, text}, i) => i === 0 && text ? text(value(row)) : value(row)));
 """
 
+# The peak, its moment in order, and who holds it.
+AT_PEAK = """
+const {view, groups} = app;
+return [view.peakBytes, app.at === view.peakX, view.orderOf(view.peakX), groups.heldAt(view.peakX).map(({group, bytes}) => [groups.keys[group], bytes])];
+"""
+
 # The contents of a table: the heads that sort it, its cells.
 TABLE = """
 const table = document.querySelector(arguments[0]);
@@ -561,6 +567,43 @@ class Memory(Page):
         self.assertIn("Held at the peak (13.0 GiB)", self.browser.run("return document.getElementById('holders').innerText"))
         self.browser.press(".", ".", ",")
         self.assertLess(peak, self.browser.run("return app.at"))
+
+    def test_the_axis_can_be_of_seconds(self):
+        for name in ("transformer_step", "transformer_small"):
+            snapshot = TESTDATA / SNAPSHOTS / f"{name}.pickle"
+            # A free that is completed at once has the time of its request.
+            events = pickle.loads(snapshot.read_bytes())["device_traces"][0]
+            times, sure = [event["time_us"] for event in events], [event["action"] != "free_completed" for event in events]
+            self.open(report_of(snapshot))
+            before = self.browser.run(AT_PEAK)
+            self.browser.press("s")
+            self.assertEqual(before, self.browser.run(AT_PEAK))
+            self.assertEqual("seconds", self.browser.run("return document.getElementById('axis').value"))
+            wrong = self.browser.run("""
+              const {view} = app, wrong = [];
+              arguments[0].forEach((time, i) => {
+                if (!arguments[1][i] || view.events[i] === view.events[i + 1]) return;  // the two share a place, and the later one's time
+                const seconds = (time - arguments[0][0]) / 1e6;
+                if (Math.abs(view.secondsAt(view.events[i]) - seconds) > 1e-9) wrong.push(i);
+                if (Math.abs(view.secondsAt(view.placeOf(seconds)) - seconds) > 1e-9) wrong.push([i, seconds]);
+              });
+              return wrong.slice(0, 9);""", times, sure)
+            self.assertEqual([], wrong)
+            # In proportion to time, but for one place for each event.
+            share = self.browser.run("return app.view.events[app.view.events.length >> 1] / app.view.events.at(-1)")
+            self.assertAlmostEqual((times[len(times) // 2] - times[0]) / (times[-1] - times[0]), share, delta=.06)
+            self.browser.press("m", ".", ".")
+            self.assertRegex(self.browser.run("return momentText(app.view, app.at)"), r"^event [\d,]+, [\d.]+ (s|ms|µs)$")
+            at, address = self.browser.run("return [app.view.orderOf(app.at), location.hash]")
+            self.assertIn(f"axis=seconds&at={at}", address)
+            self.browser.command("POST", "/refresh", {})
+            self.browser.wait_for(READY)
+            self.assertEqual([at, address], self.browser.run("return [app.view.orderOf(app.at), location.hash]"))
+            self.browser.run("document.getElementById('axis').value = 'order'; document.getElementById('axis').dispatchEvent(new Event('change'))")
+            self.assertEqual([at, f"#at={at}"], self.browser.run("return [app.at, location.hash]"))
+            self.browser.press("m")
+            self.assertEqual(before, self.browser.run(AT_PEAK))
+        self.check_quiet()
 
     def test_the_colours_follow_what_memory_is_grouped_by(self):
         seen = set()

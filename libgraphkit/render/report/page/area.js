@@ -129,6 +129,13 @@ function swatch(slot) {
   return made;
 }
 
+function makeAxisChoice(view) {
+  const choice = byId("axis");
+  choice.value = view.place ? "seconds" : "order";
+  choice.onchange = () => toggleAxis();
+  choice.parentElement.hidden = !view.hasTimes;
+}
+
 function makeGroupingChoice(view) {
   const choice = byId("grouping"), usual = GROUPINGS.filter((by) => by === app.groups.by || by === "module" || by === "category" ? stacksOf(view).length > 1 || by === app.groups.by : tellsApart(view, by));
   choice.replaceChildren(...usual.map((by) => new Option(by, by)));

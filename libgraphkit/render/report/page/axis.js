@@ -103,6 +103,19 @@ const app = {
     this.setTime(this.t0 + by, this.t1 + by);
   },
 
+  // The same over order or seconds.
+  setAxis(seconds) {
+    const {view, groups} = this, at = view.orderOf(this.at), chosen = groups.keys[groups.chosen];
+    if (!view.hasTimes || seconds === Boolean(view.place)) return;
+    view.setAxis(seconds);
+    view.prepare();
+    groupBlocks(groups.by);
+    if (chosen !== undefined) chooseGroup(this.groups.index.get(chosen));
+    showMoment(view.shownAt(at));
+    makeAxisChoice(view);
+    this.fit();
+  },
+
   show(view) {
     this.view = view;
     view.prepare();
@@ -113,6 +126,7 @@ const app = {
     this.groups.choose(-1);
     makeGroupingChoice(view);
     makeGroupLegend(view);
+    makeAxisChoice(view);
     showMoment(view.peakX);
     this.fit();
     remember();
@@ -130,6 +144,7 @@ function timeAt(plot, x) { return app.t0 + (x - plot.left) / plot.width * (app.t
 // Numbers of nodes below a drawing, and thin lines through it.
 function drawTimeAxis(pen, plot, labels) {
   const {view} = app, events = view.nodes.length === 0;  // of memory alone
+  if (view.place) return drawSeconds(pen, plot, labels);
   const places = events ? view.events : view.nodeX, first = lowerBound(places, app.t0), last = lowerBound(places, app.t1);
   const step = Math.max(roundStep(Math.max(last - first, 1), plot.width / 110), 1);
   pen.fillStyle = theme.colors.pale;
@@ -142,6 +157,19 @@ function drawTimeAxis(pen, plot, labels) {
     pen.strokeStyle = theme.colors.soft;
     line(pen, x, plot.top, x, plot.top + plot.height);
     if (labels) pen.fillText(text, x, plot.top + plot.height + 9);
+  }
+}
+
+function drawSeconds(pen, plot, labels) {
+  const {view} = app, first = view.secondsAt(app.t0), last = view.secondsAt(app.t1), step = roundStep(Math.max(last - first, 1e-6), plot.width / 90);
+  pen.textAlign = "center";
+  for (let i = Math.ceil(first / step); i * step <= last; ++i) {
+    const x = xOf(plot, view.placeOf(i * step));
+    if (x < plot.left) continue;
+    pen.strokeStyle = theme.colors.soft;
+    line(pen, x, plot.top, x, plot.top + plot.height);
+    pen.fillStyle = theme.colors.pale;
+    if (labels) pen.fillText(formatSeconds(i * step, step), x, plot.top + plot.height + 9);
   }
 }
 

@@ -173,6 +173,8 @@ class View {
     this.launchLane = part("launches", "launch.lane");
     this.longestPath = part("path", "path");
     this.events = part("events", "event.x");
+    this.eventTimes = this.events.length > 0 && inOrder(this.events) && inOrder(trace.columns["event.us"]) ? trace.columns["event.us"] : [];
+    this.hasTimes = this.eventTimes.length > 1 && this.eventTimes[0] < this.eventTimes.at(-1);  // unknown ones are 0
     this.bandColumns = ["pool", "segment", "offset", "size"].map((name) => part("bands", `band.${name}`));
   }
 
@@ -213,11 +215,51 @@ class View {
     this.readReuse();
   }
 
+  // The axis of order, or of time: there an event takes one place, and more as time passes after it.
+  setAxis(seconds) {
+    const lists = ["begin", "freed", "end", "events", "nodeX", "launchX"], order = this.order || {width: this.width};
+    if (!this.order) for (const list of lists) order[list] = this[list];
+    this.order = order;
+    this.place = seconds ? placesInTime(order, this.eventTimes) : null;
+    this.width = this.place ? this.place[order.width] : order.width;
+    for (const list of lists) this[list] = this.place ? valuesAt(this.place, order[list]) : order[list];
+    Object.assign(this, {ready: false, changes: undefined, groups: undefined, lastBackward: undefined});
+  }
+
+  // A place on the axis of order on the one that is shown, and back.
+  shownAt(x) { return this.place ? this.place[clamp(x, 0, this.order.width)] : x; }
+  orderOf(x) { return this.place ? clamp(lowerBound(this.place, x + 1) - 1, 0, this.order.width) : x; }
+
+  // Seconds since the first event, and the place of a time.
+  secondsAt(x) { return (this.timeBetween(this.events, this.eventTimes, x) - this.eventTimes[0]) / 1e6; }
+  placeOf(seconds) { return this.timeBetween(this.eventTimes, this.events, this.eventTimes[0] + seconds * 1e6); }
+  timeBetween(from, to, value) {
+    const i = clamp(lowerBound(from, value + 1e-9) - 1, 0, from.length - 2);
+    return to[i] + clamp((value - from[i]) / Math.max(from[i + 1] - from[i], 1e-9), 0, 1) * (to[i + 1] - to[i]);
+  }
+
   readReuse() {
     const graph = this.root === null ? null : this.trace.summary(this.root);
     this.reuse = graph ? graph.reuse : this.trace.analyze.graphs.flatMap((g) => g.reuse);
     this.reusable = new Set(this.reuse.flatMap((pair) => [pair.earlier, pair.later]));
   }
+}
+
+function inOrder(values) {
+  for (let i = 1; i < values.length; ++i) if (values[i] < values[i - 1]) return false;
+  return true;
+}
+
+// Of each place on the axis of order the one on the axis of time. The most places are few enough to have sums of each.
+const MOST_PLACES = 2 ** 22;
+
+function placesInTime({width, events}, times) {
+  const room = clamp(20 * width, 2 ** 18, MOST_PLACES), scale = room / (times.at(-1) - times[0]), places = new Uint32Array(width + 1);
+  for (let x = 0, next = 0; x <= width; ++x) {
+    while (next < events.length && events[next] <= x) ++next;
+    places[x] = x + Math.round((times[Math.max(next - 1, 0)] - times[0]) * scale);
+  }
+  return places;
 }
 
 // The sorts of edges of a view, and those from lane to lane, by the place where they end, for drawings that show

@@ -139,6 +139,12 @@ function roundStep(span, parts, binary) {
   return power * 10;
 }
 
+// "1.25 s", "250 ms", "13 µs": with as many digits as the step between two asks for.
+function formatSeconds(seconds, step) {
+  const [unit, factor] = step >= .1 || seconds >= 10 ? ["s", 1] : step >= 1e-4 ? ["ms", 1e3] : ["µs", 1e6];
+  return `${(seconds * factor).toFixed(clamp(Math.ceil(-Math.log10(step * factor) - 1e-9), 0, 9))} ${unit}`;
+}
+
 // The first index whose value isn't below `value`, in ascending values.
 function lowerBound(values, value) {
   let low = 0, high = values.length;

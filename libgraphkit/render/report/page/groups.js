@@ -276,7 +276,8 @@ function coarserCells({x0, x1, count, values, most}) {
 
 // "event 1,402" of a snapshot, "node 7" of a graph.
 function momentText(view, x) {
-  if (view.events.length > 0) return `event ${formatCount(Math.max(lowerBound(view.events, x + 1) - 1, 0))}`;
+  const time = view.place ? `, ${formatSeconds(view.secondsAt(x), 1e-6 * Math.max(view.secondsAt(view.width), 1))}` : "";
+  if (view.events.length > 0) return `event ${formatCount(Math.max(lowerBound(view.events, x + 1) - 1, 0))}${time}`;
   if (view.nodes.length === 0) return `change ${formatCount(x)}`;
   const i = lowerBound(view.nodeX, x + 1) - 1;
   return i < 0 ? "before the first node" : `after node ${formatCount(view.nodes[i])}`;

@@ -8,6 +8,7 @@ const KEYS = [
   ["n", "p", "next and previous finding or hint"],
   [",", ".", "the moment before and after, at which memory was allocated or freed"],
   ["m", "", "the peak"],
+  ["s", "", "over events or seconds, where the file has times"],
   ["g", "", "colour by line, module, category, stream or pool"],
   ["c", "", "the critical path"],
   ["l", "", "recorded memory and policy side by side, or stacked"],
@@ -19,7 +20,7 @@ const ACTIONS = {
   ArrowLeft: () => app.panTime(-.2), ArrowRight: () => app.panTime(.2),
   "+": () => app.zoomTime(.6), "=": () => app.zoomTime(.6), "-": () => app.zoomTime(1 / .6), "_": () => app.zoomBytes(1 / .6),
   "*": () => app.zoomBytes(.6), 0: () => app.fit(), a: fitAddresses, "/": () => byId("search").focus(), n: () => stepProblem(1), p: () => stepProblem(-1),
-  ",": () => stepMoment(-1), ".": () => stepMoment(1), m: () => toMoment(app.view.peakX), g: nextGrouping,
+  ",": () => stepMoment(-1), ".": () => stepMoment(1), m: () => toMoment(app.view.peakX), g: nextGrouping, s: toggleAxis,
   c: togglePath, l: toggleLayout, t: toggleTheme, "?": showHelp, Escape: unpick,
 };
 
@@ -32,6 +33,11 @@ function makeKeys() {
     event.preventDefault();
     action();
   });
+}
+
+function toggleAxis() {
+  app.setAxis(!app.view.place);
+  remember();
 }
 
 function nextGrouping() {
@@ -76,7 +82,7 @@ function showHelp() {
     table.append(row);
   }
   showDialog(element("h2", "", "How to read this page"),
-    element("p", "", "From left to right is the order in which the program made its calls, not the time that anything ran. A rectangle in the memory drawing is a block: as wide as the calls between its allocation and its end, as high as its size, at its address with unused gaps left out."),
+    element("p", "", "From left to right is the order in which the program made its calls, or of a snapshot seconds (s); not the time that anything ran. A rectangle in the memory drawing is a block: as wide as the calls between its allocation and its end, as high as its size, at its address with unused gaps left out."),
     element("p", "", "Drag to move, turn the wheel to zoom in capture order, hold shift to zoom in addresses, double-click to see everything. Click a block, a node, a line, a frame or a finding to mark what it is about in all drawings; click a moment of the memory in use to see who holds it. The address of the page keeps it."),
     table);
 }

@@ -1,5 +1,6 @@
 // The selection: the same in all drawings and tables, and kept in the address of the page, so that a link or a
-// reload shows it again: #graph=1, #node=12, #block=5, #finding=0, #hint=0, #line=model.py:39, with #by=module&at=120.
+// reload shows it again: #graph=1, #node=12, #block=5, #finding=0, #hint=0, #line=model.py:39, with #by=module&at=120
+// &axis=seconds.
 function chooseGroup(group) {
   const {groups} = app;
   if (groups.chosen !== group) groups.choose(group);
@@ -49,7 +50,8 @@ function remember() {
   const [chosen] = Object.entries(selection);
   if (view !== firstView(trace.views) && !chosen) parts.push(["graph", view.root ?? "all"]);
   if (groups.by !== firstGrouping(view)) parts.push(["by", groups.by]);
-  if (app.at !== view.peakX) parts.push(["at", app.at]);
+  if (view.place) parts.push(["axis", "seconds"]);
+  if (app.at !== view.peakX) parts.push(["at", view.orderOf(app.at)]);
   if (chosen) parts.push(chosen);
   if (groups.chosen >= 0 && !("block" in selection)) parts.push(["line", groups.keys[groups.chosen]]);
   const hash = parts.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&");
@@ -62,12 +64,13 @@ async function followAddress() {
   if (wanted.has("trace")) await drawTrace(number("trace"));
   const {trace} = app, {views, texts} = trace;
   if (wanted.has("graph")) showView(views.find((view) => view.root === (wanted.get("graph") === "all" ? null : texts.roots[number("graph")])));
+  app.setAxis(wanted.get("axis") === "seconds");
   if (GROUPINGS.includes(wanted.get("by"))) groupBlocks(wanted.get("by"));
   if (number("node") < trace.nodeCount) goTo({node: number("node")});
   if (number("block") < trace.blockCount) goTo({block: number("block")});
   if (wanted.has("finding")) pickFinding(number("finding"));
   if (wanted.has("hint")) pickHint(number("hint"));
-  if (number("at") >= 0) showMoment(number("at"));
+  if (number("at") >= 0) showMoment(app.view.shownAt(number("at")));
   if (app.groups?.index.has(wanted.get("line"))) {
     chooseGroup(app.groups.index.get(wanted.get("line")));
     if (![..."node block finding hint".split(" ")].some((key) => wanted.has(key))) showHolders();
