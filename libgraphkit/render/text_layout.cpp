@@ -184,7 +184,7 @@ std::string HexText(Address address) {
   return text.data();
 }
 
-std::string Listed(const std::vector<std::string>& items) {
+std::string AndList(const std::vector<std::string>& items) {
   std::string out;
   for (size_t i = 0; i < items.size(); ++i) {
     if (i > 0) out += i + 1 == items.size() ? " and " : ", ";

@@ -98,7 +98,7 @@ std::string Formatted(const char* format, double number);
 std::string HexText(Address address);
 
 // "a", "a and b", "a, b and c".
-std::string Listed(const std::vector<std::string>& items);
+std::string AndList(const std::vector<std::string>& items);
 
 // Text from a trace in XML and in links.
 

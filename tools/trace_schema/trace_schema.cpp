@@ -65,7 +65,7 @@ Json Schema(const Extents& extents) {
 }
 constexpr size_t kRowParts = 4;
 void AddPart(auto&& part, Json& parts) { parts.push_back(Schema(part)); }
-void AddPart(Rows, Json& parts) { parts.insert(parts.end(), kRowParts, Ref("u32")); }
+void AddPart(RowParts, Json& parts) { parts.insert(parts.end(), kRowParts, Ref("u32")); }
 template <typename T>
 requires(kParts<T> != nullptr) Json Schema(const T& value) {
   T entry = value;

@@ -65,10 +65,10 @@ TraceMaker::TraceMaker() {
   trace.process.seq = Next();
 }
 
-void TraceMaker::SetBegin(int64_t first, bool unix) {
+void TraceMaker::SetBegin(int64_t first, bool since_1970) {
   if (first <= 1) first = 2;
   begin_ns_ = first - 1;  // a time of 0 would mean that it isn't known
-  if (!unix) return;
+  if (!since_1970) return;
   trace.clocks.push_back({.monotonic = 0, .wall = begin_ns_, .seq = Next()});
 }
 

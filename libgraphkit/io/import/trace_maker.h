@@ -64,9 +64,9 @@ class TraceMaker {
     return text.empty() ? StringId() : trace.strings.Intern(text);
   }
 
-  // Times are in ns; `first` is at or before all of them. Without it no times are kept. `unix`:
-  // they count from 1970.
-  void SetBegin(int64_t first, bool unix);
+  // Times are in ns; `first` is at or before all of them. Without it no times are kept.
+  // `since_1970`: they count from 1970.
+  void SetBegin(int64_t first, bool since_1970);
   // Of the last record. `expected`: how many more records there will be, about.
   void SetTime(int64_t time, size_t expected = 0);
   // Of the records from `first` on.

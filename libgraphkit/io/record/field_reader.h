@@ -159,7 +159,7 @@ inline Expected ReadValue(JsonCursor& in, Half out, LooseValues& to) {
   return nullptr;
 }
 
-inline Expected ReadValue(JsonCursor& in, Rows out, LooseValues& to) {
+inline Expected ReadValue(JsonCursor& in, RowParts out, LooseValues& to) {
   for (uint32_t* part : {&out.rows.width, &out.rows.pitch, &out.rows.height, &out.rows.layer}) {
     if (part != &out.rows.width && !in.Take(',')) return "four numbers";
     if (Expected wrong = ReadValue(in, *part, to)) return wrong;
@@ -173,7 +173,7 @@ bool ReadTuple(JsonCursor& in, LooseValues& to, Ts&&... outs) {
   if (!in.Take('[')) return false;
   bool first = true;
   const auto read = [&](auto&& out) {
-    if (!first && !in.Take(',')) return std::same_as<decltype(out), Rows&>;
+    if (!first && !in.Take(',')) return std::same_as<decltype(out), RowParts&>;
     first = false;
     return ReadValue(in, out, to) == nullptr;
   };

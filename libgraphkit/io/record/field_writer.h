@@ -105,7 +105,7 @@ class FieldWriter {
     Value(part);
     line_.Comma();
   }
-  void Part(Rows part) {
+  void Part(RowParts part) {
     const auto [width, pitch, height, layer] = part.rows;
     if (width != 0) (Part(width), Part(pitch), Part(height), Part(layer));
   }

@@ -218,7 +218,7 @@ struct Half {
   int shift;
 };
 // Four parts at the end, which most entries don't have.
-struct Rows {
+struct RowParts {
   AccessRows& rows;
 };
 
@@ -254,7 +254,7 @@ bool Parts(FrontierEntry& entry, auto visit) {
   return visit(entry.node, entry.from_port, entry.edge_type);
 }
 bool Parts(Access& entry, auto visit) {
-  return visit(entry.block, entry.mode, entry.offset, Length{entry.length}, Rows{entry.rows});
+  return visit(entry.block, entry.mode, entry.offset, Length{entry.length}, RowParts{entry.rows});
 }
 bool Parts(Collective& entry, auto visit) {
   return visit(entry.communicator, entry.kind, entry.count, entry.type, entry.peer);

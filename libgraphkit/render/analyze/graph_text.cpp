@@ -133,7 +133,7 @@ std::string EdgesText(const GraphSummary& graph, const Process& process) {
   add(graph.launch_completion_edges, " launch-completion");
   add(graph.cross_stream_edges, " between streams");
   AddMissingEdgeData(process, kinds);
-  return FormatCount(graph.edges) + (kinds.empty() ? "" : ": ") + Listed(kinds);
+  return FormatCount(graph.edges) + (kinds.empty() ? "" : ": ") + AndList(kinds);
 }
 
 // Edges that wait for no end, by kernels.
@@ -299,7 +299,7 @@ std::string OthersText(const LikeGraphs& graphs, const TextOut& out) {
   for (size_t i = 0; i < shown; ++i) names.push_back(std::to_string(graphs.others[i].value));
   if (left > 0) names.push_back(FormatCount(left) + " more");
   const bool one = graphs.others.size() == 1;
-  return (one ? "graph " : "graphs ") + Listed(names) + (one ? " is like it" : " are like it");
+  return (one ? "graph " : "graphs ") + AndList(names) + (one ? " is like it" : " are like it");
 }
 
 void RenderEntry(const LikeGraphs& graphs, const Trace& trace, const TextOut& out) {

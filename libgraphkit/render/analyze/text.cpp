@@ -23,7 +23,7 @@ std::string ReservedText(const AskedMemory& memory, const MemoryAt& peak) {
   add(memory.input_bytes, " that graphs touch");
   add(memory.not_attributed_bytes, " not attributed");
   return "Peak memory reserved from the driver: " + FormatBytes(memory.asked_bytes) + " (record " +
-         FormatCount(peak.seq) + "), " + Listed(parts);
+         FormatCount(peak.seq) + "), " + AndList(parts);
 }
 
 // "Peak in use: 30 MiB (record 40), in 12 blocks; 24 MiB at the end".
@@ -83,7 +83,7 @@ std::string JoinsText(const Report& report) {
   add(joins.untouched, "touched by no node: ");
   add(joins.unread, "touched, if at all, by nodes that may touch anything: ");
   return FormatCount(joins.joined) + " of " + Counted(joins.captured_blocks, "captured block") +
-         " with stream, line, first and last node; " + Listed(why);
+         " with stream, line, first and last node; " + AndList(why);
 }
 
 void RenderHeader(const Report& report, const Trace& trace, const TextOut& out) {
@@ -177,7 +177,7 @@ void RenderFindings(const Report& report, const Trace& trace, const TextOut& out
     if (count > 0) counts.push_back(Counted(static_cast<uint64_t>(count), SeverityName(severity)));
   }
   const bool lines = !trace.stacks.empty() || report.device == DeviceKind::kImported;
-  out.Paragraph("", out.Inked("Findings: " + Listed(counts), Ink::kBold) +
+  out.Paragraph("", out.Inked("Findings: " + AndList(counts), Ink::kBold) +
                         (lines ? "" : "; graphkit trace --stacks would name their lines"));
   for (const FindingGroup& group : GroupFindings(report.findings)) {
     RenderGroup(group, report, trace, out);

@@ -51,7 +51,7 @@ void RenderReasons(const GateRun& run, const TextOut& out) {
   for (const auto& [check, count] : findings) counts.push_back(FormatCount(count) + " " + check);
   const uint64_t listed = run.verdict.reasons.size() - others.size();
   if (listed == 0) return;
-  out.Wrap("  - ", Counted(listed, "finding") + ", below: " + Listed(counts));
+  out.Wrap("  - ", Counted(listed, "finding") + ", below: " + AndList(counts));
 }
 
 std::string MeasureText(std::optional<double> value, MeasureUnit unit) {
@@ -115,7 +115,7 @@ void RenderFindings(const GateRun& run, const TextOut& out) {
     if (counts[i] == 0) continue;
     parts.push_back(FormatCount(counts[i]) + " " + StatusName(static_cast<FindingStatus>(i)));
   }
-  out << "\nFindings: " << (parts.empty() ? "none" : Listed(parts)) << "\n";
+  out << "\nFindings: " << (parts.empty() ? "none" : AndList(parts)) << "\n";
   std::vector<const JudgedFinding*> listed;
   for (const FindingStatus status :
        {FindingStatus::kFails, FindingStatus::kKnown, FindingStatus::kReported}) {

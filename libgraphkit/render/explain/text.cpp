@@ -186,7 +186,7 @@ std::string VerdictText(const std::vector<FindingGroup>& groups) {
   std::vector<std::string> parts;
   if (errors > 0) parts.push_back(Counted(errors, "error"));
   if (warnings > 0) parts.push_back(Counted(warnings, "warning"));
-  return Listed(parts) + and_notes;
+  return AndList(parts) + and_notes;
 }
 
 void RenderFindings(const Explanation& explanation, const TextOut& out) {

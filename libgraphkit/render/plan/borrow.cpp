@@ -81,7 +81,7 @@ std::string GraphsText(const PoolBorrow& pool, const Trace& trace) {
   if (pool.graphs.size() > kShownGraphs) {
     graphs.push_back(FormatCount(pool.graphs.size() - kShownGraphs) + " more");
   }
-  return Listed(graphs);
+  return AndList(graphs);
 }
 
 void RenderPool(const PoolBorrow& pool, const Trace& trace, const TextOut& out) {

@@ -21,7 +21,7 @@ std::string NodesText(const Trace& trace, const std::vector<NodeId>& nodes) {
     names.push_back("node " + std::to_string(node.value) + ", " +
                     NodeTitle(trace, node, kWaitColumns));
   }
-  return Listed(names);
+  return AndList(names);
 }
 
 std::string ChangeText(const Trace& trace, const TradeChange& change) {

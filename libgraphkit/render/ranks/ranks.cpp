@@ -130,7 +130,7 @@ void RenderSpread(const RankReport& report, const TextOut& out) {
         << out.Inked("Spread", Ink::kBold) << "\n"
         << Table(rows, "lrlrrl", "  ", out.style);
   }
-  if (!same.empty()) out.Paragraph("The same in all: ", Listed(same));
+  if (!same.empty()) out.Paragraph("The same in all: ", AndList(same));
 }
 
 void RenderGroup(const RankReport& report, const RankGroup& group, const TextOut& out) {
@@ -209,7 +209,7 @@ std::string RankNames(const RankReport& report, const std::vector<uint32_t>& ran
   const size_t shown = ranks.size() <= most ? ranks.size() : most - 1;
   for (size_t i = 0; i < shown; ++i) names.push_back(NameOf(report, ranks[i]));
   if (shown < ranks.size()) names.push_back(FormatCount(ranks.size() - shown) + " more");
-  return Listed(names);
+  return AndList(names);
 }
 
 void RenderRanksText(const RankReport& report, const TextOut& out) {
