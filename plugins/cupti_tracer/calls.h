@@ -271,6 +271,7 @@ struct ThreadState {
   std::vector<NcclCall> nccl_calls;  // of the ranges in flight, and of the open group
   uint32_t nccl_ranges = 0;          // in flight
   uint32_t nccl_groups = 0;          // open, one inside the other
+  std::string next_graph;            // the name of the graph that it is about to capture
 
   // The name of the innermost range of a domain; empty: none is open.
   std::string_view InnermostRange(std::string_view domain) const {

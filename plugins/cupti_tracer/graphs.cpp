@@ -30,6 +30,7 @@ GraphInfo& Graphs::Add(const NewGraph& made) {
   r.row.body = made.body;
   r.row.handle = made.handle;
   r.row.tool_id = made.tool_id;
+  r.row.name = records_.Add(made.name);
   records_.Counted(records_.Write(r), &RecordCounts::graphs);
   return graph;
 }

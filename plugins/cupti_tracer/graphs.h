@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "plugins/cupti_tracer/edge_list.h"
@@ -65,6 +66,7 @@ struct NewGraph {
   GraphId original;
   NodeId parent;
   uint32_t body = 0;
+  std::string_view name = {};
 };
 
 class Graphs {

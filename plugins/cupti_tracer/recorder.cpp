@@ -81,14 +81,20 @@ void Recorder::OnBeginCapture(ThreadState& thread, const Call& call) {
   GraphInfo* graph = call.graph != 0 ? &graphs_.Of(call.graph) : nullptr;
   for (const GraphEvent& event : thread.events) {
     if (graph == nullptr && event.kind == GraphEventKind::kGraphCreated) {
-      graph = &graphs_.Add({event.graph, GraphOrigin::kCapture, event.tool_id});
+      graph = &graphs_.Add({.handle = event.graph,
+                            .origin = GraphOrigin::kCapture,
+                            .tool_id = event.tool_id,
+                            .name = thread.next_graph});
     }
   }
   thread.events.clear();
   // A graph that wasn't announced gets its handle from its first node.
   if (graph == nullptr) {
-    graph = &graphs_.Add({~uint64_t{streams_.next_capture().value}, GraphOrigin::kCapture});
+    graph = &graphs_.Add({.handle = ~uint64_t{streams_.next_capture().value},
+                          .origin = GraphOrigin::kCapture,
+                          .name = thread.next_graph});
   }
+  thread.next_graph.clear();
   streams_.Begin(call, stream, thread_id, graph->id, graph->handle,
                  graphs_.EntriesOf(call.dependencies));
   if (call.recapture)

@@ -6,7 +6,7 @@
 namespace graphkit {
 namespace {
 
-constexpr std::string_view kCollection = "garbage collection";
+constexpr std::string_view kCollection = "garbage collection", kGraphName = "graphkit graph: ";
 
 // A stack with its addresses in the files that know their lines, which `graphkit trace` looks up
 // and takes out when the program has ended. Readers of traces leave them alone.
@@ -46,6 +46,7 @@ void Threads::OnRangePushed(ThreadState& thread, std::string_view domain, std::s
                             uint32_t colour, uint64_t time) {
   thread.ranges.push_back({std::string(domain), std::string(name), colour, false});
   ++thread.silent_ranges;
+  if (name.starts_with(kGraphName)) thread.next_graph = name.substr(kGraphName.size());
   if (name.starts_with(kCollection)) WriteRanges(thread, time);
 }
 

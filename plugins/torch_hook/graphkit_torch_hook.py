@@ -3,7 +3,9 @@
     import torch          a finder on sys.meta_path sees it, and arms what follows once torch is there
     CUDA is initialised   the history begins: every allocation and free, with stacks
     a capture is on       garbage collections are NVTX ranges
-    a capture ends        a snapshot; one that follows the last too soon for what it cost is made up later, by a thread
+    a capture begins      the graph gets the name of the batch that a server captures it for
+    a capture ends        a snapshot; one that follows the last too soon for what it cost is made up by a thread, later or
+                          once no capture has followed for a while
     the process ends      the last snapshot
 
 A process writes one file, `<trace>[.rank<R>].<pid>.pickle`, that each snapshot replaces as a whole. What goes wrong here
@@ -26,6 +28,7 @@ import time
 OLDEST, NEWEST = (2, 1), (2, 15)  # of the versions of torch that were tried
 MAX_EVENTS = 5_000_000  # per device; beyond, the history is a ring, and graphkit says that events are lost
 SHARE = 10  # the time between two snapshots, in times of what the last one took
+IDLE_S = 0.5  # without captures, after which a snapshot is made up; doubled each time
 
 
 def say(text):
@@ -130,6 +133,8 @@ class Recorder:
         self.failed = False
         self.captures = 0  # under way
         self.owed = False  # a capture has ended since the last snapshot
+        self.last_end = 0.0  # of a capture
+        self.idle = IDLE_S
         self.maker = None  # the thread that makes the snapshot up
         self.collection = threading.local()
         self.lock = threading.Lock()
@@ -209,6 +214,7 @@ class Recorder:
 
         @functools.wraps(begin)
         def capture_begin(*args, **kwargs):
+            self._name_graph(sys._getframe(1))
             result = begin(*args, **kwargs)
             self.captures += 1
             return result
@@ -219,6 +225,7 @@ class Recorder:
                 result = end(*args, **kwargs)
             finally:
                 self.captures = max(0, self.captures - 1)
+                self.last_end = time.monotonic()
             if time.monotonic() >= self.next_time:
                 self.dump()
             else:
@@ -237,11 +244,24 @@ class Recorder:
 
     def _make_up(self):
         while self.owed and not self.ended and not self.failed:
-            wait = self.next_time - time.monotonic()
-            if wait > 0 or self.captures:
-                time.sleep(max(wait, 0.02))
-            else:
+            now = time.monotonic()
+            due, idle = self.next_time, self.last_end + self.idle
+            if now >= min(due, idle) and not self.captures:
+                if now < due:
+                    self.idle *= 2  # captures that come with pauses don't cost a snapshot each
                 self.dump(in_thread=True)
+            else:
+                time.sleep(max(0.02, min(due, idle) - now))
+
+    def _name_graph(self, frame):
+        """A range that has ended before the capture begins names its graph."""
+        try:
+            name = name_of_batch(frame)
+            if name:
+                self.torch.cuda.nvtx.range_push(GRAPH_NAME + name)
+                self.torch.cuda.nvtx.range_pop()
+        except Exception:
+            pass  # a name is no reason to fail
 
     def _tag_collection(self, phase, info):
         """A range around each garbage collection while a graph is captured: it pauses the capture, and what it frees is
@@ -319,6 +339,36 @@ class Recorder:
             now = time.monotonic()
             self.next_time = now + SHARE * (now - started)
             self.lock.release()
+
+
+GRAPH_NAME = "graphkit graph: "  # the tracer knows it
+FRAMES = 8  # from a capture's begin outwards, in which a server's description of the batch is looked for
+
+
+def name_of_batch(frame):
+    """"full, 8 tokens, 8 requests", as the server calls what it captures; "": it isn't known. vLLM's functions that capture
+    have a local that describes the batch, SGLang's have its size."""
+    for _ in range(FRAMES):
+        if frame is None:
+            return ""
+        values = frame.f_locals
+        for name in ("batch_descriptor", "desc"):
+            if hasattr(values.get(name), "num_tokens"):
+                return described(values[name], values)
+        if "cuda_graph" in frame.f_code.co_filename and isinstance(values.get("bs"), int):
+            return f"batch size {values['bs']}"
+        frame = frame.f_back
+    return ""
+
+
+def described(batch, values):
+    mode = getattr(batch, "cg_mode", None) or values.get("cudagraph_runtime_mode")
+    words = [str(getattr(mode, "name", "graph")).lower(), f"{batch.num_tokens} tokens"]
+    if getattr(batch, "num_reqs", None):
+        words.append(f"{batch.num_reqs} requests")
+    if getattr(batch, "num_active_loras", 0):
+        words.append(f"{batch.num_active_loras} LoRAs")
+    return ", ".join(words)
 
 
 def write_whole(path, write):

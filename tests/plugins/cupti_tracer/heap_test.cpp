@@ -136,5 +136,16 @@ TEST_CASE("a garbage collection is written though nothing of the driver's lies i
   CHECK(s.Records("nvtx_pop") == Lines{R"({"type":"nvtx_pop","thread":0})"});
 }
 
+TEST_CASE("a range of the hook's names the next graph, and isn't written") {
+  Script s;
+  s.recorder.threads().OnRangePushed(s.thread, "", "graphkit graph: full, 8 tokens");
+  s.recorder.threads().OnRangePopped(s.thread, "");
+  s.BeginCapture(kMain, kGraph);
+  REQUIRE(s.Records("graph").size() == 1);
+  CHECK(s.Records("graph")[0].ends_with(R"("name":"full, 8 tokens"})"));
+  CHECK(s.Records("nvtx_push").empty());
+  CHECK(s.thread.next_graph.empty());
+}
+
 }  // namespace
 }  // namespace graphkit

@@ -239,6 +239,29 @@ def a_skipped_snapshot_is_made_up_before_the_process_ends():
     assert len(snapshot["segments"]) == 3, snapshot["segments"]
 
 
+def a_snapshot_that_took_long_is_made_up_once_captures_are_over():
+    slow = ("import os, signal, time, torch\n"
+            "fast = torch.cuda.memory._snapshot\n"
+            "def dump(*words):\n  time.sleep(0.5); return fast(*words)\n"
+            "torch.cuda.memory._snapshot = dump\n")
+    run = Run(slow + TRAIN + "step(); step(); time.sleep(2.5); os.kill(os.getpid(), signal.SIGKILL)\n")
+    assert run.code == 137, run.err
+    [snapshot] = run.snapshots().values()
+    assert len(snapshot["segments"]) == 3, snapshot["segments"]
+
+
+def a_graph_has_the_name_of_the_batch_that_it_is_captured_for():
+    batches = ("import torch\n"
+               "class Descriptor:\n  num_tokens, num_reqs = 8, 2\n"
+               "def capture():\n  desc = Descriptor()\n  desc.cg_mode = type('Mode', (), {'name': 'FULL'})\n"
+               "  graph = torch.cuda.CUDAGraph()\n  with torch.cuda.graph(graph):\n    torch.empty(4096)\n"
+               "torch.empty(4096)\ncapture()\nprint(torch.cuda.nvtx.calls)\n")
+    run = Run(batches, env={"FAKE_TORCH_NVTX": NVTX})
+    assert run.out == "['push graphkit graph: full, 8 tokens, 2 requests', 'pop']\n", (run.out, run.err)
+    [graph] = [record for record in run.records() if record["type"] == "graph"]
+    assert graph["name"] == "full, 8 tokens, 2 requests", graph
+
+
 def a_capture_is_not_held_up_by_a_snapshot_that_is_made_up():
     slow = ("import time, torch\n"
             "fast, inside = torch.cuda.memory._snapshot, []\n"
