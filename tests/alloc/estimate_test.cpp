@@ -10,6 +10,7 @@
 #include "libgraphkit/alloc/estimate/captured_sizes.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/io/trace/trace_file.h"
+#include "tests/build_trace.h"
 
 namespace graphkit {
 namespace {
@@ -97,6 +98,61 @@ TEST_CASE("a trace that doesn't say its sizes is refused, and what names them he
   CHECK(EstimateMemory(trace, {.sizes = {1}, .captured = {8}}).has_value());
   trace.captures.clear();
   CHECK(!EstimateMemory(trace, {.sizes = {1}, .captured = {8}}).has_value());
+}
+
+// A server: a graph for each size with two blocks, in one pool.
+ExecId CaptureSize(TraceBuilder& builder, StreamId stream, uint64_t size, const std::string& name) {
+  const GraphId graph = builder.BeginCapture(stream, name);
+  const BlockId a = builder.Alloc(stream, size * 4096), b = builder.Alloc(stream, size * 8192);
+  builder.Kernel(stream, "k", {{a, AccessMode::kWrite}, {b, AccessMode::kWrite}});
+  builder.Free(a);
+  builder.Free(b);
+  builder.EndCapture(stream);
+  return builder.Instantiate(graph);
+}
+
+TEST_CASE("captures that a server destroyed before it made them again don't count") {
+  TraceBuilder builder;
+  const StreamId stream = builder.Stream();
+  builder.SetPool(builder.Pool(PoolKind::kAllocator));
+  for (const uint64_t size : Sizes{8, 4}) builder.Destroy(CaptureSize(builder, stream, size, ""));
+  for (const uint64_t size : Sizes{8, 4, 2}) CaptureSize(builder, stream, size, "");
+  const Trace trace = builder.Build();
+  const auto estimate = EstimateMemory(trace, {.sizes = {8, 4, 2}, .captured = {2, 4, 8}});
+  REQUIRE(estimate.has_value());
+  REQUIRE(estimate->kinds.size() == 1);
+  CHECK(estimate->kinds[0].graphs == 3);
+  for (const EstimatedSize& size : estimate->sizes) CHECK(size.graphs == 1);
+  CHECK(estimate->notes ==
+        std::vector<std::string>{"2 captures were destroyed and made again; these don't count"});
+}
+
+TEST_CASE("a size that was captured, measured and destroyed counts") {
+  TraceBuilder builder;
+  const StreamId stream = builder.Stream();
+  builder.SetPool(builder.Pool(PoolKind::kAllocator));
+  for (const uint64_t size : Sizes{8, 4, 2})
+    builder.Destroy(CaptureSize(builder, stream, size, ""));
+  const auto found = FindCapturedSizes(builder.trace(), FindRoots(builder.trace()), {});
+  REQUIRE(found.has_value());
+  CHECK(found->rounds.size() == 3);
+  CHECK(found->given_up == 0);
+}
+
+TEST_CASE("the sizes of graphs that have names are in these") {
+  TraceBuilder builder;
+  const StreamId stream = builder.Stream();
+  builder.SetPool(builder.Pool(PoolKind::kAllocator));
+  for (const uint64_t size : Sizes{24, 16}) {
+    const std::string tokens = std::to_string(size) + " tokens";
+    CaptureSize(builder, stream, 1, "piecewise, " + tokens);  // its blocks don't show the size
+    CaptureSize(builder, stream, size, "full, " + tokens + ", 2 requests");
+  }
+  const auto found = FindCapturedSizes(builder.trace(), FindRoots(builder.trace()), {});
+  REQUIRE(found.has_value());
+  CHECK(found->sizes_from == SizesFrom::kNames);
+  CHECK(Sizes{found->rounds[0].size, found->rounds[1].size} == Sizes{16, 24});
+  CHECK(found->rounds[0].graphs.size() == 2);
 }
 
 // Leaving one captured size out: what the others say of it is held against what was reserved.

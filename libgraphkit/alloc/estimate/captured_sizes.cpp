@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "libgraphkit/analysis/memory/lifetimes.h"
@@ -88,10 +89,43 @@ void SortIntoKinds(const std::vector<Likeness>& likenesses, CapturedSizes* found
   found->kinds = static_cast<uint32_t>(kinds.size());
 }
 
+// True by graph if its execs went before the last capture began.
+std::vector<bool> GivenUp(const Trace& trace) {
+  Seq last = 0;
+  for (const Capture& capture : trace.captures) last = std::max(last, capture.begin);
+  std::vector<bool> gone(trace.graphs.size());
+  for (const Exec& exec : trace.execs)
+    if (exec.graph.valid()) gone[exec.graph.index()] = exec.destroyed < last;
+  return gone;
+}
+
 std::vector<Bytes> SizesOfBlocks(const Trace& trace, const CapturedGraph& graph) {
   std::vector<Bytes> sizes;
   for (const BlockId block : graph.blocks) sizes.push_back(trace[block].size);
   return sizes;
+}
+
+// A server that measures itself first captures graphs, destroys them, and captures the same ones
+// again: of graphs alike (or of one name) those that it gave up don't count.
+void DropGivenUp(const Trace& trace, CapturedSizes* found) {
+  using Alike = std::pair<uint32_t, std::vector<Bytes>>;
+  const std::vector<bool> gone = GivenUp(trace);
+  const auto alike = [&](const CapturedGraph& graph) {
+    return Alike(graph.kind, SizesOfBlocks(trace, graph));
+  };
+  std::set<Alike> kept;
+  std::set<std::string_view> names;
+  for (const CapturedGraph& graph : found->graphs) {
+    if (gone[graph.graph.index()]) continue;
+    kept.insert(alike(graph));
+    names.insert(trace[trace[graph.graph].name]);
+  }
+  names.erase("");
+  found->given_up = std::erase_if(found->graphs, [&](const CapturedGraph& graph) {
+    const bool again =
+        names.contains(trace[trace[graph.graph].name]) || kept.contains(alike(graph));
+    return gone[graph.graph.index()] && again;
+  });
 }
 
 std::vector<uint64_t> NumbersIn(std::string_view text) {
@@ -227,8 +261,29 @@ void TakeNeighbours(std::vector<CapturedGraph>* graphs) {
   }
 }
 
+// Graphs that the program itself named, each with as many numbers: the first that differs.
+bool SizesByOwnNames(const Trace& trace, std::vector<CapturedGraph>* graphs) {
+  std::vector<std::vector<uint64_t>> numbers;
+  for (const CapturedGraph& graph : *graphs)
+    numbers.push_back(NumbersIn(trace[trace[graph.graph].name]));
+  for (size_t n = 0;; ++n) {
+    bool differs = false;
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      if (n >= numbers[i].size() || numbers[i][n] == 0) return false;
+      (*graphs)[i].size = numbers[i][n];
+      differs = differs || numbers[i][n] != numbers[0][n];
+    }
+    if (differs) return true;
+  }
+}
+
 Result<void> FindSizes(const Trace& trace, std::span<const uint64_t> captured,
                        CapturedSizes* found) {
+  if (captured.empty() && SizesByOwnNames(trace, &found->graphs)) {
+    found->sizes_from = SizesFrom::kNames;
+    return {};
+  }
+  for (CapturedGraph& graph : found->graphs) graph.size = 0;
   std::vector<std::vector<Class>> classes;
   size_t most = 0;
   for (uint32_t kind = 0; kind < found->kinds; ++kind) {
@@ -344,6 +399,8 @@ Result<CapturedSizes> FindCapturedSizes(const Trace& trace, const std::vector<Gr
   }
   AddBlocks(trace, roots, &found.graphs);
   SortIntoKinds(Likenesses(trace, roots, found.graphs), &found);
+  DropGivenUp(trace, &found);
+  if (found.given_up > 0) SortIntoKinds(Likenesses(trace, roots, found.graphs), &found);
   if (const auto sizes = FindSizes(trace, captured, &found); !sizes) return sizes.error();
   AddRounds(trace, &found);
   AddGrowth(trace, &found);

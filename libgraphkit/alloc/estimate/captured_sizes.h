@@ -73,6 +73,7 @@ struct CapturedRound {
 
 struct CapturedSizes {
   std::vector<CapturedGraph> graphs = {};  // in order of capture
+  uint64_t given_up = 0;  // captures that were destroyed and made again later, and don't count
   uint32_t kinds = 0;
   std::vector<std::vector<BlockGrowth>> growth = {};  // by kind and block
   std::vector<CapturedRound> rounds = {};             // by size, ascending

@@ -238,6 +238,10 @@ void AddNotes(const Trace& trace, const CapturedSizes& captured, MemoryEstimate*
                               " are the smallest whole numbers with the ratio of the blocks; "
                               "--captured names others");
   }
+  if (captured.given_up > 0) {
+    estimate->notes.push_back(FormatCount(captured.given_up) +
+                              " captures were destroyed and made again; these don't count");
+  }
   if (std::string unsure = UnsureText(estimate->kinds); !unsure.empty()) {
     estimate->notes.push_back(std::move(unsure));
   }
