@@ -42,10 +42,12 @@ std::vector<Finding> FindFreedInputs(const Facts& facts, bool host, const char* 
                                      const char* advice) {
   const Trace& trace = facts.trace;
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
-    bool known = false;
-    for (const auto& [input, now] : facts.stale_inputs()[graph.index()]) {
+    bool known = false, sure = false;
+    for (const auto& [input, now, in_pool] : facts.stale_inputs()[graph.index()]) {
       if (now.valid() || IsHostMemory(trace, input.block) != host) continue;
-      known = known || (host ? Copies(facts, graph, input.block) : KnownUse(trace, input));
+      sure = sure || !in_pool;
+      known = known ||
+              (!in_pool && (host ? Copies(facts, graph, input.block) : KnownUse(trace, input)));
       if (!AddInput(trace, input, finding)) continue;
       const Block& block = trace[input.block];
       const bool registered = host && IsRegistered(trace, block);
@@ -56,9 +58,14 @@ std::vector<Finding> FindFreedInputs(const Facts& facts, bool host, const char* 
                   block.free_stack, {input.node}, {input.block});
     }
     if (finding->blocks.empty()) return;
-    finding->severity = known ? Severity::kError : Severity::kWarning;
+    finding->severity = known ? Severity::kError : sure ? Severity::kWarning : Severity::kNote;
     finding->message = Say(trace, "{} was launched after {} that it touches was freed: {}", graph,
                            of, BlocksText(*finding));
+    if (!sure) {
+      finding->message +=
+          "; its pool still has it, and handed it out in between: it must be "
+          "written anew before the launch";
+    }
     finding->advice = advice;
   });
 }
@@ -218,7 +225,7 @@ std::vector<Finding> FindStaleHostMemory(const Facts& facts) {
 std::vector<Finding> FindStaticAddressesChanged(const Facts& facts) {
   const Trace& trace = facts.trace;
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
-    for (const auto& [input, now] : facts.stale_inputs()[graph.index()]) {
+    for (const auto& [input, now, in_pool] : facts.stale_inputs()[graph.index()]) {
       if (!now.valid() || !AddInput(trace, input, finding)) continue;
       AddEvidence(
           finding,

@@ -101,14 +101,16 @@ class FateFinder {
       const SegmentId segment = trace_[freed.block].segment;
       if (segment.valid()) owners[segment];
     }
-    const std::vector<size_t> order =
-        Sorted([&](size_t i) { return trace_[freed_[i].block].free_requested; });
+    const auto from = [&](size_t i) {
+      return std::max(trace_[freed_[i].block].free_requested, freed_[i].written);
+    };
+    const std::vector<size_t> order = Sorted(from);
     size_t others = trace_.blocks.size();
     for (auto at = order.rbegin(); at != order.rend(); ++at) {
       const Block& block = trace_[freed_[*at].block];
       for (; others > 0; --others) {
         const Block& other = trace_.blocks[others - 1];
-        if (other.allocated <= block.free_requested) break;
+        if (other.allocated <= from(*at)) break;
         ++looks_;
         const auto own = owners.find(other.segment);
         if (own == owners.end() || other.graph.valid()) continue;
@@ -124,27 +126,61 @@ class FateFinder {
   // Forwards, with what is alive of each kind that is asked for.
   void FindReplaced() {
     std::map<Kind, std::set<std::pair<Seq, BlockId>>> alive;
-    for (const FreedBlock& freed : freed_) alive[KindOf(freed.block)];
+    std::map<std::pair<Kind, Address>, uint32_t> places;  // how many of them are there
+    for (const FreedBlock& freed : freed_) {
+      const Kind kind = KindOf(freed.block);
+      alive[kind];
+      places[{kind, trace_[freed.block].address}];
+    }
     const std::vector<uint32_t> frees = BlocksBySeq(trace_, &Block::free_requested);
     const std::vector<size_t> order = Sorted([&](size_t i) { return freed_[i].at; });
     size_t made = 0;
     auto gone = frees.begin();
-    const auto with = [&](BlockId id, auto change) {
+    const auto with = [&](BlockId id, uint32_t more, auto change) {
       ++looks_;
       if (facts_.lives()[id].root.valid()) return;
-      const auto of_kind = alive.find(KindOf(id));
-      if (of_kind != alive.end()) change(&of_kind->second, std::pair(trace_[id].allocated, id));
+      Occupy(id, more == 1);
+      const Kind kind = KindOf(id);
+      const auto of_kind = alive.find(kind);
+      if (of_kind == alive.end()) return;
+      change(&of_kind->second, std::pair(trace_[id].allocated, id));
+      const auto place = places.find({kind, trace_[id].address});
+      if (place != places.end()) place->second += more;
     };
     for (const size_t i : order) {
       const Seq at = freed_[i].at;
       for (; made < trace_.blocks.size() && trace_.blocks[made].allocated < at; ++made) {
-        with(BlockId(made), [](auto* blocks, const auto& block) { blocks->insert(block); });
+        with(BlockId(made), 1, [](auto* blocks, const auto& block) { blocks->insert(block); });
       }
       for (; gone != frees.end() && trace_.blocks[*gone].free_requested < at; ++gone) {
-        with(BlockId(*gone), [](auto* blocks, const auto& block) { blocks->erase(block); });
+        with(BlockId(*gone), ~0u, [](auto* blocks, const auto& block) { blocks->erase(block); });
       }
-      fates_[i].replaced_by = Replacement(freed_[i].block, alive.at(KindOf(freed_[i].block)));
+      const Kind kind = KindOf(freed_[i].block);
+      fates_[i].replaced_by = Replacement(freed_[i].block, alive.at(kind));
+      fates_[i].occupied = Occupied(trace_[freed_[i].block]);
+      fates_[i].remade = places.at({kind, trace_[freed_[i].block].address}) != 0;
     }
+  }
+
+  void Occupy(BlockId id, bool made) {
+    const Block& block = trace_[id];
+    longest_ = std::max(longest_, block.size);
+    if (made) {
+      occupants_.emplace(block.segment, block.address, id);
+    } else {
+      occupants_.erase({block.segment, block.address, id});
+    }
+  }
+
+  bool Occupied(const Block& block) {
+    const Address from = block.address - std::min(block.address, longest_);
+    auto at = occupants_.lower_bound({block.segment, from, BlockId(size_t{0})});
+    for (; block.segment.valid() && at != occupants_.end(); ++at, ++looks_) {
+      const Block& other = trace_[std::get<BlockId>(*at)];
+      if (other.segment != block.segment || other.address >= block.address + block.size) break;
+      if (other.address + other.size > block.address) return true;
+    }
+    return false;
   }
 
   // The new one may be made before the old one goes, as `x = load()` does: after the last launch
@@ -185,8 +221,22 @@ class FateFinder {
   std::span<const FreedBlock> freed_;
   std::vector<FreedFate> fates_;
   std::map<StackId, Site> sites_;
+  std::set<std::tuple<SegmentId, Address, BlockId>> occupants_;  // alive, not of graphs
+  Bytes longest_ = 0;                                            // of these
   uint64_t looks_ = 0;
 };
+
+// The last launch before a place of the graph that allocated a block; 0: none.
+Seq WrittenBefore(const Facts& facts, BlockId block, Seq at) {
+  const GraphId owner = facts.lives()[block].root;
+  if (!owner.valid()) return 0;
+  Seq last = 0;
+  for (const uint32_t launch : facts.launches()[owner.index()]) {
+    const Seq seq = facts.trace.launches[launch].seq;
+    if (seq < at) last = std::max(last, seq);
+  }
+  return last;
+}
 
 }  // namespace
 
@@ -432,7 +482,7 @@ std::vector<std::vector<StaleInput>> FindStaleInputs(const Facts& facts) {
     for (const GraphInput& input : facts.inputs()[graph]) {
       if (trace[input.block].free_requested >= last) continue;
       inputs.emplace_back(graph, &input);
-      freed.push_back({input.block, last});
+      freed.push_back({input.block, last, WrittenBefore(facts, input.block, last)});
     }
   }
   const std::vector<FreedFate> fates = FindFates(facts, freed);
@@ -441,12 +491,13 @@ std::vector<std::vector<StaleInput>> FindStaleInputs(const Facts& facts) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const auto [graph, input] = inputs[i];
     const Seq at = freed[i].at;
-    if (!fates[i].handed_out && PoolStillThere(trace, trace[input->block], at)) continue;
+    const bool in_pool = PoolStillThere(trace, trace[input->block], at);
+    if (fates[i].remade || (!fates[i].handed_out && in_pool)) continue;
     // Nodes that touch it may have been given other parameters, or switched off.
     const auto as_made = [&](NodeId node) { return !changes.Changed(node, at); };
     if (!changes.empty() && std::ranges::none_of(touches.Of(input->block, graph), as_made))
       continue;
-    stale[graph.index()].push_back({*input, fates[i].replaced_by});
+    stale[graph.index()].push_back({*input, fates[i].replaced_by, in_pool && !fates[i].occupied});
   }
   return stale;
 }

@@ -106,11 +106,16 @@ std::string FormatNanoseconds(Nanoseconds ns);
 struct FreedBlock {
   BlockId block;
   Seq at = 0;
+  Seq written = 0;  // by its graph, which was launched again; what was handed out before is over
 };
 
 struct FreedFate {
   // Memory of its segment that it lay in was allocated outside of graphs since.
   bool handed_out = false;
+  // A block that was allocated outside of graphs lies there at the place.
+  bool occupied = false;
+  // Made again in its place: as `replaced_by`, at the same address.
+  bool remade = false;
   // Allocated since the last launch before the free, as it was (the same size, pool, stream and
   // code), alive at the place, and at another address. None, or not the only one: an invalid id.
   BlockId replaced_by;
@@ -159,10 +164,14 @@ struct StaleInput {
   // later, by the same code (the same stack; where stacks aren't known the same size, pool and
   // stream), alive at the launch, and at another address. None, or not the only one: an invalid id.
   BlockId replaced_by;
+  // Its private pool is still there, handed the memory out outside of graphs and has it back. The
+  // program may have written it anew, as PyTorch's graph trees do after a warm-up in the pool.
+  bool in_pool = false;
 };
-// By root graph. Left out are blocks of a private pool that is still there, if only graphs were
-// given their memory since. So graphs of one pool hand their results on: what the pool's allocator
-// calls free is written anew by the launch of its owner.
+// By root graph. Left out are blocks that were made again in their place, and blocks of a private
+// pool that is still there, if only graphs were given their memory since the owner's launch. So
+// graphs of one pool hand their results on: what the pool's allocator calls free is written anew by
+// the launch of its owner.
 std::vector<std::vector<StaleInput>> FindStaleInputs(const Facts& facts);
 
 // Makes a note of a finding on launches that only waits of other threads order.

@@ -32,7 +32,15 @@ FreedFate SlowFate(const Facts& facts, const FreedBlock& freed) {
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
     const Block& other = trace.blocks[i];
     if (other.allocated >= freed.at) continue;
-    if (other.allocated > old.free_requested && old.segment.valid() &&
+    const bool there = old.segment.valid() && other.segment == old.segment &&
+                       other.address < old.address + old.size &&
+                       old.address < other.address + other.size;
+    const bool alive = other.free_requested >= freed.at && !facts.lives()[BlockId(i)].root.valid();
+    fate.occupied = fate.occupied || (there && alive);
+    fate.remade = fate.remade || (alive && other.address == old.address && other.size == old.size &&
+                                  other.pool == old.pool && other.stream == old.stream &&
+                                  SameSite(trace, other.stack, old.stack));
+    if (other.allocated > std::max(old.free_requested, freed.written) && old.segment.valid() &&
         other.segment == old.segment && !other.graph.valid() &&
         other.address < old.address + old.size && old.address < other.address + other.size) {
       fate.handed_out = true;
@@ -109,14 +117,15 @@ std::vector<FreedBlock> SomeFreed(const Trace& trace, Random* random) {
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
     const Seq from = trace.blocks[i].free_requested;
     if (from < end)
-      freed.push_back({BlockId(i), from + 1 + static_cast<Seq>(random->Below(end - from))});
+      freed.push_back({BlockId(i), from + 1 + static_cast<Seq>(random->Below(end - from)),
+                       random->Below(4) == 0 ? static_cast<Seq>(random->Below(end)) : 0});
   }
   return freed;
 }
 
 TEST_CASE("what became of freed blocks is what a look at every block finds") {
   size_t handed_out = 0;
-  size_t replaced = 0;
+  size_t replaced = 0, occupied = 0, remade = 0;
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     CAPTURE(seed);
     Random random(seed);
@@ -130,10 +139,14 @@ TEST_CASE("what became of freed blocks is what a look at every block finds") {
       REQUIRE(fates[i] == SlowFate(facts, freed[i]));
       handed_out += fates[i].handed_out ? 1 : 0;
       replaced += fates[i].replaced_by.valid() ? 1 : 0;
+      occupied += fates[i].occupied ? 1 : 0;
+      remade += fates[i].remade ? 1 : 0;
     }
   }
   CHECK(handed_out > 1000);
   CHECK(replaced > 200);
+  CHECK(occupied > 500);
+  CHECK(remade > 10);
 }
 
 // Work, not time.
