@@ -144,7 +144,7 @@ TEST_CASE("the page of a diff holds nothing of the traces but compressed data") 
   const Trace before = Before(), after = After();
   const TraceDiff diff = DiffTraces(before, ReportWith(0, 0), after, ReportWith(1, 0));
   std::ostringstream out;
-  RenderDiffHtml(diff, {before, "</script>a.json"}, {after, "b.json"}, out);
+  RenderDiffHtml(diff, {before, "</script>a.json"}, {after, "b.json"}, {}, out);
   CHECK(out.str().find("a.json") == std::string::npos);
   CHECK(out.str().find("{{") == std::string::npos);
 }

@@ -60,10 +60,17 @@ void RenderDiffJson(const TraceDiff& diff, const DiffSide& before, const DiffSid
 void RenderDiffDot(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
                    std::ostream& out);
 
-// One HTML file that needs nothing else: the figures, the findings, and a drawing of what changed
-// in each graph. Made as the page of render/report/html.h is.
+// The memory of both sides over events, each by PackDrawing (render/report/html.h); empty: it isn't
+// compared.
+struct DrawnSides {
+  std::string before;
+  std::string after;
+};
+
+// One HTML file that needs nothing else: the figures, the findings, the memory of both sides, and a
+// drawing of what changed in each graph. Made as the page of render/report/html.h is.
 void RenderDiffHtml(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
-                    std::ostream& out);
+                    const DrawnSides& drawn, std::ostream& out);
 
 // The part of a diff's text that is about memory:
 //

@@ -64,7 +64,7 @@ Json HolderTitlesJson(const TraceDiff& diff, const DiffSide& before, const DiffS
 }  // namespace
 
 void RenderDiffHtml(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
-                    std::ostream& out) {
+                    const DrawnSides& drawn, std::ostream& out) {
   const std::vector<DiffDrawing> drawings = DrawDiff(diff, before.trace, after.trace);
   const DrawingJson drawing_json{before.trace, after.trace};
   Json graphs = Json::array();
@@ -81,7 +81,11 @@ void RenderDiffHtml(const TraceDiff& diff, const DiffSide& before, const DiffSid
   text << "{\"diff\":";
   RenderDiffJson(diff, before, after, text);
   text << ",\"page\":" << Dump(page) << "}";
-  WritePage({kDiffPage, kReportStyle, kDiffScript}, Packed(text.str()), "", out);
+  std::string sides;
+  if (!drawn.before.empty()) {
+    sides = DataScript("id=\"before\"", drawn.before) + DataScript("id=\"after\"", drawn.after);
+  }
+  WritePage({kDiffPage, kReportStyle, kDiffScript}, Packed(text.str()), sides, out);
 }
 
 }  // namespace graphkit

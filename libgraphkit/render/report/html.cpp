@@ -30,11 +30,6 @@ std::vector<uint32_t> ByInterest(const RankReport& ranks) {
   return order;
 }
 
-std::string DataScript(const std::string& attributes, std::string_view packed) {
-  return "<script type=\"application/octet-stream\" " + attributes + ">" + std::string(packed) +
-         "</script>\n";
-}
-
 // Writes `text` with each "{{name}}" replaced by what `value` gives for the name.
 template <typename Value>
 void Fill(std::string_view text, Value value, std::ostream& out) {
@@ -82,6 +77,11 @@ void RenderRanksHtml(const RankReport& ranks, std::span<const RankDrawing> drawi
     more += DataScript("data-rank=\"" + std::to_string(drawing.rank) + "\"", drawing.packed);
   }
   WritePage({kReportPage, kReportStyle, kReportScript}, worst.packed, more, out);
+}
+
+std::string DataScript(const std::string& attributes, std::string_view packed) {
+  return "<script type=\"application/octet-stream\" " + attributes + ">" + std::string(packed) +
+         "</script>\n";
 }
 
 std::string Packed(std::string_view data) { return Base64(Deflate(data)); }

@@ -65,6 +65,9 @@ struct PageParts {
   std::string_view script;  // JavaScript
 };
 
+// An element of the page that holds packed data; `attributes` as in markup.
+std::string DataScript(const std::string& attributes, std::string_view packed);
+
 // Deflated, as base64: whatever the data are, they can't be taken for markup.
 std::string Packed(std::string_view data);
 

@@ -323,7 +323,7 @@ CompactMemory CompactAddresses(const Trace& trace, std::span<const BlockId> bloc
   std::vector<uint32_t> order(ranges.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<uint32_t>(i);
   std::ranges::sort(order, {},
-                    [&](uint32_t i) { return std::tuple(ranges[i].pool, ranges[i].begin); });
+                    [&](uint32_t i) { return std::tuple(ranges[i].pool, ranges[i].begin, i); });
   CompactMemory memory;
   memory.bands.reserve(ranges.size());
   memory.offsets.reserve(blocks.size());

@@ -813,8 +813,34 @@ class Diff(Page):
         self.browser.wait_for("document.body.dataset.ready")
         self.assertEqual("Memory", self.browser.run("return document.querySelector('h2').textContent"))
         rows = self.browser.run(TABLE, "table")["rows"]
-        grown = sorted((holder["change_bytes"] for holder in memory["holders"] if holder["change_bytes"] != 0), reverse=True)[:30]
+        grown = sorted((holder["change_bytes"] for holder in memory["holders"] if holder["change_bytes"] != 0), reverse=True)[:10]
         self.assertEqual([f"{'+' if change > 0 else '–'}{size_text(abs(change))}" for change in grown], [row[3] for row in rows])
+        self.check_quiet()
+
+    def test_the_memory_of_both_sides_is_drawn_aligned(self):
+        snapshots = [TESTDATA / SNAPSHOTS / f"transformer_{name}.pickle" for name in ("step", "forward")]
+        page, names = WORK / "sides.html", list(map(str, snapshots))
+        graphkit("diff", *names, "--format", "html", "-o", str(page), codes=(1,))
+        memory = json.loads(graphkit("diff", *names, "--format", "json", codes=(1,)))["memory"][0]
+        self.browser.open(page)
+        self.browser.wait_for("document.body.dataset.ready")
+        changed = sorted((h for h in memory["holders"] if h["change_bytes"]), key=lambda h: -abs(h["change_bytes"]))[:9]
+        peaks = [[h[side]["bytes"] if h[side] else 0 for h in changed] for side in ("before", "after")]
+        # Each line has one colour on both sides, and there the bytes that the diff says it holds at the peak.
+        colours = "return app.sides.map(({view, groups}) => Array.from(groups.sums.at(view.peakX)).slice(0, GROUP_COLORS))"
+        self.assertEqual(peaks, self.browser.run(colours))
+        self.assertEqual(next(f for f in memory["figures"] if f["figure"] == "peak_in_use_bytes")["after"], self.browser.run("return app.mostBytes"))
+        for where, place in (("start", "recordedFrom(view)"), ("peak", "view.peakX"), ("end", "view.width")):
+            self.browser.run("const choice = document.getElementById('aligned'); choice.value = arguments[0]; choice.dispatchEvent(new Event('change'));", where)
+            places = self.browser.run(f"return app.sides.map((side) => {{ turnTo(side); const {{view}} = side; return xOf(plotOf(1000, 100, 18), {place}); }})")
+            self.assertAlmostEqual(*places, places=6)
+        self.browser.run("setSight(app.from, app.from + (app.to - app.from) / 2)")
+        # A line that is clicked in the table is chosen on both sides, and in the legend.
+        self.browser.run("[...document.querySelectorAll('#diff tr.link .go')].find((line) => line.textContent.includes('adapters.py:888')).click()")
+        chosen = self.browser.run("return app.sides.map(({groups}) => groups.names[groups.chosen])")
+        self.assertEqual(["app/adapters.py:888 zeros_like"] * 2, chosen)
+        self.assertEqual(["app/adapters.py:888  zeros_like"],
+                         self.browser.run("return every(\"#sides-legend [aria-pressed='true']\").map((entry) => entry.textContent)"))
         self.check_quiet()
 
     def test_equal_traces_are_said_to_be_equal(self):

@@ -9,6 +9,7 @@
 #include "libgraphkit/compare/diff.h"
 #include "libgraphkit/compare/diff_memory.h"
 #include "libgraphkit/render/diff/diff.h"
+#include "libgraphkit/render/report/html.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"
@@ -80,9 +81,24 @@ TraceDiff CompareLayout(const Side& before, const Side& after) {
   return diff;
 }
 
-Result<void> WriteDiff(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
+std::string DrawMemory(const Side& side) {
+  const Facts facts = FindReportFacts(side.trace);
+  return PackDrawing({facts, side.report, nullptr, side.path, side.memory});
+}
+
+// Compared memory, of both.
+DrawnSides DrawBoth(const Side& before, const Side& after) {
+  if (before.memory.empty() || after.memory.empty()) return {};
+  const Progress progress("drawing");
+  return {DrawMemory(before), DrawMemory(after)};
+}
+
+Result<void> WriteDiff(const TraceDiff& diff, const Side& from, const Side& to,
                        const DiffArguments& arguments) {
+  const DiffSide before = from.shown(), after = to.shown();
   const TextStyle style = StyleFor(arguments.output, arguments.top);
+  const DrawnSides drawn =
+      arguments.format == DiffFormat::kHtml ? DrawBoth(from, to) : DrawnSides();
   return WriteOutput(arguments.output, [&](std::ostream& out) {
     switch (arguments.format) {
       case DiffFormat::kText:
@@ -92,7 +108,7 @@ Result<void> WriteDiff(const TraceDiff& diff, const DiffSide& before, const Diff
       case DiffFormat::kDot:
         return RenderDiffDot(diff, before, after, out);
       case DiffFormat::kHtml:
-        return RenderDiffHtml(diff, before, after, out);
+        return RenderDiffHtml(diff, before, after, drawn, out);
     }
   });
 }
@@ -128,7 +144,7 @@ int RunDiff(const DiffArguments& arguments) {
                 WarnIncomplete(after->trace, after->path), WarnBlind(*before), WarnBlind(*after)});
   const TraceDiff diff =
       arguments.layout ? CompareLayout(*before, *after) : Compare(*before, *after);
-  const Result<void> written = WriteDiff(diff, before->shown(), after->shown(), arguments);
+  const Result<void> written = WriteDiff(diff, *before, *after, arguments);
   if (!written) return PrintError(written.error());
   if (incomplete != kExitOk) return incomplete;
   return diff.equal() ? kExitOk : kExitFailed;

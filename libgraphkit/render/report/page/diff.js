@@ -1,7 +1,7 @@
 // The page of `graphkit diff --format html`: figures, findings, and what changed in each graph.
 const SVG = "http://www.w3.org/2000/svg";
 const CELL = {width: 132, height: 30, lane: 64, left: 130, step: 160};
-const HOLDERS = 30;  // shown
+const HOLDERS = 10;  // shown
 const SIGNS = {removed: "–", added: "+", changed: "~", moved: "~", same: ""};
 
 function shape(tag, attributes, text) {
@@ -36,7 +36,9 @@ function figureTable(figures) {
 function holderTable(holders) {
   const bytesOf = (holder) => holder ? holder.bytes : 0;
   const most = Math.max(...holders.map(({before, after}) => Math.max(bytesOf(before), bytesOf(after))), 1);
-  const fill = (row, {before, after}) => {
+  const fill = (row, holder) => {
+    const {before, after} = holder;
+    markLine(row, holder);
     const cell = element("td", "pair");
     for (const [side, bytes] of [["before", bytesOf(before)], ["after", bytesOf(after)]]) {
       const bar = element("div", `side ${side}`);
@@ -53,14 +55,17 @@ function holderTable(holders) {
      text: (_, {before, after}) => changeText("_bytes", bytesOf(before), bytesOf(after))}], holders, {most: HOLDERS, sorted: 3, fill});
 }
 
+function changedHolders(holders, titles) { return holders.map((holder, i) => ({...holder, title: titles[i]})).filter((holder) => holder.change_bytes !== 0); }
+
 // The figures of a device, the lines that held its memory, and hints, as far as they differ.
-function memorySection({device, figures, holders, worth_a_look: remarks}, titles, several) {
+function memorySection({device, figures, holders, worth_a_look: remarks}, titles, several, over) {
   const {before: from, after: to} = device, only = from === null ? `device ${to}, only after` : `device ${from}, only before`;
   const both = from === to ? `device ${from}` : `device ${from} → device ${to}`;
   const name = several || from !== to ? `: ${from === null || to === null ? only : both}` : "";
   const known = figures.filter(({before, after}) => before !== null && after !== null && (before > 0 || after > 0));
-  const changed = holders.map((holder, i) => ({...holder, title: titles[i]})).filter((holder) => holder.change_bytes !== 0);
+  const changed = changedHolders(holders, titles);
   const parts = changed.length > 0 ? [element("h3", "", "Lines, those that grew most first"), ...holderTable(changed)] : [];
+  if (over) parts.push(over);
   if (known.length > 0) parts.push(element("h3", "", "Figures"), ...figureTable(known));
   for (const remark of remarks) {
     const sign = remark.after === null ? "– no longer: " : remark.before === null ? "+ " : `~ was ${formatBytes(remark.before)}: `;
@@ -192,7 +197,7 @@ function withoutCommon(before, after) {
   return [a.slice(same).join("/"), b.slice(same).join("/")];
 }
 
-function showDiff({diff, page}) {
+async function showDiff({diff, page}) {
   document.title = `${page.before} → ${page.after} – graphkit diff`;
   const [before, after] = withoutCommon(page.before, page.after);
   byId("program").textContent = `${before} → ${after}`;
@@ -207,7 +212,9 @@ function showDiff({diff, page}) {
   if (diff.equal === null) main.append(element("p", "notice", nothing));
   if (diff.equal && diff.memory.length > 0) main.append(section("Equal memory", element("p", "", "What was reserved and in use, and by which lines, is equal.")));
   if (diff.equal && diff.graphs.length > 0) main.append(section("Equal", element("p", "", `The ${counted(diff.graphs.length, "graph")} of both traces are equal: nodes, edges, parameters, streams, memory and findings.`)));
-  diff.memory.forEach((memory, i) => { if (!memory.equal) main.append(memorySection(memory, page.holders[i], diff.memory.length > 1)); });
+  const over = byId("before") ? await memoryOverEvents(diff.memory.flatMap(({holders}, i) => changedHolders(holders, page.holders[i]))) : null;
+  const first = diff.memory.findIndex((memory) => !memory.equal);
+  diff.memory.forEach((memory, i) => { if (!memory.equal) main.append(memorySection(memory, page.holders[i], diff.memory.length > 1, i === first ? over : null)); });
   if (diff.findings.length > 0) main.append(section("Findings", ...findingTable(diff.findings)));
   const different = diff.graphs.filter((graph) => !graph.equal);
   different.forEach((graph, i) => main.append(graphSection(graph, page.drawings[i])));
@@ -222,7 +229,7 @@ function showDiff({diff, page}) {
 
 function toggleTheme() {
   const root = document.documentElement;
-  root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
+  setTheme(root.dataset.theme === "dark" ? "light" : "dark");
 }
 
 async function start() {
@@ -231,7 +238,7 @@ async function start() {
   document.addEventListener("keydown", (event) => { if (event.key === "t") toggleTheme(); });
   const bytes = await inflate(byId("data").textContent.trim());
   byId("data").remove();
-  showDiff(JSON.parse(new TextDecoder().decode(bytes)));
+  await showDiff(JSON.parse(new TextDecoder().decode(bytes)));
 }
 
 start().catch((error) => byId("diff").append(element("p", "notice", `This page can't be shown: ${error.message}. graphkit diff prints the same as text.`)));

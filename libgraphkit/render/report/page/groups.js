@@ -106,9 +106,14 @@ class Groups {
     const held = this.heldAt(this.view.peakX).filter(({group}) => this.known[group]);
     const first = held.slice(0, GROUP_COLORS).map(({group}) => group);
     if (this.chosen >= 0 && this.known[this.chosen] && !first.includes(this.chosen)) first[Math.min(first.length, GROUP_COLORS - 1)] = this.chosen;
+    this.paint(first);
+  }
+
+  // A colour each for these groups; -1: none has it.
+  paint(first) {
     this.slot.fill(REST);
     this.known.forEach((known, group) => { if (!known) this.slot[group] = this.keys[group] === BEFORE ? EARLIER : NO_STACK; });
-    first.forEach((group, slot) => { this.slot[group] = slot; });
+    first.forEach((group, slot) => { if (group >= 0) this.slot[group] = slot; });
     this.slots = first;
     const slots = new Uint8Array(this.of.length);
     for (let i = 0; i < slots.length; ++i) slots[i] = this.slot[this.of[i]];

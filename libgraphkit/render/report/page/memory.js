@@ -159,11 +159,6 @@ function sumUp(memory, sums) {
   }
 }
 
-function rgbOf(color) {
-  const match = /^#(..)(..)(..)/.exec(color);
-  return match ? match.slice(1).map((digits) => parseInt(digits, 16)) : [128, 128, 128];
-}
-
 function paintCover(memory, pen, plot) {
   if (memory.drawn.covered === 0) return;
   const {from, to, b0, b1} = memory.made, x0 = xOf(plot, from), x1 = xOf(plot, to), y0 = yOf(plot, b1), y1 = yOf(plot, b0);

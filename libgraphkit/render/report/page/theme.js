@@ -30,6 +30,11 @@ function kindColor(kind) {
   return theme.colors[KIND_COLORS[kind] || kind] || theme.colors.unknown;
 }
 
+function rgbOf(color) {
+  const match = /^#(..)(..)(..)/.exec(color);
+  return match ? match.slice(1).map((digits) => parseInt(digits, 16)) : [128, 128, 128];
+}
+
 // Diagonal lines over a pale ground: memory that is freed and can't be used yet.
 function hatch(context) {
   if (theme.hatches.has(context)) return theme.hatches.get(context);
