@@ -20,7 +20,7 @@ struct Seen {
   std::vector<NodeId> nodes;  // of the capture
 };
 
-// What a function launches, of all that the warm-ups ran and the capture too: frames of both are
+// The launches of a function, of all that the warm-ups ran and the capture too: frames of both are
 // in it, at one line. What isn't the same belongs to the innermost such function.
 struct KernelRuns {
   std::vector<const Seen*> shared;

@@ -7,7 +7,7 @@
 namespace graphkit {
 namespace {
 
-// What work outside of graphs did to a block, in order.
+// The work outside of graphs on a block, in order.
 struct Outside {
   std::vector<uint32_t> sets;  // in Trace::works: that only write it
   bool used = false;           // since the last of these

@@ -14,7 +14,7 @@
 namespace graphkit {
 namespace {
 
-// What ends there is there at the record.
+// A block that ends at a record is there at the record.
 bool EndsAfter(Seq end, Seq at) { return end == kNever || end > at; }
 
 bool HoldsAddress(const Block& block, Address address) {

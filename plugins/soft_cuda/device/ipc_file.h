@@ -15,7 +15,7 @@
 
 namespace graphkit::soft {
 
-// What a handle says, in its 64 bytes.
+// The content of a handle, in its 64 bytes.
 struct IpcPlace {
   uint64_t mark;
   uint64_t file;  // its random name
