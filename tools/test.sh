@@ -5,8 +5,9 @@
 #
 #   tools/test.sh          what every change must pass
 #   tools/test.sh --all    and ThreadSanitizer for the threaded tests, clang, clang-tidy, long random cross-checks, fuzzing; the HTML
-#                          report in Chromium, where that is installed; jobs of Open MPI; the wheel for aarch64, emulated; the
-#                          documentation's commands, in a bare Debian where tools/fresh.sh can make one
+#                          report and the page that shows any file in Chromium, where that is installed; jobs of Open MPI; the
+#                          wheel for aarch64, emulated; the documentation's commands, in a bare Debian where tools/fresh.sh can
+#                          make one
 #   tools/test.sh --clients [NAME...]   programs of PyTorch, newest and 2.8, JAX, numba-cuda, cuda.core and CuPy, which it fetches
 #                          (gigabytes, kept in the cache), and NVIDIA's samples; NAME: only those of tools/setup/clients.txt
 set -euo pipefail
@@ -16,6 +17,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/setup/python.sh
 . tools/setup/clients.sh
 . tools/setup/aarch64.sh
+. tools/setup/web.sh
 
 passed=0 failed=0 skipped=0
 all=no clients=no
@@ -192,6 +194,16 @@ aarch64_wheel() {
   passed=$((passed + $(count_of passed "$line"))) failed=$((failed + $(count_of failed "$line")))
 }
 
+# The page that shows any file, which the tests in a browser open.
+web_page() {
+  if [ ! -e "$(web_cache)" ]; then
+    lacking 1 "the page that shows any file, for lack of the libraries that build it"
+  elif ! tools/web.sh > build/web.log; then
+    say "the page that shows any file does not build"
+    failed=$((failed + 1))
+  fi
+}
+
 # The command line built with MPI, in jobs of 2 and 4 processes.
 mpi_jobs() {
   configure build-mpi mpi
@@ -267,7 +279,7 @@ if [ "$clients" = yes ]; then
   [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
   exit
 fi
-if [ "$all" = yes ]; then tools/setup.sh build test lint fuzz mpi matrix aarch64; else tools/setup.sh build test matrix; fi
+if [ "$all" = yes ]; then tools/setup.sh build test lint fuzz mpi matrix aarch64 web; else tools/setup.sh build test matrix; fi
 ordinary
 python_package
 site
@@ -277,13 +289,14 @@ if [ "$all" = yes ]; then
   clang_build
   long_random
   python_sdist
+  web_page
   run_tests build -L browser
   mpi_jobs
   aarch64_wheel
   fuzz
   documented_commands
 else
-  say "not run: ThreadSanitizer, clang, clang-tidy, long random cross-checks, fuzzing, the report in a browser, jobs of MPI, the wheel for aarch64, the documentation's commands (tools/test.sh --all); programs of PyTorch, JAX, numba-cuda, cuda.core, CuPy, and NVIDIA's samples (tools/test.sh --clients)"
+  say "not run: ThreadSanitizer, clang, clang-tidy, long random cross-checks, fuzzing, the report and the page that shows any file in a browser, jobs of MPI, the wheel for aarch64, the documentation's commands (tools/test.sh --all); programs of PyTorch, JAX, numba-cuda, cuda.core, CuPy, and NVIDIA's samples (tools/test.sh --clients)"
 fi
 if grep -q 'no CUDA 13 headers' build/configure.log; then
   lacking 1 "everything that traces a program, for lack of a CUDA 13 toolkit (GRAPHKIT_CUDA_ROOT names one)"

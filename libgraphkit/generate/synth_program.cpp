@@ -45,8 +45,10 @@ void SynthProgram::BeginGraph(uint64_t kernels) {
   if (trace_.threads.empty()) trace_.threads.push_back({.tid = 1, .created = Next()});
   trace_.graphs.push_back(
       {.origin = GraphOrigin::kCapture, .created = Next(), .handle = 0x200000 + 0x10 * graph});
-  trace_.captures.push_back(
-      {.graph = GraphId(graph), .origin = IdOf(0), .thread = ThreadId(0u), .begin = Next()});
+  trace_.captures.push_back({.graph = GraphId(static_cast<uint32_t>(graph)),
+                             .origin = IdOf(0),
+                             .thread = ThreadId(0u),
+                             .begin = Next()});
   for (uint32_t i = 1; i < fronts_.size(); ++i) Wait(i, 0);
 }
 
@@ -70,7 +72,7 @@ void SynthProgram::EndGraph() {
 
 // With an edge from each node of the stream's frontier, which it becomes.
 void SynthProgram::Kernel(uint32_t stream, std::span<const Access> accesses) {
-  const KernelId function(random_.Below(kFunctions));
+  const KernelId function(static_cast<uint32_t>(random_.Below(kFunctions)));
   const bool programmatic = options_.programmatic > 0 && random_.Chance(options_.programmatic);
   const NodeId node(trace_.nodes.size());
   trace_.nodes.push_back(

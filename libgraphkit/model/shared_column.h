@@ -130,7 +130,7 @@ class SharedColumn {
 
  private:
   static constexpr size_t kMostRecent = size_t{1} << 16;
-  static constexpr size_t kMostRests = size_t{1} << 32;
+  static constexpr uint64_t kMostRests = uint64_t{1} << 32;
 
   // Where the rest is among those that were kept lately, or is kept now. One that agrees with
   // another and isn't found is kept again, so that nothing depends on the hash but memory.

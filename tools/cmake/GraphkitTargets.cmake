@@ -52,7 +52,7 @@ function(graphkit_target target)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
   set_target_properties(${target} PROPERTIES
     CXX_EXTENSIONS OFF
-    POSITION_INDEPENDENT_CODE ON
+    POSITION_INDEPENDENT_CODE $<NOT:$<BOOL:${EMSCRIPTEN}>>
     CXX_VISIBILITY_PRESET hidden
     C_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON)
@@ -84,6 +84,9 @@ function(graphkit_quick_to_compile target)
   set(level g)
   if(GRAPHKIT_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
     set(level 0)
+  endif()
+  if(EMSCRIPTEN)
+    return()
   endif()
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:-O${level}>)
 endfunction()

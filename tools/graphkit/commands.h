@@ -10,6 +10,13 @@
 namespace graphkit {
 
 // Name and group, in the order of `graphkit --help`.
+#ifdef GRAPHKIT_WEB  // the page for the browser (tools/web)
+#define GRAPHKIT_COMMANDS(ROW)   \
+  ROW(Explain, "Inspect a file") \
+  ROW(Analyze, "Inspect a file") \
+  ROW(Report, "Inspect a file")  \
+  ROW(Diff, "Inspect a file")
+#else
 #define GRAPHKIT_COMMANDS(ROW)            \
   ROW(Explain, "Inspect a file")          \
   ROW(Analyze, "Inspect a file")          \
@@ -37,6 +44,7 @@ namespace graphkit {
   ROW(Doctor, "About graphkit")           \
   ROW(Completion, "About graphkit")       \
   ROW(Help, "About graphkit")
+#endif
 
 #define GRAPHKIT_DECLARE(name, group) void Add##name##Command(CLI::App& app, int& exit_code);
 GRAPHKIT_COMMANDS(GRAPHKIT_DECLARE)

@@ -29,7 +29,7 @@ constexpr size_t kAhead = size_t{1} << 18;  // bytes that get their pages at onc
 constexpr const char* kCutShort = " was cut short by another program";
 constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, since Linux 5.14
 // Address space to ask for, so that a growing file need not be mapped again.
-constexpr size_t kAddressSpace[] = {size_t{1} << 38, size_t{1} << 34, size_t{1} << 30, kFirstStep};
+constexpr uint64_t kAddressSpace[] = {uint64_t{1} << 38, uint64_t{1} << 34, 1u << 30, kFirstStep};
 
 }  // namespace
 
@@ -118,8 +118,9 @@ bool RecordFile::Open(const std::string& path, std::string_view device, uint64_t
   const bool known = fstat(fd, &status) == 0;
   device_ = status.st_dev;
   inode_ = status.st_ino;
-  const bool mapped = known && std::any_of(std::begin(kAddressSpace), std::end(kAddressSpace),
-                                           [&](size_t bytes) { return Map(bytes, fd); });
+  const bool mapped = known && std::ranges::any_of(kAddressSpace, [&](uint64_t bytes) {
+                        return Map(static_cast<size_t>(bytes), fd);
+                      });
   const int error = errno;
   close(fd);
   std::string header = "{\"schema\":\"graphkit-trace\",\"version\":1,\"device\":\"" +
