@@ -1,4 +1,4 @@
-// Differences between two traces: as JSON, as DOT, as HTML, and as a person reads it:
+// Differences between two traces: as JSON, as HTML, and as a person reads it:
 //
 //     before: a.json, after: b.json
 //
@@ -54,11 +54,6 @@ std::string EdgeDataText(const Edge& edge);
 // Schema "graphkit-diff", version 1 (docs/diff.md).
 void RenderDiffJson(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
                     std::ostream& out);
-
-// A cluster for each graph that differs, with what changed
-// and what is next to it. Told without colours: removed is dashed, added bold, the same pale.
-void RenderDiffDot(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
-                   std::ostream& out);
 
 // The memory of both sides over events, each by PackDrawing (render/report/html.h); empty: it isn't
 // compared.

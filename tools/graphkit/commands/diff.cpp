@@ -21,7 +21,7 @@ namespace graphkit {
 
 namespace {
 
-enum class DiffFormat { kText, kJson, kDot, kHtml };
+enum class DiffFormat { kText, kJson, kHtml };
 
 struct DiffArguments {
   std::string before, after;
@@ -105,8 +105,6 @@ Result<void> WriteDiff(const TraceDiff& diff, const Side& from, const Side& to,
         return RenderDiffText(diff, before, after, {style, out});
       case DiffFormat::kJson:
         return RenderDiffJson(diff, before, after, out);
-      case DiffFormat::kDot:
-        return RenderDiffDot(diff, before, after, out);
       case DiffFormat::kHtml:
         return RenderDiffHtml(diff, before, after, drawn, out);
     }
@@ -157,7 +155,6 @@ void AddDiffCommand(CLI::App& app, int& exit_code) {
       app, exit_code, RunDiff, "diff", "Compare the memory and the graphs of two files",
       {"graphkit before.pickle after.pickle", "graphkit diff before.json after.json",
        "graphkit diff before.json after.json --format html -o diff.html",
-       "graphkit diff before.json after.json --format dot | dot -Tsvg > diff.svg",
        "graphkit diff rank0.json rank1.json --format json -o diff.json"});
   sub->add_option(
          "before", arguments->before,
@@ -173,15 +170,11 @@ void AddDiffCommand(CLI::App& app, int& exit_code) {
       "and why");
   const CLI::Option* format = AddChoice<DiffFormat>(
       *sub, "--format", arguments->format,
-      {{"text", DiffFormat::kText},
-       {"json", DiffFormat::kJson},
-       {"dot", DiffFormat::kDot},
-       {"html", DiffFormat::kHtml}},
-      "Print text (the default), JSON with a stable schema, a drawing of the changes, or a page");
+      {{"text", DiffFormat::kText}, {"json", DiffFormat::kJson}, {"html", DiffFormat::kHtml}},
+      "Print text (the default), JSON with a stable schema, or a page that draws the changes");
   AddOutput(*sub, arguments->output);
-  FollowName<DiffFormat>(
-      *sub, format, arguments->output, arguments->format,
-      {{".json", DiffFormat::kJson}, {".dot", DiffFormat::kDot}, {".html", DiffFormat::kHtml}});
+  FollowName<DiffFormat>(*sub, format, arguments->output, arguments->format,
+                         {{".json", DiffFormat::kJson}, {".html", DiffFormat::kHtml}});
   AddTop(*sub, arguments->top);
 }
 
