@@ -5,9 +5,8 @@
 #include <optional>
 #include <ostream>
 
-#include "libgraphkit/model/finding.h"
-#include "libgraphkit/model/graph.h"
 #include "libgraphkit/model/memory_moments.h"
+#include "libgraphkit/model/names.h"
 
 namespace graphkit {
 
@@ -18,8 +17,10 @@ template <typename Tag>
 void to_json(Json& json, Id<Tag> id) {
   json = id ? Json(id.value) : Json(nullptr);
 }
-inline void to_json(Json& json, Severity severity) { json = SeverityName(severity); }
-inline void to_json(Json& json, Assumption assumption) { json = AssumptionName(assumption); }
+// The word of an enumerator.
+template <typename Enum>
+requires requires { Names<Enum>::value; }
+void to_json(Json& json, Enum value) { json = NameOf(value); }
 
 inline Json EdgeJson(EdgeId id, const Edge& edge) {
   return Json{{"id", id},
@@ -62,10 +63,9 @@ inline Json MomentsJson(const MemoryMoments& moments) {
 }
 
 // A view's document: its schema, version 1, and these members.
-inline void WriteDocument(const char* schema, const Json& members, std::ostream& out,
-                          int indent = 2) {
+inline void WriteDocument(const char* schema, Json members, std::ostream& out, int indent = 2) {
   Json document{{"schema", schema}, {"version", 1}};
-  document.update(members);
+  for (auto& [key, value] : members.items()) document[key] = std::move(value);
   out << Dump(document, indent) << "\n";
 }
 
@@ -87,5 +87,11 @@ struct nlohmann::adl_serializer<std::optional<T>> {
   }(json, value)
 
 // How a type stands in JSON everywhere: an object of these members.
-#define GRAPHKIT_JSON_OF(Type, ...) \
-  void to_json(Json& json, const Type& value) { GRAPHKIT_ADD_MEMBERS(json, value, __VA_ARGS__); }
+#define GRAPHKIT_JSON_OF(Type, ...)                    \
+  inline void to_json(Json& json, const Type& value) { \
+    GRAPHKIT_ADD_MEMBERS(json, value, __VA_ARGS__);    \
+  }
+
+namespace graphkit {
+GRAPHKIT_JSON_OF(ByteRange, bytes, low, high)
+}  // namespace graphkit

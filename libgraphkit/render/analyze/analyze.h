@@ -9,6 +9,7 @@
 #include "libgraphkit/analysis/memory/memory_bill.h"
 #include "libgraphkit/model/report.h"
 #include "libgraphkit/model/trace.h"
+#include "libgraphkit/render/json.h"
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
@@ -48,8 +49,9 @@ void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
                 const std::vector<MemoryBill>& bills = {}, const std::vector<HeldLine>& held = {},
                 BillBy by = BillBy::kBlock, const HeldAt& at = {});
 
-// The same on one line and without the pairs of "reuse": the HTML report has them as columns.
-void RenderPageJson(const Report& report, const Trace& trace, std::ostream& out);
+// The same as a value; without the pairs of "reuse" unless `pairs` is set: the HTML report has them
+// as columns.
+Json ReportJson(const Report& report, const Trace& trace, bool pairs);
 
 // Tables of memory, grouped.
 void RenderBills(const Trace& trace, const std::vector<MemoryBill>& bills, BillBy by,

@@ -1,37 +1,37 @@
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <string_view>
 
 #include "libgraphkit/analysis/names/call_site.h"
-#include "libgraphkit/model/names.h"
 #include "libgraphkit/render/analyze/analyze.h"
-#include "libgraphkit/render/json_pieces.h"
 
 namespace graphkit {
 
+GRAPHKIT_JSON_OF(PoolShare, pool, blocks, total_bytes, peak_live_bytes, lower_bound_bytes,
+                 lower_bound_exact, online_bytes)
+GRAPHKIT_JSON_OF(ReusePair, earlier, later, bytes, assumes)
+GRAPHKIT_JSON_OF(BillLine, name, blocks, bytes, never_freed_bytes, reuse_bytes)
+GRAPHKIT_JSON_OF(BlockJoins, captured_blocks, joined, without_stream, without_stack, library_only,
+                 untouched, unread)
+
 namespace {
 
-void WriteStack(const Trace& trace, StackId id, JsonPieces& json) {
-  json.Begin('[');
+Json StackJson(const Trace& trace, StackId id) {
+  Json stack = Json::array();
   const Slice frames = id ? trace.stacks[id.index()].frames : Slice();
   for (uint32_t i = 0; i < frames.count; ++i) {
     const StackFrame& frame = trace.stack_frames[frames.first + i];
     const std::string_view function = trace[frame.function], file = trace[frame.file];
-    json.Begin('{');
-    json.Add("function", function);
-    json.Add("file", file);
-    json.Add("line", frame.line);
-    json.Add("library", IsLibraryFrame(function, file));
-    json.End('}');
+    stack.push_back({{"function", function},
+                     {"file", file},
+                     {"line", frame.line},
+                     {"library", IsLibraryFrame(function, file)}});
   }
-  json.End(']');
+  return stack;
 }
 
 // Why something isn't known; null where it is.
-std::optional<std::string_view> Reason(const std::string& reason) {
-  return reason.empty() ? std::nullopt : std::optional<std::string_view>(reason);
-}
+Json Reason(const std::string& reason) { return reason.empty() ? Json(nullptr) : Json(reason); }
 
 Json AskedMemoryJson(const std::optional<AskedMemory>& memory) {
   Json json;
@@ -41,138 +41,95 @@ Json AskedMemoryJson(const std::optional<AskedMemory>& memory) {
   return json;
 }
 
-void WriteRange(const ByteRange& range, JsonPieces& json) {
-  GRAPHKIT_WRITE_MEMBERS(json, range, bytes, low, high);
+Json ExecPeakJson(const ExecPeak& peak, ExecSource source) {
+  Json json = peak.bytes;
+  json["source"] = source;
+  json["execs_at_peak"] = peak.execs;
+  json["record"] = peak.at;
+  return json;
 }
 
-void WriteExecPeak(const ExecPeak& peak, ExecSource source, JsonPieces& json) {
-  WriteRange(peak.bytes, json);
-  json.Add("source", NameOf(source));
-  json.Add("execs_at_peak", peak.execs);
-  json.Add("record", peak.at);
+Json ExecModelJson(const ExecModel& model) {
+  Json json{{"measured_execs", model.measured_execs}};
+  for (size_t i = 0; i < kExecParts; ++i) json[NameOf(static_cast<ExecPart>(i))] = model.parts[i];
+  return json;
 }
 
-void WriteExecModel(const ExecModel& model, JsonPieces& json) {
-  json.Add("measured_execs", model.measured_execs);
-  for (size_t i = 0; i < kExecParts; ++i) {
-    json.AddObject(NameOf(static_cast<ExecPart>(i)), [&] { WriteRange(model.parts[i], json); });
-  }
-}
-
-void WriteExecCost(const ExecCost& cost, JsonPieces& json) {
-  WriteRange(cost.bytes, json);
-  json.Add("id", cost.exec);
-  json.Add("graph", cost.graph);
-  json.Add("source", NameOf(cost.source));
-  if (cost.source != ExecSource::kMeasured) return;
-  json.AddObject("measured", [&] {
-    json.Add("execs", cost.measured_alike);
-    json.Add("least", cost.measured_least);
-    json.Add("most", cost.measured_most);
-  });
+Json ExecCostJson(const ExecCost& cost) {
+  Json json = cost.bytes;
+  json["id"] = cost.exec;
+  GRAPHKIT_ADD_MEMBERS(json, cost, graph, source);
+  if (cost.source != ExecSource::kMeasured) return json;
+  json["measured"] = {
+      {"execs", cost.measured_alike}, {"least", cost.measured_least}, {"most", cost.measured_most}};
+  return json;
 }
 
 // Null: nothing was instantiated.
-void WriteExecMemory(const std::optional<ExecMemory>& memory, JsonPieces& json) {
-  if (!memory) return json.Null();
-  json.Begin('{');
-  WriteExecPeak(memory->peak, memory->source, json);
-  GRAPHKIT_WRITE_MEMBERS(json, *memory, readings, disturbed_readings);
-  json.AddObject("model", [&] { WriteExecModel(memory->model, json); });
-  json.AddObjects("execs", memory->execs, [&](const ExecCost& cost) { WriteExecCost(cost, json); });
-  json.End('}');
+Json ExecMemoryJson(const std::optional<ExecMemory>& memory) {
+  if (!memory) return nullptr;
+  Json json = ExecPeakJson(memory->peak, memory->source);
+  GRAPHKIT_ADD_MEMBERS(json, *memory, readings, disturbed_readings);
+  json["model"] = ExecModelJson(memory->model);
+  json["execs"] = ListJson(memory->execs, ExecCostJson);
+  return json;
 }
 
-void WriteEarlyLaunches(const EarlyLaunches& launches, const Trace& trace, JsonPieces& json) {
+Json EarlyLaunchesJson(const EarlyLaunches& launches, const Trace& trace) {
   const auto name = [&trace](KernelId kernel) {
-    return kernel ? std::optional(trace[trace[kernel].name]) : std::nullopt;
+    return kernel ? Json(trace[trace[kernel].name]) : Json(nullptr);
   };
-  const EarlyStart& start = launches.start;
-  json.Add("producer", name(launches.producer));
-  json.Add("consumer", name(launches.consumer));
-  json.Add("from_port", uint32_t{start.from_port});
-  json.Add("triggers", NameOf(start.triggers));
-  json.Add("writes_after_trigger", NameOf(start.writes_after_trigger));
-  json.Add("waits", NameOf(start.waits));
-  json.Add("edges", launches.edges);
-  json.Add("first_edge", launches.first);
+  Json json{{"producer", name(launches.producer)}, {"consumer", name(launches.consumer)}};
+  GRAPHKIT_ADD_MEMBERS(json, launches.start, from_port, triggers, writes_after_trigger, waits);
+  json["edges"] = launches.edges;
+  json["first_edge"] = launches.first;
+  return json;
 }
 
-void WriteNodesByType(const GraphSummary& graph, JsonPieces& json) {
+Json NodesByTypeJson(const GraphSummary& graph) {
+  Json json = Json::object();
   for (size_t i = 0; i < graph.nodes_by_type.size(); ++i) {
     if (graph.nodes_by_type[i] == 0) continue;
-    json.Add(NodeKindName(static_cast<NodeKind>(i)), graph.nodes_by_type[i]);
+    json[NameOf(static_cast<NodeKind>(i))] = graph.nodes_by_type[i];
   }
+  return json;
 }
 
-void WriteGraph(const GraphSummary& graph, const Trace& trace, bool pairs, JsonPieces& json) {
-  json.Add("id", graph.graph);
-  json.Add("name", graph.name);
-  json.Add("origin", NameOf(graph.origin));
-  GRAPHKIT_WRITE_MEMBERS(json, graph, nodes, edges);
-  json.AddObject("nodes_by_type", [&] { WriteNodesByType(graph, json); });
-  GRAPHKIT_WRITE_MEMBERS(json, graph, programmatic_edges, launch_completion_edges,
-                         cross_stream_edges, critical_path_nodes, critical_path_ns, width, streams,
-                         blocks);
-  json.AddObjects("early_launches", graph.early_launches, [&](const EarlyLaunches& launches) {
-    WriteEarlyLaunches(launches, trace, json);
+Json GraphJson(const GraphSummary& graph, const Report& report, const Trace& trace, bool pairs) {
+  Json json{{"id", graph.graph}};
+  GRAPHKIT_ADD_MEMBERS(json, graph, name, origin, nodes, edges);
+  json["nodes_by_type"] = NodesByTypeJson(graph);
+  GRAPHKIT_ADD_MEMBERS(json, graph, programmatic_edges, launch_completion_edges, cross_stream_edges,
+                       critical_path_nodes, critical_path_ns, width, streams, blocks);
+  json["early_launches"] = ListJson(graph.early_launches, [&](const EarlyLaunches& launches) {
+    return EarlyLaunchesJson(launches, trace);
   });
-  json.Add("unknown_memory", Reason(graph.unknown_memory));
-  GRAPHKIT_WRITE_MEMBERS(json, graph, total_bytes, peak_live_bytes, deferred_bytes,
-                         lower_bound_bytes, lower_bound_exact, plan_bytes, online_bytes,
-                         peak_blocks, lower_bound_blocks);
-  json.AddObjects("pools", graph.pools, [&](const PoolShare& share) {
-    GRAPHKIT_WRITE_MEMBERS(json, share, pool, blocks, total_bytes, peak_live_bytes,
-                           lower_bound_bytes, lower_bound_exact, online_bytes);
-  });
-  GRAPHKIT_WRITE_MEMBERS(json, graph, pinned_bytes, pinned_blocks, recorded_extent_bytes,
-                         never_freed_bytes, never_freed_blocks, reuse_bytes, execs);
-  json.Key("exec_memory");
-  if (graph.exec_peak) {
-    json.Begin('{');
-    WriteExecPeak(*graph.exec_peak, graph.exec_source, json);
-    json.End('}');
-  } else {
-    json.Null();
-  }
-  if (!pairs) return;
-  json.AddObjects("reuse", graph.reuse, [&](const ReusePair& pair) {
-    GRAPHKIT_WRITE_MEMBERS(json, pair, earlier, later, bytes);
-    json.Add("assumes", AssumptionName(pair.assumes));
-  });
-}
-
-void WriteGraphOfReport(const GraphSummary& graph, const Report& report, const Trace& trace,
-                        bool pairs, JsonPieces& json) {
-  WriteGraph(graph, trace, pairs, json);
+  json["unknown_memory"] = Reason(graph.unknown_memory);
+  GRAPHKIT_ADD_MEMBERS(json, graph, total_bytes, peak_live_bytes, deferred_bytes, lower_bound_bytes,
+                       lower_bound_exact, plan_bytes, online_bytes, peak_blocks, lower_bound_blocks,
+                       pools, pinned_bytes, pinned_blocks, recorded_extent_bytes, never_freed_bytes,
+                       never_freed_blocks, reuse_bytes, execs);
+  json["exec_memory"] =
+      graph.exec_peak ? ExecPeakJson(*graph.exec_peak, graph.exec_source) : Json(nullptr);
+  if (pairs) json["reuse"] = graph.reuse;
   // Times of the software device are those of a simulation.
-  if (graph.captured_calls == 0 || report.device == DeviceKind::kSoft) return;
-  GRAPHKIT_WRITE_MEMBERS(json, graph, captured_calls, capture_host_ns);
-  json.Add("host_ns_per_call", graph.capture_host_ns / graph.captured_calls);
+  if (graph.captured_calls == 0 || report.device == DeviceKind::kSoft) return json;
+  GRAPHKIT_ADD_MEMBERS(json, graph, captured_calls, capture_host_ns);
+  json["host_ns_per_call"] = graph.capture_host_ns / graph.captured_calls;
+  return json;
 }
 
-void WriteEvidence(const Evidence& evidence, const Trace& trace, JsonPieces& json) {
-  json.Add("text", evidence.text);
-  json.Add("nodes", evidence.nodes);
-  json.Add("edges", evidence.edges);
-  json.Add("blocks", evidence.blocks);
-  json.Key("stack");
-  WriteStack(trace, evidence.stack, json);
-}
-
-void WriteFinding(const Finding& finding, const Trace& trace, JsonPieces& json) {
-  json.Add("check", finding.check);
-  json.Add("severity", SeverityName(finding.severity));
-  json.Add("message", finding.message);
-  json.Add("advice", finding.advice);
-  json.Add("bytes", finding.bytes);
-  json.Add("graph", finding.graph);
-  json.Add("nodes", finding.nodes);
-  json.Add("blocks", finding.blocks);
-  json.Add("streams", finding.streams);
-  json.Add("assumes", AssumptionName(finding.assumes));
-  json.AddObjects("evidence", finding.evidence,
-                  [&](const Evidence& item) { WriteEvidence(item, trace, json); });
+Json FindingJson(const Finding& finding, const Trace& trace) {
+  Json json;
+  GRAPHKIT_ADD_MEMBERS(json, finding, check, severity, message, advice, bytes, graph, nodes, blocks,
+                       streams, assumes);
+  json["evidence"] = ListJson(finding.evidence, [&](const Evidence& evidence) {
+    Json item;
+    GRAPHKIT_ADD_MEMBERS(item, evidence, text, nodes, edges, blocks);
+    item["stack"] = StackJson(trace, evidence.stack);
+    return item;
+  });
+  return json;
 }
 
 // Changes for later launches.
@@ -218,67 +175,39 @@ Json TotalsJson(const ReportTotals& totals, const Trace& trace) {
   return json;
 }
 
-Json JoinsJson(const BlockJoins& joins) {
-  Json json;
-  GRAPHKIT_ADD_MEMBERS(json, joins, captured_blocks, joined, without_stream, without_stack,
-                       library_only, untouched, unread);
+}  // namespace
+
+Json ReportJson(const Report& report, const Trace& trace, bool pairs) {
+  Json json{{"schema", "graphkit-analyze"}, {"version", 1}};
+  GRAPHKIT_ADD_MEMBERS(json, report, device, complete, incomplete_because);
+  json["unknown_memory"] = Reason(report.unknown_memory);
+  json["program"] = report.program;
+  json["graphs"] = ListJson(report.graphs, [&](const GraphSummary& graph) {
+    return GraphJson(graph, report, trace, pairs);
+  });
+  json["findings"] = ListJson(report.findings,
+                              [&](const Finding& finding) { return FindingJson(finding, trace); });
+  json["driver_memory"] = AskedMemoryJson(report.memory);
+  json["memory_moments"] = report.moments ? MomentsJson(*report.moments) : Json(nullptr);
+  json["exec_memory"] = ExecMemoryJson(report.execs);
+  json["joins"] = report.joins;
+  json["totals"] = TotalsJson(report.totals, trace);
   return json;
 }
-
-// write_graph(graph): the members of each graph.
-void WriteReport(const Report& report, const Trace& trace, auto write_graph, JsonPieces& json) {
-  json.Begin('{');
-  json.Add("schema", "graphkit-analyze");
-  json.Add("version", 1u);
-  json.Add("device", NameOf(report.device));
-  json.Add("complete", report.complete);
-  json.Add("incomplete_because", report.incomplete_because);
-  json.Add("unknown_memory", Reason(report.unknown_memory));
-  json.Add("program", report.program);
-  json.AddObjects("graphs", report.graphs, write_graph);
-  json.AddObjects("findings", report.findings,
-                  [&](const Finding& finding) { WriteFinding(finding, trace, json); });
-  json.Add("driver_memory", AskedMemoryJson(report.memory));
-  json.Add("memory_moments", report.moments ? MomentsJson(*report.moments) : Json(nullptr));
-  json.Key("exec_memory");
-  WriteExecMemory(report.execs, json);
-  json.Add("joins", JoinsJson(report.joins));
-  json.Add("totals", TotalsJson(report.totals, trace));
-}
-
-}  // namespace
 
 void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
                 const std::vector<MemoryBill>& bills, const std::vector<HeldLine>& held, BillBy by,
                 const HeldAt& at) {
-  std::map<GraphId, const MemoryBill*> by_graph;
-  for (const MemoryBill& bill : bills) by_graph.emplace(bill.graph, &bill);
-  JsonPieces json(out, 2);
-  const auto write_graph = [&](const GraphSummary& graph) {
-    WriteGraphOfReport(graph, report, trace, true, json);
-    const auto bill = by_graph.find(graph.graph);
-    if (bill == by_graph.end()) return;
-    json.AddObject("memory_by", [&] {
-      json.Add("by", BillByName(by));
-      json.AddObjects("lines", bill->second->lines, [&](const BillLine& line) {
-        GRAPHKIT_WRITE_MEMBERS(json, line, name, blocks, bytes, never_freed_bytes, reuse_bytes);
-      });
-    });
-  };
-  WriteReport(report, trace, write_graph, json);
-  if (!held.empty() && at == HeldAt()) json.Add("held_at_end", HeldJson(held, by));
-  if (!held.empty() && at != HeldAt()) json.Add("held_at", HeldAtJson(held, by, at));
-  json.End('}');
-  out << "\n";
-}
-
-void RenderPageJson(const Report& report, const Trace& trace, std::ostream& out) {
-  JsonPieces json(out);
-  const auto write_graph = [&](const GraphSummary& graph) {
-    WriteGraphOfReport(graph, report, trace, false, json);
-  };
-  WriteReport(report, trace, write_graph, json);
-  json.End('}');
+  Json json = ReportJson(report, trace, true);
+  for (const MemoryBill& bill : bills) {
+    const auto graph = std::ranges::find(report.graphs, bill.graph, &GraphSummary::graph);
+    if (graph == report.graphs.end()) continue;
+    json["graphs"][static_cast<size_t>(graph - report.graphs.begin())]["memory_by"] = {
+        {"by", BillByName(by)}, {"lines", bill.lines}};
+  }
+  if (!held.empty() && at == HeldAt()) json["held_at_end"] = HeldJson(held, by);
+  if (!held.empty() && at != HeldAt()) json["held_at"] = HeldAtJson(held, by, at);
+  out << Dump(json, 2) << "\n";
 }
 
 }  // namespace graphkit

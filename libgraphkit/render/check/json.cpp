@@ -1,6 +1,5 @@
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/checked_number.h"
-#include "libgraphkit/model/names.h"
 #include "libgraphkit/render/check/check.h"
 
 namespace graphkit {
@@ -10,9 +9,8 @@ GRAPHKIT_JSON_OF(PlaceFrame, function, file, line)
 namespace {
 
 Json SubjectJson(const GateSubject& subject) {
-  Json json{{"trace", subject.trace},
-            {"device", NameOf(subject.report.device)},
-            {"complete", subject.report.complete}};
+  Json json{{"trace", subject.trace}};
+  GRAPHKIT_ADD_MEMBERS(json, subject.report, device, complete);
   GRAPHKIT_ADD_MEMBERS(json, subject.report.totals, graphs, nodes, blocks);
   GRAPHKIT_ADD_MEMBERS(json, subject, peak_reserved_bytes, peak_allocated_bytes);
   return json;

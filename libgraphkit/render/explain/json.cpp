@@ -5,6 +5,8 @@ namespace graphkit {
 
 GRAPHKIT_JSON_OF(NextCommand, command, shows)
 GRAPHKIT_JSON_OF(OutOfMemoryEvent, event, asked, free_on_device)
+void to_json(Json& json, MemoryRemark::Kind kind) { json = NameOf(kind); }
+GRAPHKIT_JSON_OF(MemoryRemark, kind, bytes, text, advice)
 
 namespace {
 
@@ -21,13 +23,6 @@ Json HolderJson(const HeldGroup& group) {
               {"role", role.empty() ? Json(nullptr) : Json(role)},
               {"bytes", group.bytes},
               {"blocks", group.blocks}};
-}
-
-Json RemarkJson(const MemoryRemark& remark) {
-  return Json{{"kind", NameOf(remark.kind)},
-              {"bytes", remark.bytes},
-              {"text", remark.text},
-              {"advice", remark.advice}};
 }
 
 Json IdleJson(const IdleMemory& idle) {
@@ -47,7 +42,7 @@ Json DeviceJson(const MemoryAccount& account) {
             {"out_of_memory", account.out_of_memory ? Json(*account.out_of_memory) : Json(nullptr)},
             {"holders_at", account.out_of_memory ? "out-of-memory" : "peak"},
             {"holders", ListJson(account.holders, HolderJson)},
-            {"worth_a_look", ListJson(account.remarks, RemarkJson)}};
+            {"worth_a_look", account.remarks}};
   json.update(MomentsJson(account.moments));
   return json;
 }

@@ -11,7 +11,6 @@
 #include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/dot/drawing.h"
 #include "libgraphkit/render/explain/explain.h"
-#include "libgraphkit/render/json_pieces.h"
 #include "libgraphkit/render/report/html.h"
 #include "libgraphkit/render/report/layout.h"
 #include "libgraphkit/render/report/packed_columns.h"
@@ -214,24 +213,20 @@ void AddReuse(const Report& report, PackedColumns& columns) {
                  [](const ReusePair& pair) { return uint64_t(pair.assumes); });
 }
 
-void WriteBands(const std::vector<MemoryBand>& bands, JsonPieces& json) {
-  json.Begin('[');
-  for (const MemoryBand& band : bands) json.Values(band.pool, band.segment, band.offset, band.size);
-  json.End(']');
-}
-
-void WriteView(const Trace& trace, const ReportView& view, JsonPieces& json) {
-  json.Add("root", view.root);
-  json.Add("title", view.root ? GraphTitle(trace, view.root) : "the whole program");
-  json.Add("width", view.width);
-  json.Key("lanes");
-  json.Begin('[');
-  for (const ReportLane& lane : view.lanes) json.Values(lane.title, lane.graph, lane.stream);
-  json.End(']');
-  json.Add("extent", view.extent);
-  json.Key("policy_bands");
-  WriteBands(view.policy_bands, json);
-  json.Add("policy_extent", view.policy_extent);
+Json ViewJson(const Trace& trace, const ReportView& view) {
+  const auto lane = [](const ReportLane& of) {
+    return Json::array({of.title, of.graph, of.stream});
+  };
+  const auto band = [](const MemoryBand& of) {
+    return Json::array({of.pool, of.segment, of.offset, of.size});
+  };
+  return Json{{"root", view.root},
+              {"title", view.root ? GraphTitle(trace, view.root) : "the whole program"},
+              {"width", view.width},
+              {"lanes", ListJson(view.lanes, lane)},
+              {"extent", view.extent},
+              {"policy_bands", ListJson(view.policy_bands, band)},
+              {"policy_extent", view.policy_extent}};
 }
 
 Json PolicyJson(const PolicyReplay* policy) {
@@ -299,21 +294,18 @@ std::string DeflatedReport(const ReportPage& page) {
   const Trace& trace = page.facts.trace;
   DeflatingBuffer buffer;
   std::ostream text(&buffer);
-  text << "{\"analyze\":";
-  RenderPageJson(page.report, trace, text);
-  text << ",\"page\":";
+  text << "{\"analyze\":" << Dump(ReportJson(page.report, trace, false));
   const NodeTexts texts = NameNodes(trace);
   PackedColumns columns;
-  JsonPieces json(text);
-  json.Begin('{');
-  json.Add("file", Printable(page.file));
-  json.Add("policy", PolicyJson(page.policy));
-  json.Add("check_pages", CheckPagesJson(page));
-  json.Add("texts", NamesJson(trace, texts));
-  json.Add("memory", MemoryJson(page.memory));
+  Json json{{"file", Printable(page.file)},
+            {"policy", PolicyJson(page.policy)},
+            {"check_pages", CheckPagesJson(page)},
+            {"texts", NamesJson(trace, texts)},
+            {"memory", MemoryJson(page.memory)}};
   {
     std::vector<ReportView> views = LayOutReport(page.facts, page.policy);
-    json.AddObjects("views", views, [&](const ReportView& view) { WriteView(trace, view, json); });
+    json["views"] =
+        ListJson(views, [&trace](const ReportView& view) { return ViewJson(trace, view); });
     AddViews(views, columns);
   }
   AddNodes(trace, texts, columns);
@@ -322,9 +314,8 @@ std::string DeflatedReport(const ReportPage& page) {
   AddReuse(page.report, columns);
   columns.AddAll("event.us", PlacesOfEvents(trace, {}),
                  [&](Seq seq) { return seq < trace.times.size() ? trace.times[seq] / 1000 : 0; });
-  json.Add("columns", ColumnsJson(columns));
-  json.End('}');
-  text << "}";
+  json["columns"] = ColumnsJson(columns);
+  text << ",\"page\":" << Dump(json) << "}";
   const uint64_t length = buffer.written();
   columns.Write(text);
   for (size_t i = 0; i < sizeof(uint32_t); ++i) text.put(static_cast<char>(length >> 8 * i & 0xff));
