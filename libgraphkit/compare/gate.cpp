@@ -292,6 +292,7 @@ GateSubject MakeGateSubject(std::string trace_file, const Facts& facts, Report r
       subject.contents.push_back(ContentOf(views[graph.graph.index()]));
     }
   }
+  for (GraphSummary& graph : report.graphs) graph.reuse.clear();  // many, and nobody asks
   subject.report = std::move(report);
   subject.collectives = facts.collectives();
   if (trace.process.unknown_memory.empty()) {
@@ -308,13 +309,17 @@ GateSubject MakeGateSubject(std::string trace_file, const Facts& facts, Report r
   return subject;
 }
 
-void AddRankDifferences(std::vector<GateSubject>& subjects) {
+void AddRankDifferences(std::vector<GateSubject>& subjects,
+                        const std::vector<std::string>& checks) {
   if (subjects.size() < 2) return;
   std::vector<RankTrace> traces;
   for (const GateSubject& subject : subjects) {
     traces.push_back({subject.trace, &subject.collectives, subject.report.complete});
   }
   for (RankDifference& found : CompareCollectives(traces)) {
+    const bool asked =
+        checks.empty() || std::ranges::find(checks, found.finding.check) != checks.end();
+    if (!asked) continue;
     GateSubject& subject = subjects[found.trace];
     FindingPlace place{.logical = "trace"};
     if (found.place != PlaceFrame()) place.frames = {found.place};

@@ -41,8 +41,10 @@ std::string FigureText(double value, MeasureUnit unit);
 // Everything that the gate needs of a trace. `trace_file`: as the user named it.
 GateSubject MakeGateSubject(std::string trace_file, const Facts& facts, Report report);
 
-// Adds to each subject how what it does together with other ranks differs from theirs.
-void AddRankDifferences(std::vector<GateSubject>& subjects);
+// Adds to each subject how what it does together with other ranks differs from theirs: findings of
+// `checks`, of all where there are none.
+void AddRankDifferences(std::vector<GateSubject>& subjects,
+                        const std::vector<std::string>& checks = {});
 
 // Where a finding comes from: the stack of its evidence, or that of the first block, node, … that
 // it names.

@@ -3,7 +3,6 @@
 #include <map>
 #include <numeric>
 
-#include "libgraphkit/analysis/launches/collectives.h"
 #include "libgraphkit/compare/baseline.h"
 #include "libgraphkit/compare/graph_view.h"
 #include "libgraphkit/compare/match_graphs.h"
@@ -286,37 +285,13 @@ RankSummary SummarizeRank(const GateSubject& subject) {
   rank.figures = FiguresOf(subject.report);
   rank.graphs = GraphsOf(subject);
   rank.findings = FindingsOf(subject);
-  rank.collectives = subject.collectives;
   return rank;
 }
 
-void AddRankDifferences(const std::vector<std::string>& checks, std::vector<RankSummary>& ranks) {
-  if (ranks.size() < 2) return;
-  std::vector<RankTrace> traces;
-  for (const RankSummary& rank : ranks) {
-    traces.push_back({rank.trace, &rank.collectives, rank.complete()});
-  }
-  for (RankDifference& found : CompareCollectives(traces)) {
-    const Finding& finding = found.finding;
-    const bool asked = checks.empty() || std::ranges::find(checks, finding.check) != checks.end();
-    if (!asked) continue;
-    RankSummary& rank = ranks[found.trace];
-    const auto program =
-        std::ranges::find(rank.collectives.programs, finding.graph, &RankProgram::graph);
-    const bool named = finding.graph && program != rank.collectives.programs.end();
-    const std::string graph = named ? program->name : "";
-    RankFinding added{.fingerprint = Fingerprint(finding.check, graph, found.place),
-                      .check = finding.check,
-                      .severity = finding.severity,
-                      .message = finding.message,
-                      .count = 1};
-    RankFigure& figure =
-        rank.figures[FigureIndex(finding.severity == Severity::kError ? "errors" : "warnings")];
-    figure = figure.value_or(0) + 1;
-    const auto at =
-        std::ranges::upper_bound(rank.findings, added.fingerprint, {}, &RankFinding::fingerprint);
-    rank.findings.insert(at, std::move(added));
-  }
+std::vector<RankSummary> SummarizeRanks(const std::vector<GateSubject>& subjects) {
+  std::vector<RankSummary> ranks;
+  for (const GateSubject& subject : subjects) ranks.push_back(SummarizeRank(subject));
+  return ranks;
 }
 
 RankReport CompareRanks(std::vector<RankSummary> ranks) {

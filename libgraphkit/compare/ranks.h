@@ -17,10 +17,7 @@
 namespace graphkit {
 
 RankSummary SummarizeRank(const GateSubject& subject);
-
-// Adds to each rank how what it does together with the others differs from theirs: findings of
-// `checks`, which are all when there are none.
-void AddRankDifferences(const std::vector<std::string>& checks, std::vector<RankSummary>& ranks);
+std::vector<RankSummary> SummarizeRanks(const std::vector<GateSubject>& subjects);
 
 // At least one.
 RankReport CompareRanks(std::vector<RankSummary> ranks);

@@ -136,7 +136,6 @@ struct RankSummary {
   std::array<RankFigure, kRankFigureCount> figures{};
   std::vector<RankGraph> graphs = {};
   std::vector<RankFinding> findings = {};  // by fingerprint
-  RankCollectives collectives = {};
   bool operator==(const RankSummary&) const = default;
 
   bool complete() const { return incomplete_because.empty(); }

@@ -133,28 +133,20 @@ class Archive {
   std::string_view left_;
 };
 
-template <typename T>
-std::string Pack(T value) {
+}  // namespace
+
+std::string PackSubject(const GateSubject& subject) {
   Archive archive;
-  archive(value);
+  GateSubject copy = subject;
+  archive(copy);
   return std::move(archive.bytes);
 }
 
-template <typename T>
-std::optional<T> Unpack(std::string_view bytes) {
-  T value;
-  Archive archive(bytes);
-  archive(value);
-  return archive.done() ? std::optional(std::move(value)) : std::nullopt;
-}
-
-}  // namespace
-
-std::string PackRank(const RankSummary& rank) { return Pack(rank); }
-std::string PackSubject(const GateSubject& subject) { return Pack(subject); }
-std::optional<RankSummary> UnpackRank(std::string_view bytes) { return Unpack<RankSummary>(bytes); }
 std::optional<GateSubject> UnpackSubject(std::string_view bytes) {
-  return Unpack<GateSubject>(bytes);
+  GateSubject subject;
+  Archive archive(bytes);
+  archive(subject);
+  return archive.done() ? std::optional(std::move(subject)) : std::nullopt;
 }
 
 }  // namespace graphkit

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -33,29 +34,7 @@ bool IsTraceName(const std::string& name) {
 
 // Numbers by their value: rank2 before rank10.
 bool NaturalLess(const std::string& a, const std::string& b) {
-  const auto digits = [](const std::string& text, size_t at) {
-    size_t end = at;
-    while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
-    return end - at;
-  };
-  size_t i = 0, j = 0;
-  while (i < a.size() && j < b.size()) {
-    const size_t m = digits(a, i), n = digits(b, j);
-    if (m > 0 && n > 0) {
-      const std::string x = a.substr(i, m), y = b.substr(j, n);
-      const std::string p = x.substr(std::min(x.find_first_not_of('0'), x.size() - 1));
-      const std::string q = y.substr(std::min(y.find_first_not_of('0'), y.size() - 1));
-      if (p.size() != q.size()) return p.size() < q.size();
-      if (p != q) return p < q;
-      i += m;
-      j += n;
-      continue;
-    }
-    if (a[i] != b[j]) return a[i] < b[j];
-    ++i;
-    ++j;
-  }
-  return a.size() - i == b.size() - j ? a < b : a.size() - i < b.size() - j;
+  return strverscmp(a.c_str(), b.c_str()) < 0;
 }
 
 Result<std::vector<std::string>> TracesIn(const std::string& folder) {
@@ -190,27 +169,29 @@ class Workers {
 };
 
 // The results for a trace, as the processes of a job send them.
-template <typename T>
-struct Packing {
-  std::string (*pack)(const T&);
-  std::optional<T> (*unpack)(std::string_view);
-};
+const std::string& Pack(const std::string& made) { return made; }
+std::string Pack(const GateSubject& made) { return PackSubject(made); }
+void Unpack(std::string_view bytes, std::optional<std::string>* made) { made->emplace(bytes); }
+void Unpack(std::string_view bytes, std::optional<GateSubject>* made) {
+  *made = UnpackSubject(bytes);
+}
 
 // One byte says what follows: what was made, or what an error says.
 template <typename T>
-std::string Encoded(const Result<T>& made, const Packing<T>& packing) {
-  if (made) return "+" + packing.pack(*made);
+std::string Encoded(const Result<T>& made) {
+  if (made) return "+" + Pack(*made);
   const bool incomplete = made.error().kind == Error::Kind::kIncomplete;
   return (incomplete ? "~" : "-") + Describe(made.error());
 }
 
 template <typename T>
-Result<T> Decoded(std::string_view bytes, const Packing<T>& packing) {
+Result<T> Decoded(std::string_view bytes) {
   if (bytes.empty()) return Error{.message = "a process of the job was lost"};
   const char kind = bytes[0];
   bytes.remove_prefix(1);
   if (kind == '+') {
-    std::optional<T> made = packing.unpack(bytes);
+    std::optional<T> made;
+    Unpack(bytes, &made);
     if (made) return *std::move(made);
     return Error{.message = "the processes of the job aren't of the same version"};
   }
@@ -221,7 +202,7 @@ Result<T> Decoded(std::string_view bytes, const Packing<T>& packing) {
 
 // As MakeAll, of any type.
 template <typename T>
-Result<void> MakeEach(const Job& job, const ManyTraces& traces, const Packing<T>& packing,
+Result<void> MakeEach(const Job& job, const ManyTraces& traces,
                       const std::function<Result<T>(const std::string& path)>& make,
                       const std::function<void(size_t index, T made)>& take) {
   const auto size = static_cast<size_t>(job.size()), rank = static_cast<size_t>(job.rank());
@@ -229,7 +210,7 @@ Result<void> MakeEach(const Job& job, const ManyTraces& traces, const Packing<T>
   for (size_t i = rank; i < traces.paths.size(); i += size) own.push_back(i);
   Workers<T> workers(traces, own, make);
   if (rank != 0) {
-    for (size_t i = 0; i < own.size(); ++i) job.Send(Encoded(workers.Take(), packing), 0);
+    for (size_t i = 0; i < own.size(); ++i) job.Send(Encoded(workers.Take()), 0);
     return {};
   }
   const size_t count = traces.paths.size();
@@ -239,7 +220,7 @@ Result<void> MakeEach(const Job& job, const ManyTraces& traces, const Packing<T>
   for (size_t i = 0; i < traces.paths.size(); ++i) {
     const auto from = static_cast<int>(i % size);
     if (first && size == 1) break;
-    Result<T> made = from == 0 ? workers.Take() : Decoded(job.Receive(from), packing);
+    Result<T> made = from == 0 ? workers.Take() : Decoded<T>(job.Receive(from));
     ++*progress.done();
     if (first) continue;
     if (made) {
@@ -278,10 +259,7 @@ Result<std::vector<std::string>> ExpandTraces(const std::vector<std::string>& na
 Result<void> MakeAll(const Job& job, const ManyTraces& traces,
                      const std::function<Result<std::string>(const std::string& path)>& make,
                      const std::function<void(size_t index, std::string made)>& take) {
-  const Packing<std::string> as_it_is = {
-      .pack = [](const std::string& made) { return made; },
-      .unpack = [](std::string_view bytes) { return std::optional(std::string(bytes)); }};
-  return MakeEach<std::string>(job, traces, as_it_is, make, take);
+  return MakeEach<std::string>(job, traces, make, take);
 }
 
 namespace {
@@ -296,41 +274,25 @@ Result<GateSubject> ReadOne(const std::string& path, const AnalyzeOptions& optio
   return MakeGateSubject(path, facts, *std::move(report));
 }
 
-// All that came, in the order of the paths.
-template <typename T>
-Result<std::vector<T>> ReadAll(const Job& job, const std::vector<std::string>& paths,
-                               const Packing<T>& packing,
-                               const std::function<Result<T>(const std::string&)>& make) {
-  std::vector<T> all;
-  const Result<void> done =
-      MakeEach<T>(job, {.paths = paths, .threads = 0, .doing = "analyzing"}, packing, make,
-                  [&](size_t, T made) { all.push_back(std::move(made)); });
-  if (!done) return done.error();
-  return all;
-}
-
 }  // namespace
 
-Result<std::vector<GateSubject>> ReadSubjects(const Job& job,
-                                              const std::vector<std::string>& paths) {
-  auto subjects = ReadAll<GateSubject>(job, paths, {PackSubject, UnpackSubject},
-                                       [](const std::string& path) { return ReadOne(path, {}); });
-  if (subjects) AddRankDifferences(*subjects);
+Result<std::vector<GateSubject>> ReadSubjects(const Job& job, const std::vector<std::string>& paths,
+                                              const AnalyzeOptions& options) {
+  std::vector<GateSubject> subjects;
+  const Result<void> done = MakeEach<GateSubject>(
+      job, {.paths = paths, .threads = 0, .doing = "analyzing"},
+      [&](const std::string& path) { return ReadOne(path, options); },
+      [&](size_t, GateSubject made) { subjects.push_back(std::move(made)); });
+  if (!done) return done.error();
+  AddRankDifferences(subjects, options.checks);
   return subjects;
 }
 
 Result<RankReport> ReadRanks(const Job& job, const std::vector<std::string>& paths,
                              const AnalyzeOptions& options) {
-  const auto summarize = [&](const std::string& path) -> Result<RankSummary> {
-    const Result<GateSubject> subject = ReadOne(path, options);
-    if (!subject) return subject.error();
-    return SummarizeRank(*subject);
-  };
-  Result<std::vector<RankSummary>> ranks =
-      ReadAll<RankSummary>(job, paths, {PackRank, UnpackRank}, summarize);
-  if (!ranks) return ranks.error();
-  AddRankDifferences(options.checks, *ranks);
-  return ranks->empty() ? RankReport() : CompareRanks(*std::move(ranks));
+  const Result<std::vector<GateSubject>> subjects = ReadSubjects(job, paths, options);
+  if (!subjects) return subjects.error();
+  return subjects->empty() ? RankReport() : CompareRanks(SummarizeRanks(*subjects));
 }
 
 int WarnIncomplete(const RankReport& report) {

@@ -38,8 +38,8 @@ Result<void> MakeAll(const Job& job, const ManyTraces& traces,
 // Traces of many ranks, read and analyzed: what is kept of each.
 
 // For the gate. Empty in the other processes of a job.
-Result<std::vector<GateSubject>> ReadSubjects(const Job& job,
-                                              const std::vector<std::string>& paths);
+Result<std::vector<GateSubject>> ReadSubjects(const Job& job, const std::vector<std::string>& paths,
+                                              const AnalyzeOptions& options = {});
 
 // For a report on all of them; at least one path. Other processes of a job get one without ranks.
 Result<RankReport> ReadRanks(const Job& job, const std::vector<std::string>& paths,
