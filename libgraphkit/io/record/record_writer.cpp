@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bit>
 #include <cerrno>
 
 #include "libgraphkit/io/record/field_writer.h"
@@ -39,33 +38,6 @@ void RecordLine::Grow(size_t more) {
   if (size_ != 0) std::memcpy(larger.get(), buffer_.get(), size_);
   buffer_ = std::move(larger);
   capacity_ = capacity;
-}
-
-// Two digits at a time, from the last.
-void RecordLine::ManyDigits(uint64_t value) {
-  static constexpr auto kPairs = [] {
-    std::array<char, 200> pairs{};
-    for (size_t i = 0; i < 100; ++i) {
-      pairs[2 * i] = static_cast<char>('0' + i / 10);
-      pairs[2 * i + 1] = static_cast<char>('0' + i % 10);
-    }
-    return pairs;
-  }();
-  static constexpr auto kPowers = [] {
-    std::array<uint64_t, 20> powers{1};
-    for (size_t i = 1; i < powers.size(); ++i) powers[i] = 10 * powers[i - 1];
-    return powers;
-  }();
-  const auto bits = static_cast<unsigned>(std::bit_width(value));
-  const size_t less = bits * 1233 >> 12;  // bits · log10(2)
-  size_ += less + (value >= kPowers[less] ? 1 : 0);
-  char* at = buffer_.get() + size_;
-  for (; value >= 100; value /= 100) std::memcpy(at -= 2, &kPairs[value % 100 * 2], 2);
-  if (value >= 10) {
-    std::memcpy(at - 2, &kPairs[value * 2], 2);
-  } else {
-    at[-1] = static_cast<char>('0' + value);
-  }
 }
 
 // Runs of bytes that stand for themselves are taken over as they are.

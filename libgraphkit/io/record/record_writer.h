@@ -56,8 +56,7 @@ class RecordLine {
   void Hexadecimal(uint64_t value) {
     Put("\"0x");
     Reserve(kMostDigits);
-    char* at = buffer_.get() + size_;
-    size_ += static_cast<size_t>(std::to_chars(at, at + kMostDigits, value, 16).ptr - at);
+    ManyDigits(value, 16);
     Put("\"");
   }
   // A word that needs no escaping.
@@ -96,10 +95,13 @@ class RecordLine {
     if (value < 10) {  // most are
       buffer_[size_++] = static_cast<char>('0' + value);
     } else {
-      ManyDigits(value);
+      ManyDigits(value, 10);
     }
   }
-  void ManyDigits(uint64_t value);
+  void ManyDigits(uint64_t value, int base) {
+    char* at = buffer_.get() + size_;
+    size_ += static_cast<size_t>(std::to_chars(at, at + kMostDigits, value, base).ptr - at);
+  }
   [[gnu::always_inline]] void Reserve(size_t more) {
     if (__builtin_expect(size_ + more > capacity_, 0)) Grow(more);
   }
