@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <functional>
-#include <ostream>
 #include <unordered_map>
 #include <utility>
 
@@ -292,9 +291,7 @@ Json ColumnsJson(const PackedColumns& columns) {
 
 std::string DeflatedReport(const ReportPage& page) {
   const Trace& trace = page.facts.trace;
-  DeflatingBuffer buffer;
-  std::ostream text(&buffer);
-  text << "{\"analyze\":" << Dump(ReportJson(page.report, trace, false));
+  std::string text = "{\"analyze\":" + Dump(ReportJson(page.report, trace, false));
   const NodeTexts texts = NameNodes(trace);
   PackedColumns columns;
   Json json{{"file", Printable(page.file)},
@@ -315,11 +312,11 @@ std::string DeflatedReport(const ReportPage& page) {
   columns.AddAll("event.us", PlacesOfEvents(trace, {}),
                  [&](Seq seq) { return seq < trace.times.size() ? trace.times[seq] / 1000 : 0; });
   json["columns"] = ColumnsJson(columns);
-  text << ",\"page\":" << Dump(json) << "}";
-  const uint64_t length = buffer.written();
-  columns.Write(text);
-  for (size_t i = 0; i < sizeof(uint32_t); ++i) text.put(static_cast<char>(length >> 8 * i & 0xff));
-  return buffer.Finish();
+  text += ",\"page\":" + Dump(json) + "}";
+  const size_t length = text.size();
+  columns.AppendTo(text);
+  for (size_t i = 0; i < sizeof(uint32_t); ++i) text += static_cast<char>(length >> 8 * i & 0xff);
+  return Deflate(text);
 }
 
 }  // namespace graphkit

@@ -9,8 +9,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <ostream>
-#include <streambuf>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,7 +47,7 @@ class PackedColumns {
   }
 
   const std::vector<Column>& columns() const { return columns_; }
-  void Write(std::ostream& out) const;
+  void AppendTo(std::string& bytes) const;
 
  private:
   std::vector<Column> columns_;
@@ -67,36 +65,8 @@ class PackedColumns {
 };
 
 // Compressed as zlib streams are (RFC 1950), which a browser's DecompressionStream("deflate")
-// reads.
+// reads. Empty for lack of memory: then the page says that it can't be read.
 std::string Deflate(std::string_view bytes);
-
-// The same of what is written to a stream with this buffer, which is kept compressed only.
-class DeflatingBuffer final : public std::streambuf {
- public:
-  DeflatingBuffer();
-  ~DeflatingBuffer() override;
-  DeflatingBuffer(const DeflatingBuffer&) = delete;
-  DeflatingBuffer& operator=(const DeflatingBuffer&) = delete;
-
-  // Bytes written so far.
-  uint64_t written() const { return taken_ + static_cast<uint64_t>(pptr() - pbase()); }
-  // All that was written, compressed; empty for lack of memory. Nothing is written afterwards.
-  std::string Finish();
-
- protected:
-  int_type overflow(int_type character) override;
-
- private:
-  struct Stream;  // zlib's
-  void Take(bool last);
-
-  std::unique_ptr<Stream> stream_;
-  std::vector<char> piece_;
-  std::vector<char> compressed_;
-  std::string out_;
-  uint64_t taken_ = 0;
-  bool failed_ = false;
-};
 
 // RFC 4648, with padding.
 std::string Base64(std::string_view bytes);
