@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 
+#include "libgraphkit/io/bytes/file_bytes.h"
 #include "libgraphkit/io/import/torch/torch_snapshot.h"
 #include "tests/alloc/snapshot_recorder.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 TorchSnapshot Read(const std::string& name) {
   const std::string path = std::string(GRAPHKIT_TESTDATA) + "/torch-snapshots/" + name + ".pickle";
-  Result<TorchSnapshot> snapshot = ReadTorchSnapshot(path);
+  Result<TorchSnapshot> snapshot = ParseTorchSnapshot(ReadFile(path)->text);
   REQUIRE_MESSAGE(snapshot.has_value(), Describe(snapshot.error()));
   return std::move(*snapshot);
 }
@@ -42,7 +43,7 @@ TEST_CASE("every address that PyTorch itself gave in random programs is predicte
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.path().extension() != ".zst") continue;
     CAPTURE(entry.path().string());
-    Result<TorchSnapshot> snapshot = ReadTorchSnapshot(entry.path().string());
+    Result<TorchSnapshot> snapshot = ParseTorchSnapshot(ReadFile(entry.path().string())->text);
     REQUIRE_MESSAGE(snapshot.has_value(), Describe(snapshot.error()));
     const PredictionScore score = Score(*snapshot);
     CHECK(score.misses == std::vector<PredictionMiss>{});

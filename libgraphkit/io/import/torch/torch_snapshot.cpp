@@ -3,7 +3,6 @@
 #include <charconv>
 
 #include "libgraphkit/checked_number.h"
-#include "libgraphkit/io/bytes/file_bytes.h"
 #include "libgraphkit/io/import/torch/torch_keys.h"
 #include "libgraphkit/io/import/torch/torch_stacks.h"
 #include "libgraphkit/io/pickle/pickle.h"
@@ -432,14 +431,6 @@ Result<TorchSnapshot> ParseTorchSnapshot(std::string_view bytes) {
   const Result<PickleDocument> document = ReadPickle(bytes, &reader);
   if (!document) return document.error();
   return reader.Run(document->root);
-}
-
-Result<TorchSnapshot> ReadTorchSnapshot(const std::string& path) {
-  const Result<FileBytes> file = ReadFile(path);
-  if (!file) return file.error();
-  Result<TorchSnapshot> snapshot = ParseTorchSnapshot(file->text);
-  if (!snapshot) snapshot.error().file = path;
-  return snapshot;
 }
 
 }  // namespace graphkit

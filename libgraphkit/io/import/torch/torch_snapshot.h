@@ -13,7 +13,6 @@ namespace graphkit {
 // Reads what torch.cuda.memory._dump_snapshot wrote. Format: torch/csrc/cuda/Module.cpp and the
 // docstring of torch.cuda.memory._snapshot in PyTorch. Keys that aren't known are passed over; a
 // key of the wrong type, and a file that refers to the same events again and again, are errors.
-Result<TorchSnapshot> ReadTorchSnapshot(const std::string& path);
 Result<TorchSnapshot> ParseTorchSnapshot(std::string_view bytes);
 
 // Totals of a snapshot, counted as torch.cuda._memory_viz does, and gaps in its history.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "libgraphkit/io/bytes/file_bytes.h"
 #include "libgraphkit/io/trace/trace_file.h"
 
 namespace graphkit {
@@ -14,8 +15,8 @@ constexpr Address kBase = 0x7f0000000000;
 constexpr Bytes kMiB = Bytes{1} << 20;
 
 TorchSnapshot ReadSample(const std::string& name) {
-  Result<TorchSnapshot> snapshot =
-      ReadTorchSnapshot(std::string(GRAPHKIT_TESTDATA) + "/torch-snapshots/" + name + ".pickle");
+  Result<TorchSnapshot> snapshot = ParseTorchSnapshot(
+      ReadFile(std::string(GRAPHKIT_TESTDATA) + "/torch-snapshots/" + name + ".pickle")->text);
   REQUIRE_MESSAGE(snapshot.has_value(), Describe(snapshot.error()));
   return std::move(*snapshot);
 }
