@@ -147,11 +147,6 @@ struct Merger {
 
 }  // namespace
 
-const char* ChangeName(Change change) {
-  static constexpr const char* kNames[] = {"same", "removed", "added", "changed", "moved"};
-  return kNames[static_cast<size_t>(change)];
-}
-
 std::vector<DiffDrawing> DrawDiff(const TraceDiff& diff, const Trace& before, const Trace& after) {
   std::vector<DiffDrawing> drawings;
   const auto different = [](const GraphDiff& graph) { return !graph.equal(); };

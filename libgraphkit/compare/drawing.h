@@ -9,13 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/model/names.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/model/trace_diff.h"
 
 namespace graphkit {
 
 enum class Change : uint8_t { kSame, kRemoved, kAdded, kChanged, kMoved };
-const char* ChangeName(Change change);  // "same", "removed", "added", "changed", "moved"
+GRAPHKIT_NAMES(Change, "same", "removed", "added", "changed", "moved")
 
 struct DiffBox {
   NodeId before;  // none: added

@@ -35,8 +35,8 @@ bool IsLeakCheck(std::string_view check);
 // How many things a finding says have leaked; 0: it isn't of a leak check, or only a note.
 uint64_t LeakedBy(const GateSubject& subject, size_t finding);
 
-// "1.5 MiB", "3", "1.25": a figure by its unit.
-std::string FigureText(double value, MeasureUnit unit);
+// "1.5 MiB", "3", "1.25", "unknown": a figure by its unit.
+std::string FigureText(std::optional<double> figure, MeasureUnit unit);
 
 // Everything that the gate needs of a trace. `trace_file`: as the user named it.
 GateSubject MakeGateSubject(std::string trace_file, const Facts& facts, Report report);

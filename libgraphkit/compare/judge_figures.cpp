@@ -23,7 +23,7 @@ std::string GraphText(const GraphSummary& graph) {
 
 // Figures that are near each other are shown in full.
 std::string Exceeds(const GateMeasure& measure, const std::string& what) {
-  std::string value = FigureText(*measure.value, measure.unit);
+  std::string value = FigureText(measure.value, measure.unit);
   std::string limit = FigureText(measure.limit, measure.unit);
   if (measure.unit == MeasureUnit::kBytes && *measure.value < measure.limit * 1.01) {
     value = FormatCount(SaturateWhole(*measure.value)) + " B";
@@ -307,7 +307,9 @@ std::string UnknownText(const GateMeasure& first, uint64_t more, const GateSubje
 
 }  // namespace
 
-std::string FigureText(double value, MeasureUnit unit) {
+std::string FigureText(std::optional<double> figure, MeasureUnit unit) {
+  if (!figure) return "unknown";
+  const double value = *figure;
   if (unit == MeasureUnit::kBytes) return FormatBytes(SaturateWhole(value));
   if (unit == MeasureUnit::kCount) return FormatCount(SaturateWhole(value));
   // Rounded down, so that what is shown as enough is.

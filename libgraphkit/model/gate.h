@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "libgraphkit/model/finding.h"
+#include "libgraphkit/model/names.h"
 #include "libgraphkit/model/rank_report.h"
 #include "libgraphkit/model/report.h"
 #include "libgraphkit/units.h"
@@ -227,5 +228,9 @@ struct GateRun {
   std::string settings = {};     // the file that the limits are from; empty: the command line
   bool operator==(const GateRun&) const = default;
 };
+
+GRAPHKIT_NAMES(FindingStatus, "failing", "reported", "known", "suppressed")
+GRAPHKIT_NAMES(GateReason::Kind, "finding", "budget", "baseline", "blind")
+GRAPHKIT_NAMES(MeasureUnit, "bytes", "count", "ratio", "share")
 
 }  // namespace graphkit

@@ -18,6 +18,7 @@ namespace graphkit {
 template <typename Enum>
 struct Names;  // value: the array of words
 
+// Also for enumerations that other headers define.
 #define GRAPHKIT_NAMES(Enum, ...)                                                 \
   template <>                                                                     \
   struct Names<Enum> {                                                            \
@@ -51,8 +52,6 @@ GRAPHKIT_NAMES(AccessMode, "?", "r", "w", "rw")
 GRAPHKIT_NAMES(HostMemoryKind, "pageable", "stack", "program")
 GRAPHKIT_NAMES(Severity, "note", "warning", "error")
 GRAPHKIT_NAMES(Assumption, "order", "torch-streams", "arguments")
-
-#undef GRAPHKIT_NAMES
 
 // The word of an enumerator; "unknown" where it has none.
 template <typename Enum>

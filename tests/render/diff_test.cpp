@@ -125,10 +125,10 @@ TEST_CASE("what changed is drawn together with what is next to it") {
   const std::vector<DiffDrawing> drawings = DrawDiff(diff, before, after);
   REQUIRE(drawings.size() == 1);
   std::string boxes, arrows;
-  for (const DiffBox& box : drawings[0].boxes) boxes += std::string(ChangeName(box.change)) + " ";
+  for (const DiffBox& box : drawings[0].boxes) boxes += std::string(NameOf(box.change)) + " ";
   for (const DiffArrow& arrow : drawings[0].arrows) {
     arrows += std::to_string(arrow.from) + "-" + std::to_string(arrow.to) + " " +
-              ChangeName(arrow.change) + " ";
+              std::string(NameOf(arrow.change)) + " ";
   }
   CHECK(boxes == "same changed removed same added ");
   CHECK(arrows == "0-1 changed 1-3 same 3-4 added 0-2 removed 2-3 removed ");

@@ -16,11 +16,6 @@ constexpr std::array<const char*, 4> kBecauseWords = {"never_captured", "capture
 
 std::string Percent(std::optional<double> share) { return share ? FormatPercent(*share) : "-"; }
 
-// "1 graph launch", "2 graph launches".
-std::string Launches(uint64_t count, const char* what) {
-  return FormatCount(count) + " " + what + (count == 1 ? " launch" : " launches");
-}
-
 void RenderShare(const CoverageShare& share, const TextOut& out) {
   const WorkCounts &graphs = share.in_graphs, &eager = share.eager;
   out << Table({{"", "in graphs", "eager", "share"},
@@ -84,10 +79,10 @@ void RenderCoverageText(const Coverage& coverage, const Trace& trace, const Text
   }
   out.Wrap("", "Coverage: " + Percent(coverage.share.kernels()) +
                    " of kernel launches run in graphs, from the first of " +
-                   Launches(coverage.graph_launches, "graph") + " on");
+                   Counted(coverage.graph_launches, "graph launch") + " on");
   RenderShare(coverage.share, out);
   if (coverage.before.kernels + coverage.before.copies > 0) {
-    out.Wrap("  ", "Before that " + Launches(coverage.before.kernels, "kernel") + " and " +
+    out.Wrap("  ", "Before that " + Counted(coverage.before.kernels, "kernel launch") + " and " +
                        FormatCount(coverage.before.copies) +
                        (coverage.before.copies == 1 ? " copy" : " copies") + ", which don't count");
   }

@@ -59,9 +59,7 @@ std::string ChangesText(const Trace& trace) {
                  updatable = count(NodeChangeKind::kUpdatable);
   if (updates > 0) text += ", " + Counted(updates, "exec update");
   if (params > 0) text += ", " + Counted(params, "node parameter change");
-  if (switches > 0) {
-    text += ", " + FormatCount(switches) + (switches == 1 ? " switch" : " switches") + " of nodes";
-  }
+  if (switches > 0) text += ", " + Counted(switches, "switch") + " of nodes";
   if (updatable > 0) text += ", " + Counted(updatable, "node") + " updatable from the device";
   return text;
 }
@@ -90,16 +88,14 @@ void RenderHeader(const Report& report, const Trace& trace, const TextOut& out) 
   const std::string program = report.program.empty() ? "trace" : Printable(report.program);
   out.Wrap("", program + ", " + DeviceTitle(trace.process));
   const ReportTotals& totals = report.totals;
-  const std::string launches =
-      totals.launches == 1 ? "1 launch" : FormatCount(totals.launches) + " launches";
   const std::string memory =
       Counted(totals.blocks, "block") +
       (trace.segments.empty() ? "" : ", " + Counted(trace.segments.size(), "segment"));
   const std::string counts =
-      totals.graphs == 0
-          ? "no graph, " + memory
-          : Counted(totals.graphs, "graph") + ", " + Counted(totals.nodes, "node") + ", " +
-                Counted(totals.edges, "edge") + ", " + memory + ", " + launches;
+      totals.graphs == 0 ? "no graph, " + memory
+                         : Counted(totals.graphs, "graph") + ", " + Counted(totals.nodes, "node") +
+                               ", " + Counted(totals.edges, "edge") + ", " + memory + ", " +
+                               Counted(totals.launches, "launch");
   out.Wrap("", counts + ChangesText(trace));
   if (report.memory) {
     const MemoryMoments moments = report.moments.value_or(MemoryMoments());

@@ -48,10 +48,6 @@ std::string GithubProperty(std::string_view text);
 
 // Shared by the presenters of `graphkit check`.
 
-const char* StatusName(FindingStatus status);       // "failing", "reported", "known", "suppressed"
-const char* ReasonKindName(GateReason::Kind kind);  // "finding", "budget", "baseline", "blind"
-const char* UnitName(MeasureUnit unit);             // "bytes", "count", "ratio", "share"
-
 // The frame that a person wants to see: the innermost of the program's own code whose line is
 // known, else the innermost of any; null: there is none.
 const PlaceFrame* SourceFrame(const FindingPlace& place);
@@ -72,6 +68,9 @@ std::string ReasonSubject(const GateRun& run, const GateReason& reason);
 
 const Finding& FindingOf(const GateRun& run, const JudgedFinding& judged);
 const FindingPlace& PlaceOf(const GateRun& run, const JudgedFinding& judged);
+// Those of the first status first.
+std::vector<const JudgedFinding*> FindingsOf(const GateRun& run,
+                                             std::initializer_list<FindingStatus> statuses);
 
 // True for a figure over its limit; the rule that a reason begins with.
 bool IsFigure(const GateReason& reason);

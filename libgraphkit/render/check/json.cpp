@@ -17,7 +17,7 @@ Json SubjectJson(const GateSubject& subject) {
 }
 
 Json ReasonJson(const GateRun& run, const GateReason& reason) {
-  return Json{{"kind", ReasonKindName(reason.kind)},
+  return Json{{"kind", reason.kind},
               {"trace", reason.trace ? Json(run.subjects[*reason.trace].trace) : Json(nullptr)},
               {"text", reason.text}};
 }
@@ -31,7 +31,7 @@ Json MeasureJson(const GateRun& run, const GateMeasure& measure) {
   return Json{{"rule", measure.rule},
               {"trace", run.subjects[measure.trace].trace},
               {"subject", measure.subject},
-              {"unit", UnitName(measure.unit)},
+              {"unit", measure.unit},
               {"value", ValueJson(measure.value, measure.unit)},
               {"limit", ValueJson(measure.limit, measure.unit)},
               {"passed", measure.passed}};
@@ -40,9 +40,7 @@ Json MeasureJson(const GateRun& run, const GateMeasure& measure) {
 Json JudgedFindingJson(const GateRun& run, const JudgedFinding& judged) {
   const Finding& finding = FindingOf(run, judged);
   const FindingPlace& place = PlaceOf(run, judged);
-  Json json{{"check", finding.check},
-            {"severity", finding.severity},
-            {"status", StatusName(judged.status)}};
+  Json json{{"check", finding.check}, {"severity", finding.severity}, {"status", judged.status}};
   GRAPHKIT_ADD_MEMBERS(json, finding, message, advice, bytes);
   json["trace"] = run.subjects[judged.trace].trace;
   GRAPHKIT_ADD_MEMBERS(json, finding, graph, nodes, blocks, streams, assumes);

@@ -64,7 +64,7 @@ std::vector<TestCase> CheckCases(const GateRun& run, uint32_t trace) {
       test.outcome = CaseOutcome::kFailed;
       test.lines.push_back(line);
     } else {
-      test.notes.push_back(std::string(StatusName(judged.status)) + ": " + line);
+      test.notes.push_back(std::string(NameOf(judged.status)) + ": " + line);
     }
   }
   return CasesOf(by_id);

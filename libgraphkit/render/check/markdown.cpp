@@ -42,10 +42,6 @@ void WriteReasons(const GateRun& run, const TextOut& out) {
   }
 }
 
-std::string FigureOf(const std::optional<double>& value, MeasureUnit unit) {
-  return value ? FigureText(*value, unit) : "unknown";
-}
-
 // Those over their limits first, in the verdict's order.
 void WriteLimits(const GateRun& run, const TextOut& out) {
   std::vector<const GateMeasure*> measures;
@@ -58,8 +54,8 @@ void WriteLimits(const GateRun& run, const TextOut& out) {
     const std::string subject = measure.subject.empty() ? "" : ", " + measure.subject;
     out << "| " << (measure.passed ? "✅" : "❌") << " | " << Code(measure.rule) << " | "
         << Plain(run.subjects[measure.trace].trace + subject) << " | "
-        << FigureOf(measure.value, measure.unit) << " | " << FigureText(measure.limit, measure.unit)
-        << " |\n";
+        << FigureText(measure.value, measure.unit) << " | "
+        << FigureText(measure.limit, measure.unit) << " |\n";
   }
   if (const std::string more = MoreText(measures.size(), out); !more.empty()) {
     out << "\n" << more << "\n";
@@ -117,12 +113,7 @@ void WriteItem(const GateRun& run, const JudgedFinding& judged, std::ostream& ou
 }
 
 void WriteFindings(const GateRun& run, const TextOut& out) {
-  std::vector<const JudgedFinding*> listed;
-  for (const FindingStatus status : {FindingStatus::kFails, FindingStatus::kReported}) {
-    for (const JudgedFinding& judged : run.verdict.findings) {
-      if (judged.status == status) listed.push_back(&judged);
-    }
-  }
+  const auto listed = FindingsOf(run, {FindingStatus::kFails, FindingStatus::kReported});
   if (listed.empty()) return;
   out << "\n<details><summary>" << Counted(listed.size(), "finding") << "</summary>\n\n";
   for (size_t i = 0; i < out.Shown(listed.size()); ++i) WriteItem(run, *listed[i], out);

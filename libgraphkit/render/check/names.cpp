@@ -5,22 +5,6 @@
 
 namespace graphkit {
 
-const char* StatusName(FindingStatus status) {
-  static constexpr std::array<const char*, 4> kNames = {"failing", "reported", "known",
-                                                        "suppressed"};
-  return kNames[static_cast<size_t>(status)];
-}
-
-const char* ReasonKindName(GateReason::Kind kind) {
-  static constexpr std::array<const char*, 4> kNames = {"finding", "budget", "baseline", "blind"};
-  return kNames[static_cast<size_t>(kind)];
-}
-
-const char* UnitName(MeasureUnit unit) {
-  static constexpr std::array<const char*, 4> kNames = {"bytes", "count", "ratio", "share"};
-  return kNames[static_cast<size_t>(unit)];
-}
-
 const PlaceFrame* SourceFrame(const FindingPlace& place) {
   const PlaceFrame* found = nullptr;
   for (const PlaceFrame& frame : place.frames) {
@@ -62,6 +46,17 @@ const Finding& FindingOf(const GateRun& run, const JudgedFinding& judged) {
 
 const FindingPlace& PlaceOf(const GateRun& run, const JudgedFinding& judged) {
   return run.subjects[judged.trace].places[judged.finding];
+}
+
+std::vector<const JudgedFinding*> FindingsOf(const GateRun& run,
+                                             std::initializer_list<FindingStatus> statuses) {
+  std::vector<const JudgedFinding*> findings;
+  for (const FindingStatus status : statuses) {
+    for (const JudgedFinding& judged : run.verdict.findings) {
+      if (judged.status == status) findings.push_back(&judged);
+    }
+  }
+  return findings;
 }
 
 bool IsFigure(const GateReason& reason) {

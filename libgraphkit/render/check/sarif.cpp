@@ -106,7 +106,7 @@ Json FindingResult(const GateRun& run, const JudgedFinding& judged, const Rules&
   if (HasBaseline(run)) {
     json["baselineState"] = judged.status == FindingStatus::kKnown ? "unchanged" : "new";
   }
-  json["properties"] = {{"status", StatusName(judged.status)}, {"bytes", finding.bytes}};
+  json["properties"] = {{"status", judged.status}, {"bytes", finding.bytes}};
   return json;
 }
 

@@ -54,10 +54,6 @@ void RenderReasons(const GateRun& run, const TextOut& out) {
   out.Wrap("  - ", Counted(listed, "finding") + ", below: " + AndList(counts));
 }
 
-std::string MeasureText(std::optional<double> value, MeasureUnit unit) {
-  return value ? FigureText(*value, unit) : "unknown";
-}
-
 const char* OutcomeText(const GateMeasure& measure) {
   if (!measure.value) return "?";
   if (measure.passed) return "ok";
@@ -84,8 +80,8 @@ void RenderMeasures(const GateRun& run, const TextOut& out) {
     const GateMeasure& measure = *measures[i];
     const std::string subject = measure.subject.empty() ? "" : " " + measure.subject;
     rows.push_back({OutcomeText(measure), measure.rule + ":",
-                    MeasureText(measure.value, measure.unit) + ",", "limit",
-                    MeasureText(measure.limit, measure.unit),
+                    FigureText(measure.value, measure.unit) + ",", "limit",
+                    FigureText(measure.limit, measure.unit),
                     Ellipsize(Printable(run.subjects[measure.trace].trace + subject), 48)});
   }
   out << "\nLimits\n" << Table(rows, "llrlrl", "  ", out.style) << out.More(measures.size(), "  ");
@@ -113,17 +109,15 @@ void RenderFindings(const GateRun& run, const TextOut& out) {
   std::vector<std::string> parts;
   for (size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] == 0) continue;
-    parts.push_back(FormatCount(counts[i]) + " " + StatusName(static_cast<FindingStatus>(i)));
+    parts.push_back(FormatCount(counts[i]) + " ");
+    parts.back() += NameOf(static_cast<FindingStatus>(i));
   }
   out << "\nFindings: " << (parts.empty() ? "none" : AndList(parts)) << "\n";
-  std::vector<const JudgedFinding*> listed;
-  for (const FindingStatus status :
-       {FindingStatus::kFails, FindingStatus::kKnown, FindingStatus::kReported}) {
-    if (status == FindingStatus::kKnown && !run.accepts) continue;
-    for (const JudgedFinding& judged : run.verdict.findings) {
-      if (judged.status == status) listed.push_back(&judged);
-    }
-  }
+  auto listed =
+      FindingsOf(run, {FindingStatus::kFails, FindingStatus::kKnown, FindingStatus::kReported});
+  std::erase_if(listed, [&](const JudgedFinding* judged) {
+    return judged->status == FindingStatus::kKnown && !run.accepts;
+  });
   out.Top(listed, "  ", [&](const JudgedFinding* judged) { RenderFinding(run, *judged, out); });
 }
 

@@ -32,7 +32,7 @@ struct DrawingJson {
     return Json{{"name", NodeTitle(trace, id, kCellTitleColumns)},
                 {"before", box.before},
                 {"after", box.after},
-                {"change", ChangeName(box.change)},
+                {"change", box.change},
                 {"what", box.what},
                 {"lane", stream ? StreamTitle(trace, stream) : "no stream"}};
   }
@@ -41,7 +41,7 @@ struct DrawingJson {
     const bool changed = arrow.change == Change::kChanged;
     return Json{{"from", arrow.from},
                 {"to", arrow.to},
-                {"change", ChangeName(arrow.change)},
+                {"change", arrow.change},
                 {"what", changed ? EdgeDataText(before[arrow.before]) + " → " +
                                        EdgeDataText(after[arrow.after])
                                  : ""}};

@@ -69,22 +69,10 @@ Json LaunchJson(const Trace& trace, LaunchId id) {
               {"correlation", launch.correlation}};
 }
 
-template <typename Tag>
-std::vector<Id<Tag>> FirstIds(size_t count) {
-  std::vector<Id<Tag>> ids(count);
-  for (size_t i = 0; i < count; ++i) ids[i] = Id<Tag>(i);
-  return ids;
-}
-
 // Writes one element a line: a graph can have millions.
-template <typename Ids, typename ToJson>
-void WriteList(const char* key, const Ids& ids, ToJson to_json, std::ostream& out) {
+void WriteList(const char* key, size_t count, auto to_json, std::ostream& out) {
   out << ",\n   \"" << key << "\": [";
-  bool first = true;
-  for (const auto id : ids) {
-    out << (first ? "\n    " : ",\n    ") << Dump(to_json(id));
-    first = false;
-  }
+  for (size_t i = 0; i < count; ++i) out << (i == 0 ? "\n    " : ",\n    ") << Dump(to_json(i));
   out << "]";
 }
 
@@ -198,21 +186,20 @@ void RenderGraphsJson(const Trace& trace, std::ostream& out) {
     out << (i == 0 ? "\n" : ",\n") << "  {\"id\": " << i
         << ", \"name\": " << Dump(trace[graph.name]) << ", \"origin\": \"" << NameOf(graph.origin)
         << "\", \"parent\": " << Dump(graph.parent) << ", \"tool_id\": " << graph.tool_id;
-    WriteList(
-        "nodes", nodes[i], [&](NodeId id) { return NodeJson(trace, id, tool_ids[id.index()]); },
-        out);
-    WriteList(
-        "edges", edges[i], [&](EdgeId id) { return EdgeJson(id, trace[id]); }, out);
+    const auto node = [&](size_t at) {
+      return NodeJson(trace, nodes[i][at], tool_ids[nodes[i][at].index()]);
+    };
+    const auto edge = [&](size_t at) { return EdgeJson(edges[i][at], trace[edges[i][at]]); };
+    WriteList("nodes", nodes[i].size(), node, out);
+    WriteList("edges", edges[i].size(), edge, out);
     out << "}";
   }
   out << "\n]";
-  const ExecToolIds execs(trace);
-  WriteList(
-      "execs", FirstIds<ExecTag>(trace.execs.size()),
-      [&](ExecId id) { return ExecJson(trace, id, execs); }, out);
-  WriteList(
-      "launches", FirstIds<LaunchTag>(trace.launches.size()),
-      [&](LaunchId id) { return LaunchJson(trace, id); }, out);
+  const ExecToolIds ids(trace);
+  const auto exec = [&](size_t at) { return ExecJson(trace, ExecId(at), ids); };
+  const auto launch = [&](size_t at) { return LaunchJson(trace, LaunchId(at)); };
+  WriteList("execs", trace.execs.size(), exec, out);
+  WriteList("launches", trace.launches.size(), launch, out);
   out << "}\n";
 }
 

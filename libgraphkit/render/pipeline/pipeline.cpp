@@ -109,8 +109,8 @@ void RenderDetails(const PipelineView& view, const RankPipeline& rank, const Tex
 void RenderPool(const PoolReplays& pool, const Trace& trace, const TextOut& out) {
   const bool kept = pool.departure_count == 0;
   out.Wrap("", PoolTitle(trace, pool.pool) + ": " + Counted(pool.captured.size(), "graph") + ", " +
-                   FormatCount(pool.launches) + (pool.launches == 1 ? " launch" : " launches") +
-                   " in " + Counted(pool.rounds, "round") + ", " +
+                   Counted(pool.launches, "launch") + " in " + Counted(pool.rounds, "round") +
+                   ", " +
                    out.Inked(kept ? "all in the order of the captures"
                                   : FormatCount(pool.departure_count) + " out of order",
                              kept ? Ink::kGreen : Ink::kRed));
