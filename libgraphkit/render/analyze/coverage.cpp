@@ -4,6 +4,9 @@
 #include "libgraphkit/render/json.h"
 
 namespace graphkit {
+
+GRAPHKIT_JSON_OF(WorkCounts, kernels, copies, copied_bytes)
+
 namespace {
 
 constexpr size_t kCoverageColumns = 48;
@@ -52,16 +55,9 @@ void RenderKernels(const Coverage& coverage, const Trace& trace, const TextOut& 
   out.TopTable({"launches", "kernel", "why it is eager"}, "rll", "  ", coverage.kernels, row);
 }
 
-Json CountsJson(const WorkCounts& counts) {
-  Json json;
-  GRAPHKIT_ADD_MEMBERS(json, counts, kernels, copies, copied_bytes);
-  return json;
-}
-
 Json ShareJson(const CoverageShare& share) {
-  return Json{{"in_graphs", CountsJson(share.in_graphs)},
-              {"eager", CountsJson(share.eager)},
-              {"kernel_share", share.kernels()}};
+  return Json{
+      {"in_graphs", share.in_graphs}, {"eager", share.eager}, {"kernel_share", share.kernels()}};
 }
 
 Json RowJson(const CoverageRow& row) {
@@ -108,7 +104,7 @@ void RenderCoverageJson(const Coverage& coverage, const Trace& trace, std::ostre
   Json json{{"unknown", coverage.unknown.empty() ? Json(nullptr) : Json(coverage.unknown)}};
   json.update(ShareJson(coverage.share));
   if (!coverage.unknown.empty()) json["kernel_share"] = nullptr;
-  json["before_first_launch"] = CountsJson(coverage.before);
+  json["before_first_launch"] = coverage.before;
   GRAPHKIT_ADD_MEMBERS(json, coverage, graph_launches, conditional_kernels, broken_captures);
   json["by_stream"] = ListJson(coverage.by_stream, RowJson);
   json["by_range"] = ListJson(coverage.by_range, RowJson);

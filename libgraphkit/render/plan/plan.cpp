@@ -3,6 +3,9 @@
 #include "libgraphkit/render/json.h"
 
 namespace graphkit {
+
+GRAPHKIT_JSON_OF(BorrowedRange, arena, offset, size)
+
 namespace {
 
 Json ArenaJson(const PlannedArena& arena) {
@@ -34,12 +37,8 @@ Json SharedBytesJson(const PlannedMemory& plan, const SharedBytes& shared) {
   return json;
 }
 
-Json BorrowedJson(const BorrowedRange& range) {
-  return Json{{"arena", range.arena}, {"offset", range.offset}, {"size", range.size}};
-}
-
 Json BorrowedAtJson(const BorrowAt& one) {
-  Json json = BorrowedJson(one.range);
+  Json json = one.range;
   json["at"] = one.at;
   json["last"] = one.last;
   json["until"] = one.until;
@@ -120,7 +119,8 @@ void RenderPlanJson(const PlannedMemory& plan, std::ostream& out) {
   }
   if (plan.borrow) {
     out << ",\n";
-    RenderLines("borrow", *plan.borrow, BorrowedJson, out);
+    RenderLines(
+        "borrow", *plan.borrow, [](const BorrowedRange& of) { return Json(of); }, out);
   }
   if (!plan.borrow_at.empty()) {
     out << ",\n";

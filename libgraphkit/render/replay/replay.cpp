@@ -8,6 +8,9 @@ namespace graphkit {
 
 GRAPHKIT_JSON_OF(UnsafePair, earlier, later, last_use, first_use)
 GRAPHKIT_JSON_OF(DestroyedOutput, output, by, taker)
+GRAPHKIT_JSON_OF(LentRange, pool, at, size, node)
+GRAPHKIT_JSON_OF(LentFault, seed, range, block, node)
+GRAPHKIT_JSON_OF(BorrowExecution, on, orders, seed, checks, ranges, faults)
 
 namespace {
 
@@ -76,26 +79,6 @@ Json ExecutionJson(const GraphExecution& execution) {
   return json;
 }
 
-Json LentJson(const LentRange& range) {
-  Json json;
-  GRAPHKIT_ADD_MEMBERS(json, range, pool, at, size, node);
-  return json;
-}
-
-Json LentFaultJson(const LentFault& fault) {
-  Json json;
-  GRAPHKIT_ADD_MEMBERS(json, fault, seed, range, block, node);
-  return json;
-}
-
-Json BorrowedJson(const BorrowExecution& execution) {
-  Json json;
-  GRAPHKIT_ADD_MEMBERS(json, execution, on, orders, seed, checks);
-  json["ranges"] = ListJson(execution.ranges, LentJson);
-  json["faults"] = ListJson(execution.faults, LentFaultJson);
-  return json;
-}
-
 Json PolicyJson(const PolicyReplay& replay, const ReplayView& view) {
   Json policy{{"policy", ReplayName(replay)}};
   policy.update(FiguresJson(replay.figures));
@@ -104,7 +87,7 @@ Json PolicyJson(const PolicyReplay& replay, const ReplayView& view) {
   policy["assumes"] = replay.assumes;
   if (view.capacity) policy["out_of_memory"] = OutOfMemoryJson(RanOut(replay));
   if (!replay.executions.empty()) policy["executions"] = ListJson(replay.executions, ExecutionJson);
-  if (replay.borrowed) policy["borrowed"] = BorrowedJson(*replay.borrowed);
+  if (replay.borrowed) policy["borrowed"] = *replay.borrowed;
   policy["graphs"] = ListJson(replay.graphs, [&view](const GraphReplay& graph) {
     Json json{{"id", graph.graph}};
     json.update(FiguresJson(graph.figures));
