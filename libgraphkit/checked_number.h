@@ -3,11 +3,13 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "libgraphkit/ids.h"
@@ -19,6 +21,16 @@ namespace graphkit {
 inline constexpr Bytes kLargestMemory = Bytes{1} << 56;
 // Nor are all of a file's together. So sums, and sizes rounded up, stay far from 2^64.
 inline constexpr Bytes kMostMemory = Bytes{1} << 62;
+
+// The number that the whole text is, without spaces or a plus; nothing when it is none, or too
+// large.
+template <std::integral T>
+std::optional<T> ParseNumber(std::string_view text, int base = 10) {
+  T number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number, base);
+  return error == std::errc() && rest == end ? std::optional(number) : std::nullopt;
+}
 
 // Nothing when the value doesn't fit.
 template <std::integral To, std::integral From>

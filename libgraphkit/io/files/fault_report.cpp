@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
+#include "libgraphkit/checked_number.h"
 #include "libgraphkit/io/files/json_file.h"
 
 namespace graphkit {
@@ -28,11 +28,7 @@ std::optional<Address> ParseAddress(std::string_view text) {
   if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
   std::string digits(text);
   std::erase(digits, '_');
-  Address address = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto [rest, error] = std::from_chars(digits.data(), end, address, 16);
-  if (error != std::errc() || rest != end) return std::nullopt;
-  return address;
+  return ParseNumber<Address>(digits, 16);
 }
 
 std::vector<Address> FaultsIn(std::string_view text) {

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "libgraphkit/checked_number.h"
 #include "libgraphkit/io/files/json_file.h"
 
 namespace graphkit {
@@ -96,13 +97,6 @@ using Ordered = nlohmann::ordered_json;
 constexpr char kSchema[] = "graphkit-baseline";
 constexpr uint64_t kVersion = 2;  // 1: graphs without content, findings without graph
 
-// Reads `digits` hexadecimal digits, rising from `at`.
-bool ReadHex(std::string_view text, size_t at, size_t digits, uint64_t& value) {
-  const char* begin = text.data() + at;
-  const auto read = std::from_chars(begin, begin + digits, value, 16);
-  return read.ec == std::errc() && read.ptr == begin + digits;
-}
-
 std::string HexDigits(uint64_t value, int digits) {
   char text[17];
   std::snprintf(text, sizeof text, "%0*llx", digits, static_cast<unsigned long long>(value));
@@ -112,13 +106,14 @@ std::string HexDigits(uint64_t value, int digits) {
 // "hash:sample", 16 digits and 8 for each of the sample; nothing if it isn't that.
 std::optional<GraphContent> ParseContent(std::string_view text) {
   constexpr size_t kHash = 16, kSample = 8;
-  GraphContent content;
   if (text.size() <= kHash || text[kHash] != ':') return {};
-  if ((text.size() - kHash - 1) % kSample != 0 || !ReadHex(text, 0, kHash, content.hash)) return {};
+  const auto hash = ParseNumber<uint64_t>(text.substr(0, kHash), 16);
+  if (!hash || (text.size() - kHash - 1) % kSample != 0) return {};
+  GraphContent content{.hash = *hash};
   for (size_t at = kHash + 1; at < text.size(); at += kSample) {
-    uint64_t value = 0;
-    if (!ReadHex(text, at, kSample, value)) return {};
-    content.sample.push_back(static_cast<uint32_t>(value));
+    const auto value = ParseNumber<uint32_t>(text.substr(at, kSample), 16);
+    if (!value) return {};
+    content.sample.push_back(*value);
   }
   if (content.sample.size() > GraphContent::kSampled) return {};
   return std::ranges::is_sorted(content.sample) ? std::optional(content) : std::nullopt;

@@ -1,7 +1,7 @@
 #include <array>
-#include <charconv>
 #include <map>
 
+#include "libgraphkit/checked_number.h"
 #include "libgraphkit/io/bytes/csv_reader.h"
 #include "libgraphkit/io/files/plan_files.h"
 
@@ -12,10 +12,7 @@ constexpr uint64_t kMostRequests = 1'000'000'000;  // of all sizes, and the larg
 constexpr std::array<std::string_view, 2> kHistogramColumns = {"size", "count"};
 
 uint64_t HistogramNumber(const std::string_view* text) {
-  uint64_t number = 0;
-  if (text == nullptr) return ~number;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-  return error == std::errc() && end == text->data() + text->size() ? number : ~uint64_t{0};
+  return text ? ParseNumber<uint64_t>(*text).value_or(~uint64_t{0}) : ~uint64_t{0};
 }
 
 }  // namespace

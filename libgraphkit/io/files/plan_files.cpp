@@ -1,6 +1,5 @@
 #include "libgraphkit/io/files/plan_files.h"
 
-#include <charconv>
 #include <map>
 #include <set>
 
@@ -136,12 +135,6 @@ constexpr std::array<std::string_view, 6> kColumns = {"id",   "lower",     "uppe
                                                       "size", "alignment", "offset"};
 enum Column : size_t { kId, kLower, kUpper, kSize, kAlignment, kOffset };
 
-template <typename T>
-bool Number(std::string_view text, T* out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty();
-}
-
 class TableReader {
  public:
   explicit TableReader(std::string_view text) : rows_(text, kColumns) {}
@@ -174,7 +167,8 @@ class TableReader {
     const std::string_view* field = rows_.Find(column);
     if (!rows_.has_column(column)) return true;
     if (!field) return Fail("the row has too few fields");
-    if ((column >= kAlignment && field->empty()) || Number(*field, out)) return true;
+    if (column >= kAlignment && field->empty()) return true;
+    if (const auto number = ParseNumber<T>(*field)) return *out = *number, true;
     return Fail("'" + std::string(kColumns[column]) + "' isn't a number that is allowed there");
   }
 

@@ -1,7 +1,6 @@
 #include "libgraphkit/io/import/file_format.h"
 
-#include <charconv>
-
+#include "libgraphkit/checked_number.h"
 #include "libgraphkit/io/bytes/csv_reader.h"
 
 namespace graphkit {
@@ -20,11 +19,7 @@ constexpr std::array<std::string_view, LogColumn::kColumns> kLogColumns = {
 std::optional<uint64_t> Number(std::string_view text) {
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
   if (hex) text.remove_prefix(2);
-  uint64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number, hex ? 16 : 10);
-  if (text.empty() || error != std::errc() || stop != end) return std::nullopt;
-  return number;
+  return ParseNumber<uint64_t>(text, hex ? 16 : 10);
 }
 
 // "14:03:07.123456", with a colon or a point before the fraction; ns since midnight.

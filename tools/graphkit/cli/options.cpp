@@ -1,10 +1,10 @@
 #include "tools/graphkit/cli/options.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 
+#include "libgraphkit/checked_number.h"
 #include "tools/graphkit/cli/suggest.h"
 
 namespace graphkit {
@@ -84,13 +84,7 @@ CLI::Option* AddAssume(CLI::App& app, MarkerRule& rule) {
       "are in use until their free, on their streams");
 }
 
-std::optional<size_t> ParseCount(const std::string& text) {
-  size_t count = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, count);
-  if (error != std::errc() || rest != end) return std::nullopt;
-  return count;
-}
+std::optional<size_t> ParseCount(const std::string& text) { return ParseNumber<size_t>(text); }
 
 CLI::Option* AddCount(CLI::App& app, const std::string& name, size_t& value,
                       const std::string& description) {

@@ -1,12 +1,12 @@
 #include "tools/graphkit/trace/torch.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string_view>
 
+#include "libgraphkit/checked_number.h"
 #include "libgraphkit/io/merge/merge.h"
 #include "libgraphkit/io/trace/trace_file.h"
 #include "tools/graphkit/cli/progress.h"
@@ -22,10 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 std::optional<int64_t> Number(std::string_view text) {
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
-  return number;
+  const auto number = ParseNumber<int64_t>(text);
+  return number >= 0 ? number : std::nullopt;
 }
 
 // "4242" or "rank3.4242".

@@ -228,11 +228,6 @@ class NodesReader {
   std::map<std::string, StackId> stacks_;
 };
 
-bool IsToolId(std::string_view text, uint64_t* id) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *id);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty();
-}
-
 // A dict of texts, numbers and truth values, as JSON.
 nlohmann::json JsonOf(const PickleValue& value) {
   uint64_t number = 0;
@@ -308,8 +303,7 @@ bool IsTorchNodes(std::string_view head) {
   };
   if (!skip("{") || !skip("\"")) return false;
   const std::string_view id = head.substr(0, head.find('"'));
-  uint64_t tool_id = 0;
-  if (!IsToolId(id, &tool_id)) return false;
+  if (!ParseNumber<uint64_t>(id)) return false;
   head.remove_prefix(id.size());
   return skip("\"") && skip(":");
 }
@@ -321,9 +315,9 @@ Result<Imported> ReadTorchNodes(std::string_view bytes) {
   if (!document->is_object()) return NotNodes("it isn't a dict");
   NodesReader reader;
   for (const auto& [key, value] : document->items()) {
-    uint64_t tool_id = 0;
-    if (!IsToolId(key, &tool_id)) return NotNodes("'" + key + "' isn't a node's id");
-    reader.Add(tool_id, value);
+    const auto tool_id = ParseNumber<uint64_t>(key);
+    if (!tool_id) return NotNodes("'" + key + "' isn't a node's id");
+    reader.Add(*tool_id, value);
   }
   return reader.Finish();
 }
