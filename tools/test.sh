@@ -9,7 +9,8 @@
 #                          wheel for aarch64, emulated; the documentation's commands, in a bare Debian where tools/fresh.sh can
 #                          make one
 #   tools/test.sh --clients [NAME...]   programs of PyTorch, newest and 2.8, JAX, numba-cuda, cuda.core and CuPy, which it fetches
-#                          (gigabytes, kept in the cache), and NVIDIA's samples; NAME: only those of tools/setup/clients.txt
+#                          (gigabytes, kept in the cache), and NVIDIA's samples; NAME: only those of tools/setup/clients.txt;
+#                          frameworks: vLLM and training stacks (tools/setup/frameworks.txt, 8 GB more)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/setup/talk.sh
@@ -25,7 +26,7 @@ case "${1:-}" in
   "") ;;
   --all) all=yes ;;
   --clients) clients=yes ;;
-  *) die "unknown option '$1'" "usage: tools/test.sh [--all | --clients [NAME...]]" ;;
+  *) die "unknown option '$1'" "usage: tools/test.sh [--all | --clients [NAME... | frameworks]]" ;;
 esac
 
 # count ATTRIBUTE FILE: an attribute of the test suite in ctest's JUnit file, which has one on a line.
@@ -262,6 +263,20 @@ client_programs() {
     run_client samples samples.py --samples "$(graphkit_cache)/clients/samples"
 }
 
+# frameworks: programs of vLLM and of training stacks, on the environment of torch.
+frameworks() {
+  local name packages
+  configure build release
+  build_or_fail build graphkit_cli graphkit_tracer soft_cuda soft_cuda_libraries graphkit_torch_allocator || return 0
+  want_client torch torch numpy || true
+  while read -r name packages <&3; do
+    # shellcheck disable=SC2086  # a list of words
+    want_client "$name" $packages || true
+    run_client "$name" run.py --python "$(client_python "$name")" --name "$name" "tests/clients/$name"
+  done 3< <(grep -v '^#' tools/setup/frameworks.txt)
+  say "not run: Transformer Engine (its part for PyTorch has no wheel, and takes an hour to build), SGLang (not tried)"
+}
+
 # run_client NAME SCRIPT ARGUMENT...: adds up what the script's last line counts.
 run_client() {
   local name="$1" script="$2" line
@@ -274,7 +289,7 @@ run_client() {
 
 if [ "$clients" = yes ]; then
   tools/setup.sh build
-  client_programs "${@:2}"
+  if [ "${2:-}" = frameworks ]; then frameworks; else client_programs "${@:2}"; fi
   printf '\n%s\n' "$passed passed, $failed failed, $skipped skipped"
   [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
   exit

@@ -3,7 +3,7 @@
     recorded.py GRAPHKIT FOLDER FOLDER_OF_PROGRAMS
 
 Each trace is whole, has the findings that its program expects, passes the gate if it has no warning and no error, and a line of the program for every block that a graph allocates;
-its replays are verified, and its plan fits the bound. Of each snapshot beside it every address and segment is predicted.
+its replays are verified, none of them below a bound, and its plan fits the bound. Of each snapshot beside it every address and segment is predicted.
 """
 
 import concurrent.futures
@@ -13,7 +13,7 @@ import pathlib
 import subprocess
 import sys
 
-from verdicts import Failed, compare_coverage, compare_findings, compare_kept, expected_findings, heading, variants
+from verdicts import Failed, compare_bounds, compare_coverage, compare_findings, compare_kept, expected_findings, heading, variants
 
 GRAPHKIT, FOLDER, PROGRAMS = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 
@@ -40,7 +40,7 @@ def check_trace(trace, program, fixed):
         raise Failed("no block was captured")
     if joins["without_stream"] + joins["without_stack"] + joins["library_only"] > 0:
         raise Failed(f"blocks have no stream, or no line of {program.name}: {joins}")
-    run("replay", "--verify", trace)
+    compare_bounds(report, json.loads(run("replay", "--verify", "--format", "json", trace)))
     plan = json.loads(run("plan", "--format", "json", trace))
     if plan["peak_bytes"] < plan["lower_bound_bytes"]:
         raise Failed(f"a plan of {plan['peak_bytes']} B lies under its bound of {plan['lower_bound_bytes']} B")

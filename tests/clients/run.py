@@ -4,13 +4,15 @@
     run.py --graphkit BINARY --device cuda …        on a GPU; --keep FOLDER keeps the traces below 2 MB
 
 Each program checks itself. It passes when it ends with 0 under the tracer, its trace is read and analyzed as a whole one, and
-the replays of its graphs are verified. Lines at its begin say more: `# environment: NAME=VALUE …` sets variables, `# options: …`
-are those of `graphkit trace`, `# errors: CHECK …` names the errors that its analysis must have (none, where there is no such
-line), `# graphkit: …` its findings, `# coverage: …` and `# eager: …` which of its kernel launches run in graphs, `# kept: …` what
-its graphs keep (verdicts.py), `# incomplete: …` how the reason begins why its trace is incomplete, `# traces: N` that N processes leave a trace each, `# collectives: N` how many operations over NCCL's
-communicators each of them has, `# ranks: …` what is found of the traces together, a finding as in verdicts.py. A program that knows
-the argument `fixed` is run again with it. `# not: NAME …` names where a program can't run, which is told. A line `tests: …` that it prints is told. Ends with the numbers. Where PYTHON isn't
-there, all of it is skipped.
+the replays of its graphs are verified. Lines at its begin say more: `# environment: NAME=VALUE …` sets variables, `# options:
+…` are those of `graphkit trace`, `# errors: CHECK …` names the errors that its analysis must have (none, where there is no such
+line), `# graphkit: …` its findings, `# coverage: …` and `# eager: …` which of its kernel launches run in graphs, `# kept: …`
+what its graphs keep (verdicts.py), `# incomplete: …` how the reason begins why its trace is incomplete, `# traces: N` that N
+processes leave a trace each, `# collectives: N` how many operations over NCCL's communicators each of them has, `# ranks: …`
+what is found of the traces together, a finding as in verdicts.py, `# estimate: SIZES` that all captured blocks have a stream
+and that the estimate for these sizes is within a tenth of what the graphs' pool reserved. A program that knows the argument
+`fixed` is run again with it. `# not: NAME …` names where a program can't run, which is told. A line `tests: …` that it prints
+is told. Ends with the numbers. Where PYTHON isn't there, all of it is skipped.
 """
 
 import argparse
@@ -24,7 +26,7 @@ import sys
 import tempfile
 import time
 
-from verdicts import Failed, compare_coverage, compare_findings, compare_kept, compare_ranks, expected_findings, heading, variants
+from verdicts import Failed, compare_bounds, compare_coverage, compare_findings, compare_kept, compare_ranks, expected_findings, heading, variants
 
 PARSER = argparse.ArgumentParser()
 PARSER.add_argument("--build", type=pathlib.Path, default="build")
@@ -78,8 +80,28 @@ def analyzed(trace, folder, program, fixed):
 def verified(trace, folder, program, fixed):
     report = analyzed(trace, folder, program, fixed)
     if any(graph["blocks"] for graph in report["graphs"]):
-        run(folder, [GRAPHKIT, "replay", "--verify", trace], code=exit_code(program))
+        replay = run(folder, [GRAPHKIT, "replay", "--verify", "--format", "json", trace], code=exit_code(program))
+        compare_bounds(report, json.loads(replay))
+        compare_estimate(trace, folder, program, report)
     return f"{report['totals']['graphs']} graphs, {report['totals']['nodes']} nodes"
+
+
+def compare_estimate(trace, folder, program, report):
+    """With the segments of the pool that the last graph's blocks lie in."""
+    sizes = heading(program, "estimate")
+    if not sizes:
+        return
+    joins = report["joins"]
+    if not joins["captured_blocks"] or joins["without_stream"]:
+        raise Failed(f"captured blocks without their stream: {joins}")
+    estimate = json.loads(run(folder, [GRAPHKIT, "estimate", "--sizes", *sizes, "--format", "json", trace], code=exit_code(program)))
+    lines = trace.read_text(encoding="utf-8").splitlines()[1:]
+    records = [json.loads(line.removesuffix("]}").rstrip(",")) for line in lines]
+    pool = [record["pool"] for record in records if record["type"] == "alloc" and "graph" in record and "segment" in record][-1]
+    recorded = sum(record["size"] for record in records if record["type"] == "segment" and record["pool"] == pool)
+    estimated = estimate["shared_pool"]["bytes"]
+    if abs(estimated - recorded) > recorded / 10:
+        raise Failed(f"an estimate of {estimated} B; its pool reserved {recorded} B")
 
 
 def count_collectives(traces, program):

@@ -131,3 +131,14 @@ def compare_kept(program, report, fixed):
     found = str(sum(graph["never_freed_bytes"] for graph in report["graphs"]))
     if wanted and found not in wanted[1 if fixed else 0].split("|"):
         raise Failed(f"its graphs keep {found} B; expected: {wanted[1 if fixed else 0]}")
+
+
+def compare_bounds(report, replay):
+    """No placement that was verified is smaller than what no placement can be: a policy's own bound, and that of the graphs where
+    it rests on the same assumption (kernels access only memory passed as arguments)."""
+    of_graphs = sum(graph["lower_bound_bytes"] or 0 for graph in report["graphs"])
+    for policy in replay["policies"]:
+        extent = policy["peak_extent_bytes"]
+        bound = max(policy["lower_bound_bytes"], of_graphs if policy["assumes"] == "arguments" else 0)
+        if policy["verified"] and extent < bound:
+            raise Failed(f"{policy['policy']} was verified with {extent} B, below the bound of {bound} B")

@@ -5,6 +5,22 @@
 # client_python NAME: where its Python is.
 client_python() { printf '%s/clients/%s/bin/python\n' "$(graphkit_cache)" "$1"; }
 
+# pip_for FOLDER PACKAGE... [--no-deps PACKAGE...]: the latter without what they require. +NAME: what another environment has.
+pip_for() {
+  local folder="$1" word packages=() alone=() part=packages
+  shift
+  for word in "$@"; do
+    case "$word" in
+      +*) (cd "$(graphkit_cache)/clients/${word#+}/lib" && echo "$PWD"/python3.*/site-packages) \
+        > "$(echo "$folder"/lib/python3.*/site-packages)/clients.pth" ;;
+      --no-deps) part=alone ;;
+      *) if [ "$part" = alone ]; then alone+=("$word"); else packages+=("$word"); fi ;;
+    esac
+  done
+  "$folder/bin/python" -m pip install -q --retries 2 "${packages[@]}" &&
+    { [ "${#alone[@]}" -eq 0 ] || "$folder/bin/python" -m pip install -q --retries 2 --no-deps "${alone[@]}"; }
+}
+
 # want_client NAME PACKAGE...: 1, and a line, where it can't be fetched.
 want_client() {
   local name="$1" folder
@@ -14,7 +30,7 @@ want_client() {
   mkdir -p "$(graphkit_cache)/clients"
   say "fetching $* into $folder (gigabytes)"
   if python3 -m venv "$folder" >> "$(graphkit_cache)/setup.log" 2>&1 &&
-    "$folder/bin/python" -m pip install -q --retries 2 "$@" >> "$(graphkit_cache)/setup.log" 2>&1; then
+    pip_for "$folder" "$@" >> "$(graphkit_cache)/setup.log" 2>&1; then
     touch "$folder/ready"
     return 0
   fi
