@@ -60,7 +60,7 @@ Json ShareJson(const CoverageShare& share) {
       {"in_graphs", share.in_graphs}, {"eager", share.eager}, {"kernel_share", share.kernels()}};
 }
 
-Json RowJson(const CoverageRow& row) {
+Json CoverageRowJson(const CoverageRow& row) {
   Json json{{"name", row.name}};
   json.update(ShareJson(row.share));
   return json;
@@ -106,8 +106,8 @@ void RenderCoverageJson(const Coverage& coverage, const Trace& trace, std::ostre
   if (!coverage.unknown.empty()) json["kernel_share"] = nullptr;
   json["before_first_launch"] = coverage.before;
   GRAPHKIT_ADD_MEMBERS(json, coverage, graph_launches, conditional_kernels, broken_captures);
-  json["by_stream"] = ListJson(coverage.by_stream, RowJson);
-  json["by_range"] = ListJson(coverage.by_range, RowJson);
+  json["by_stream"] = ListJson(coverage.by_stream, CoverageRowJson);
+  json["by_range"] = ListJson(coverage.by_range, CoverageRowJson);
   json["eager_kernels"] = ListJson(coverage.kernels, [&](const EagerKernel& kernel) {
     return Json{{"kernel", trace[trace[kernel.kernel].name]},
                 {"launches", kernel.launches},

@@ -95,7 +95,8 @@ Json NodesByTypeJson(const GraphSummary& graph) {
   return json;
 }
 
-Json GraphJson(const GraphSummary& graph, const Report& report, const Trace& trace, bool pairs) {
+Json ReportGraphJson(const GraphSummary& graph, const Report& report, const Trace& trace,
+                     bool pairs) {
   Json json{{"id", graph.graph}};
   GRAPHKIT_ADD_MEMBERS(json, graph, name, origin, nodes, edges);
   json["nodes_by_type"] = NodesByTypeJson(graph);
@@ -119,7 +120,7 @@ Json GraphJson(const GraphSummary& graph, const Report& report, const Trace& tra
   return json;
 }
 
-Json FindingJson(const Finding& finding, const Trace& trace) {
+Json ReportFindingJson(const Finding& finding, const Trace& trace) {
   Json json;
   GRAPHKIT_ADD_MEMBERS(json, finding, check, severity, message, advice, bytes, graph, nodes, blocks,
                        streams, assumes);
@@ -183,10 +184,10 @@ Json ReportJson(const Report& report, const Trace& trace, bool pairs) {
   json["unknown_memory"] = Reason(report.unknown_memory);
   json["program"] = report.program;
   json["graphs"] = ListJson(report.graphs, [&](const GraphSummary& graph) {
-    return GraphJson(graph, report, trace, pairs);
+    return ReportGraphJson(graph, report, trace, pairs);
   });
-  json["findings"] = ListJson(report.findings,
-                              [&](const Finding& finding) { return FindingJson(finding, trace); });
+  json["findings"] = ListJson(
+      report.findings, [&](const Finding& finding) { return ReportFindingJson(finding, trace); });
   json["driver_memory"] = AskedMemoryJson(report.memory);
   json["memory_moments"] = report.moments ? MomentsJson(*report.moments) : Json(nullptr);
   json["exec_memory"] = ExecMemoryJson(report.execs);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kWaitColumns = 40;
 
-std::string BlockText(const Trace& trace, BlockId block) {
+std::string TradedBlockText(const Trace& trace, BlockId block) {
   return "block " + std::to_string(block.value) + " (" + FormatBytes(trace[block].size) + ")";
 }
 
@@ -26,12 +26,12 @@ std::string NodesText(const Trace& trace, const std::vector<NodeId>& nodes) {
 
 std::string ChangeText(const Trace& trace, const TradeChange& change) {
   if (change.kind == TradeChange::Kind::kFree) {
-    return "free " + BlockText(trace, change.earlier) + " in the graph, after " +
+    return "free " + TradedBlockText(trace, change.earlier) + " in the graph, after " +
            NodesText(trace, change.ends);
   }
   return StreamTitle(trace, change.stream) + " waits for " + NodesText(trace, change.ends) +
-         " before it allocates " + BlockText(trace, change.later) + ", which then may take over " +
-         BlockText(trace, change.earlier);
+         " before it allocates " + TradedBlockText(trace, change.later) +
+         ", which then may take over " + TradedBlockText(trace, change.earlier);
 }
 
 std::string PathText(const TradeRow& row) {
@@ -48,7 +48,7 @@ Json ChangeJson(const TradeChange& change) {
               {"before", change.start}, {"earlier", change.earlier}, {"later", change.later}};
 }
 
-Json RowJson(const TradeRow& row) {
+Json TradeRowJson(const TradeRow& row) {
   Json json{
       {"changes", row.changes}, {"peak_bytes", row.peak}, {"lower_bound_bytes", row.lower_bound}};
   GRAPHKIT_ADD_MEMBERS(json, row, critical_path_nodes, critical_path_ns);
@@ -87,7 +87,7 @@ void RenderTradeJson(std::span<const Trade> trades, std::ostream& out) {
   const Json graphs = ListJson(trades, [](const Trade& trade) {
     return Json{{"graph", trade.graph},
                 {"changes", ListJson(trade.changes, ChangeJson)},
-                {"rows", ListJson(trade.rows, RowJson)}};
+                {"rows", ListJson(trade.rows, TradeRowJson)}};
   });
   WriteDocument("graphkit-trade", Json{{"graphs", graphs}}, out);
 }
