@@ -62,6 +62,7 @@ class TraceBuilder {
   void NvtxPush(std::string_view name, std::string_view domain = {});
   void NvtxPop(std::string_view domain = {});
   uint32_t Fail(std::string_view call, int32_t error, StreamId stream = {}, GraphId graph = {});
+  void SetFailed(const FailedGraph& of) { trace_.failures.back().of = of; }  // of the last one
 
   // Streams and events.
   StreamId Stream(std::string_view name = {}, StreamKind kind = StreamKind::kCreated);

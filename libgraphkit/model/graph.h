@@ -156,6 +156,7 @@ struct Exec {
   bool operator==(const Exec&) const = default;
 };
 inline constexpr uint64_t kInstantiateAutoFreeOnLaunch = 1;
+inline constexpr uint64_t kInstantiateDeviceLaunch = 4;
 
 // The calls in which the driver takes memory for an exec: it is made; it is brought to the device;
 // it is launched for the first time.
@@ -303,6 +304,15 @@ struct EagerSite {
   bool operator==(const EagerSite&) const = default;
 };
 
+// The graph that a failed call was to make an exec of, or whose exec it was given.
+struct FailedGraph {
+  GraphId graph;
+  NodeId node;         // that CUDA names
+  int32_t reason = 0;  // cudaGraphInstantiateResult; 0: not given
+  uint64_t flags = 0;  // cudaGraphInstantiateFlag*
+  bool operator==(const FailedGraph&) const = default;
+};
+
 // A CUDA call that returned an error, or that a capture didn't survive.
 struct Failure {
   StringId call;      // "cudaMalloc"
@@ -312,6 +322,7 @@ struct Failure {
   GraphId graph;  // the capture that it hit; may be none
   StackId stack;
   StringId arguments;  // "bytesize=4096": of the driver's call, by cuda.h's names
+  FailedGraph of = {};
   // Of an allocator that ran out of memory; 0 elsewhere.
   int16_t device = 0;
   Bytes requested = 0;

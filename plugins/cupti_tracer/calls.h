@@ -153,7 +153,7 @@ struct Call {
   uint64_t graph = 0;
   uint64_t original = 0;     // kGraphClone; the graph that a child node embeds
   bool moves_graph = false;  // it embeds that graph itself, not a copy
-  uint64_t node = 0;         // of an update that failed: the one that CUDA names
+  uint64_t node = 0;         // of a call that failed: the one that CUDA names
   uint64_t from_node = 0;    // and where the edge into it comes from that is wrong
   uint64_t exec = 0;
   uint64_t pool = 0;
@@ -171,6 +171,7 @@ struct Call {
   int32_t device = 0;  // kUnknownDevice: it couldn't be asked
   uint64_t tool_id = 0;
   int32_t result = 0;                       // 0: success
+  int32_t reason = 0;                       // kInstantiate: CUgraphInstantiateResult
   uint32_t correlation = 0;                 // kGraphLaunch: of the outermost call
   StackId stack;                            // known to the recorder
   const FreeMemory* measured = nullptr;     // of an exec; null: it wasn't
@@ -308,6 +309,7 @@ struct ThreadState {
   // While a runtime call is in flight: the error of the last driver call in it.
   int32_t failed = 0;
   uint64_t failed_stream = kNoStream;
+  FailedGraph failed_on;                // what that call was about
   bool failed_matters = false;          // also outside of captures
   std::vector<CallArgument> arguments;  // of that driver call
   bool failure_told = false;            // it is recorded already

@@ -113,6 +113,10 @@ class ParamReader {
     if GRAPHKIT_HAS (p.hErrorNode_out) {
       if (p.hErrorNode_out != nullptr) call_.node = Address(*p.hErrorNode_out);
     }
+    if GRAPHKIT_HAS (p.hErrNode_out; p.result_out) {
+      call_.node = Address(p.hErrNode_out);
+      call_.reason = static_cast<int32_t>(p.result_out);
+    }
     // Of all attributes of kernel nodes one is recorded.
     if GRAPHKIT_HAS (p.attr) {
       const bool updatable = p.attr == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE;

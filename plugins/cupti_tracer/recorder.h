@@ -126,6 +126,7 @@ class Recorder {
 
   // recorder_failures.cpp
   void Failed(ThreadState& thread, const Call& call);
+  FailedGraph FailedOn(const Call& call);
   void WriteFailure(ThreadState& thread, const Call& call, int32_t error, CaptureInfo* capture);
   std::string ArgumentsText(std::span<const CallArgument> arguments);
   std::string ArgumentText(const CallArgument& argument);

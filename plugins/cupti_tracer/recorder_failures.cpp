@@ -2,6 +2,8 @@
 // something of a graph.
 #include "plugins/cupti_tracer/recorder.h"
 
+#include <utility>
+
 namespace graphkit {
 namespace {
 
@@ -27,6 +29,7 @@ std::string_view PlainCallName(std::string_view name) {
 
 void Recorder::Failed(ThreadState& thread, const Call& call) {
   if (call.result == kNotReady) return;
+  thread.failed_on = FailedOn(call);
   // The runtime may go another way when the driver refuses: it has the last word, unless a capture
   // was broken.
   if (thread.runtime_call != nullptr && !IsCaptureError(call.result)) {
@@ -37,6 +40,18 @@ void Recorder::Failed(ThreadState& thread, const Call& call) {
   }
   CaptureInfo* capture = streams_.CaptureHit(thread, call.stream, call.result);
   if (capture != nullptr || IsTold(call)) WriteFailure(thread, call, call.result, capture);
+}
+
+FailedGraph Recorder::FailedOn(const Call& call) {
+  if (call.kind == CallKind::kGraphUpload) {
+    const ExecInfo* exec = execs_.Find(call.exec);
+    return exec == nullptr ? FailedGraph() : FailedGraph{.graph = exec->graph};
+  }
+  if (call.kind != CallKind::kInstantiate) return {};
+  FailedGraph failed{.reason = call.reason, .flags = call.flags};
+  if (const GraphInfo* graph = graphs_.Find(call.graph)) failed.graph = graph->id;
+  if (const NodeInfo* node = graphs_.FindNode(call.node)) failed.node = node->id;
+  return failed;
 }
 
 void Recorder::RuntimeFailed(ThreadState& thread, const Call& call, int32_t error) {
@@ -75,6 +90,7 @@ void Recorder::WriteFailure(ThreadState& thread, const Call& call, int32_t error
   if (capture != nullptr) r.row.graph = capture->graph;
   r.row.stack = call.stack;
   r.row.arguments = records_.Add(arguments);
+  r.row.of = std::exchange(thread.failed_on, {});
   records_.Write(call, r);
 }
 

@@ -306,6 +306,7 @@ void Tracer::OnRuntime(ThreadState& thread, const cupti::CallbackData& data) {
   thread.runtime_call = nullptr;
   thread.correlation = 0;
   thread.failed = 0;
+  thread.failed_on = {};
   thread.failure_told = thread.failed_matters = false;
 }
 

@@ -20,7 +20,7 @@ FindFunction FindBlockLeaks, FindExecLeaks, FindGraphLeaks, FindGraphAllocationL
     FindPageableHostCopies, FindStaleHostMemory, FindDuplicateExecs, FindFailedExecUpdates,
     FindUpdatesWithoutEffect, FindRecaptureMismatches, FindEscapedWork, FindEagerUsesOfGraphMemory,
     FindPoolClobberedWorkspaces, FindLaunchedOnce, FindFrozenArguments, FindFrozenGrids,
-    FindCapturesUnlikeWarmups, FindStateNotReset;
+    FindCapturesUnlikeWarmups, FindStateNotReset, FindFailedInstantiations;
 std::vector<Finding> FindUnprovedReuse(const Facts& torch, const Facts& completion);
 
 namespace {
@@ -232,6 +232,9 @@ struct Table {
      .what = "execs that differ only in what an update can set", .find = FindDuplicateExecs},
     {.id = "exec-update-failed", .severity = kError, .harm = kResults, .grades = true,
      .what = "updates of execs that CUDA refused", .find = FindFailedExecUpdates},
+    {.id = "instantiate-failed", .severity = kError, .harm = kResults, .grades = true,
+     .what = "graphs that CUDA refused to instantiate or upload, and the rule that they break",
+     .find = FindFailedInstantiations},
     {.id = "update-without-effect", .severity = kWarning, .harm = kResults, .grades = true,
      .what = "updates that changed nothing, or that no launch ran with",
      .find = FindUpdatesWithoutEffect},

@@ -85,6 +85,10 @@ struct FailureRecord : RowRecord<"failure", &Trace::failures, &Failure::seq> {
     v.Optional("graph", row.graph);
     v.Optional("stack", row.stack);
     v.Optional("args", row.arguments);
+    v.Optional("of", row.of.graph);
+    v.Optional("node", row.of.node);
+    v.Optional("reason", row.of.reason);
+    v.Optional("flags", row.of.flags);
     v.Optional("device", row.device);
     v.Optional("requested", row.requested);
     v.Optional("free", row.free_on_device);

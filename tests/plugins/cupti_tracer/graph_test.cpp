@@ -270,6 +270,33 @@ TEST_CASE("an update that fails is told with its result and the nodes that CUDA 
         Lines{R"({"type":"failure","call":"cuGraphExecUpdate","error":910,"thread":0})"});
 }
 
+TEST_CASE("an instantiation that fails is told with its graph, and CUDA's node and reason") {
+  Script s;
+  Create(s, kGraph);
+  s.Do(AddTo(kGraph), Script::Node(kGraph, 7, NodeKind::kEmpty));
+  Call instantiate = Script::Of(CallKind::kInstantiate, "cuGraphInstantiateWithParams");
+  instantiate.graph = kGraph;
+  instantiate.node = 7;
+  instantiate.reason = 3;
+  instantiate.flags = 4;
+  s.Do(instantiate, {}, 1);
+  CHECK(
+      s.Records("failure") ==
+      Lines{
+          R"({"type":"failure","call":"cuGraphInstantiateWithParams","error":1,"thread":0,"of":0,"node":0,"reason":3,"flags":4})"});
+}
+
+TEST_CASE("an upload that fails is told with the graph of its exec") {
+  Script s;
+  Create(s, kGraph);
+  Instantiate(s, kGraph);
+  Call upload = Script::Of(CallKind::kGraphUpload, "cuGraphUpload");
+  upload.exec = kExec;
+  s.Do(upload, {}, 2);
+  CHECK(s.Records("failure") ==
+        Lines{R"({"type":"failure","call":"cuGraphUpload","error":2,"thread":0,"of":0})"});
+}
+
 // A change of a node, in an exec or (0) in its graph.
 Call Change(CallKind kind, uint64_t exec, uint64_t node) {
   Call call = Script::Of(kind);
