@@ -5,6 +5,7 @@ graph_edges.pickle: the same as PyTorch 2.15 writes it: edges with their data, d
 node_stacks.json: dump_kernel_py_stacks (PyTorch #198098, unpacked) of graph 5; node_annotations.json, .pickle: get_kernel_annotations.
 profile.json, profile.sqlite: a profile of two launches of that graph, as Kineto and as Nsight Systems write it.
 no_nodes.json, no_nodes.sqlite: the same without the ids of graphs' nodes, as older versions and other options leave it.
+graph_events.sqlite: an export of Nsight Systems 2026 with the creation of graphs 7 and 8 and of their execs, and launches of 7 and 9.
 step.dot: the same graph as cudaGraphDebugDotPrint writes it (verbose).
 rmm.csv: a log of RMM's logging resource adaptor, past midnight, with a failure.
 snapshot.pickle: the memory of the program that captured it: one private pool, one deferred free.
@@ -132,6 +133,25 @@ def profile_sqlite(name: str, ids: bool) -> None:
             db.execute(f"INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES ({','.join('?' * len(row))})", row)
 
 
+def graph_events() -> None:
+    path = HERE / "graph_events.sqlite"
+    path.unlink(missing_ok=True)
+    with sqlite3.connect(path) as db:
+        db.executescript("""
+            PRAGMA page_size=1024;
+            CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+            CREATE TABLE CUDA_GRAPH_EVENTS (start INTEGER, end INTEGER, eventClass INTEGER, globalTid INTEGER, nameId INTEGER,
+                graphId INTEGER, originalGraphId INTEGER, graphExecId INTEGER);
+            CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER, end INTEGER, deviceId INTEGER, graphId INTEGER,
+                streamId INTEGER, correlationId INTEGER, globalPid INTEGER, graphExecId INTEGER);
+            INSERT INTO StringIds VALUES (1, 'Graph Creation'), (2, 'GraphExec Creation');
+            INSERT INTO CUDA_GRAPH_EVENTS VALUES (100, 110, 112, 9, 1, 7, NULL, NULL), (120, 130, 112, 9, 2, 7, NULL, 70),
+                (140, 150, 112, 9, 1, 8, NULL, NULL), (160, 170, 112, 9, 2, 8, NULL, 80);
+            INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (200, 210, 0, 7, 13, 1, 9, 70),
+                (220, 230, 0, 7, 13, 2, 9, 70), (240, 250, 0, 9, 13, 3, 9, 90);
+        """)
+
+
 def dot() -> None:
     lines = ["digraph dot {", "subgraph cluster_5 {", 'label="graph_5" graph[style="dashed"];']
     for i, kind in enumerate(TYPES):
@@ -249,7 +269,7 @@ def trace() -> None:
 
 
 if __name__ == "__main__":
-    for make in (graph_data, graph_edges, origins, dot, rmm, snapshot, late, state, trace):
+    for make in (graph_data, graph_edges, origins, graph_events, dot, rmm, snapshot, late, state, trace):
         make()
     for stem, with_ids in (("profile", True), ("no_nodes", False)):
         profile_json(f"{stem}.json", with_ids)

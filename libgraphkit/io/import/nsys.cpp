@@ -123,12 +123,13 @@ constexpr std::pair<const char*, NodeKind> kWork[] = {
 
 constexpr const char* kMemory = "CUDA_GPU_MEMORY_USAGE_EVENTS";
 constexpr const char* kLaunches = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
+constexpr const char* kCreations = "CUDA_GRAPH_EVENTS";
 constexpr const char* kCalls = "CUPTI_ACTIVITY_KIND_RUNTIME";
 
 // An event of the trace, before they are put in order.
 struct Moment {
   int64_t time = 0;
-  enum class What : uint8_t { kAllocate, kFree, kLaunch } what = What::kAllocate;
+  enum class What : uint8_t { kAllocate, kFree, kCreate, kLaunch } what = What::kAllocate;
   uint64_t address = 0;
   Bytes size = 0;
   PoolKind kind = PoolKind::kDevice;
@@ -147,7 +148,8 @@ class ExportReader {
     FindProcess();
     for (const auto& [table, kind] : kWork) ReadWork(table, kind);
     ReadMemory();
-    ReadLaunches();
+    ReadGraphs(kCreations, Moment::What::kCreate);
+    ReadGraphs(kLaunches, Moment::What::kLaunch);
     CountCalls();
     if (failed_) return Error{.message = "the SQLite database is damaged"};
     return Make();
@@ -254,36 +256,51 @@ class ExportReader {
     });
   }
 
-  void ReadLaunches() {
-    if (!db_.HasTable(kLaunches)) return;
-    const std::vector<std::string> columns = {
-        "t.start", "t.graphId", Column(kLaunches, "graphExecId"), Column(kLaunches, "deviceId"),
-        Column(kLaunches, "streamId")};
-    ForEach(Select(kLaunches, columns) + " ORDER BY t.start", [&](const SqliteRows& row) {
-      moments_.push_back({.time = row.Integer(0),
-                          .what = Moment::What::kLaunch,
-                          .graph = row.Natural(1),
-                          .exec = row.Natural(2),
-                          .device = Device(row.Integer(3)),
-                          .stream = row.Natural(4)});
-    });
+  // Graphs that were made, cloned or instantiated, or whole launches of execs.
+  void ReadGraphs(const std::string& table, Moment::What what) {
+    if (!db_.HasColumn(table, "graphId")) return;
+    const std::vector<std::string> columns = {"t.start", "t.graphId", Column(table, "graphExecId"),
+                                              Column(table, "deviceId"), Column(table, "streamId")};
+    ForEach(Select(table, columns) + OfThreads(table) + " ORDER BY t.start",
+            [&](const SqliteRows& row) {
+              moments_.push_back({.time = row.Integer(0),
+                                  .what = what,
+                                  .graph = row.Natural(1),
+                                  .exec = row.Natural(2),
+                                  .device = Device(row.Integer(3)),
+                                  .stream = row.Natural(4)});
+            });
   }
 
-  // The calls of the runtime and the driver. A thread's id has its process's in its upper bits.
+  // A thread's id has its process's in its upper bits.
+  std::string OfThreads(const std::string& table) const {
+    if (processes_ < 2 || !db_.HasColumn(table, "globalTid")) return {};
+    return " AND (t.globalTid & ~16777215)=" + std::to_string(process_ & ~int64_t{0xffffff});
+  }
+
+  // The calls of the runtime and the driver.
   void CountCalls() {
     if (!db_.HasColumn(kCalls, "nameId") || !db_.HasTable("StringIds")) return;
-    std::string query = std::string("SELECT s.value, count(*) FROM ") + kCalls +
-                        " t JOIN StringIds s ON s.id=t.nameId WHERE s.value LIKE '%GraphLaunch%'";
-    if (processes_ > 1 && db_.HasColumn(kCalls, "globalTid")) {
-      query += " AND (t.globalTid & ~16777215)=" + std::to_string(process_ & ~int64_t{0xffffff});
-    }
+    const std::string query =
+        std::string("SELECT s.value, count(*) FROM ") + kCalls +
+        " t JOIN StringIds s ON s.id=t.nameId WHERE s.value LIKE '%GraphLaunch%'" +
+        OfThreads(kCalls);
     ForEach(query + " GROUP BY s.value",
             [&](const SqliteRows& row) { calls_.Take(row.Text(0), row.Natural(1)); });
   }
 
   void Take(const Moment& moment, TraceMaker* make) {
-    if (moment.what == Moment::What::kLaunch) {
-      Launch(moment, make);
+    if (moment.what == Moment::What::kCreate) {
+      if (moment.exec != 0) {
+        ExecOf(moment, make);
+      } else {
+        GraphOf(moment.graph, make);
+      }
+    } else if (moment.what == Moment::What::kLaunch) {
+      const ExecId exec = ExecOf(moment, make);
+      const StreamId stream = make->Stream(moment.device, moment.stream);
+      make->trace.launches.push_back({exec, stream, make->Next()});
+      ++launches_;
     } else if (moment.what == Moment::What::kAllocate) {
       Block block{.address = moment.address, .size = moment.size, .pool = PoolOf(moment, make)};
       if (moment.pool != 0) block.stream = make->Stream(moment.device, moment.stream);
@@ -303,18 +320,21 @@ class ExportReader {
     make->SetTime(moment.time, moments_.size());
   }
 
-  void Launch(const Moment& moment, TraceMaker* make) {
-    GraphId& graph = graphs_[moment.graph];
-    if (!graph) graph = make->AddGraph({}, moment.graph);
+  GraphId GraphOf(uint64_t tool_id, TraceMaker* make) {
+    GraphId& graph = graphs_[tool_id];
+    if (!graph) graph = make->AddGraph({}, tool_id);
+    return graph;
+  }
+
+  ExecId ExecOf(const Moment& moment, TraceMaker* make) {
+    const GraphId graph = GraphOf(moment.graph, make);
     ExecId& exec = execs_[moment.exec != 0 ? moment.exec : moment.graph];
     if (!exec) {
       exec = ExecId(make->trace.execs.size());
       make->trace.execs.push_back(
           {.graph = graph, .tool_id = moment.exec, .created = make->Next()});
     }
-    const StreamId stream = make->Stream(moment.device, moment.stream);
-    make->trace.launches.push_back({exec, stream, make->Next()});
-    ++launches_;
+    return exec;
   }
 
   PoolId PoolOf(const Moment& moment, TraceMaker* make) {

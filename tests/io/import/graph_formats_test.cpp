@@ -403,6 +403,21 @@ TEST_CASE("a profile says how long nodes ran, from Kineto and from Nsight System
   }
 }
 
+TEST_CASE("an export of Nsight Systems 2026 says when graphs were made and instantiated") {
+  if (!GRAPHKIT_SQLITE) return;
+  const Trace trace = ReadSample("import/graph_events.sqlite").trace;
+  REQUIRE(trace.graphs.size() == 3);  // 7; 8, which is never launched; 9, which nobody made
+  CHECK(trace.graphs[1].tool_id == 8);
+  REQUIRE(trace.execs.size() == 3);
+  CHECK(trace.execs[0].graph == GraphId(size_t{0}));
+  CHECK(trace.execs[0].tool_id == 70);
+  CHECK(trace.execs[1].tool_id == 80);
+  REQUIRE(trace.launches.size() == 3);
+  CHECK(trace.launches[0].exec == ExecId(size_t{0}));
+  CHECK(trace.launches[2].exec == ExecId(size_t{2}));
+  CHECK(trace.execs[1].created < trace.launches[0].seq);
+}
+
 TEST_CASE("a profile without the ids of nodes says what there is instead, whichever tool's it is") {
   const std::string instead =
       "the profile names no graph nodes: which of its 6 kernels, copies and sets ran in its 2 "
