@@ -26,6 +26,9 @@ CASES = {"frozen_values": {
     "cycle": ([], FAILED, "error", "failed (1) at node 0 (memset): the edges of the graph form a cycle"),
     "handle": ([], FAILED, "error", "failed (1): a conditional handle of the graph has no conditional node"),
     "memory": ([], FAILED, "error", "cudaGraphUpload of graph 0 failed (2): the device is out of memory"),
+}, "recorded_again": {
+    "address": ([], "recorded-again", "warning", "4 of 5 recordings of the same code (2 nodes, graph 0 first)"),
+    "sizes": ([], "recorded-again", "note", "2 of 4 recordings of the same code"),
 }}
 
 

@@ -20,7 +20,7 @@ FindFunction FindBlockLeaks, FindExecLeaks, FindGraphLeaks, FindGraphAllocationL
     FindPageableHostCopies, FindStaleHostMemory, FindDuplicateExecs, FindFailedExecUpdates,
     FindUpdatesWithoutEffect, FindRecaptureMismatches, FindEscapedWork, FindEagerUsesOfGraphMemory,
     FindPoolClobberedWorkspaces, FindLaunchedOnce, FindFrozenArguments, FindFrozenGrids,
-    FindCapturesUnlikeWarmups, FindStateNotReset, FindFailedInstantiations;
+    FindCapturesUnlikeWarmups, FindStateNotReset, FindFailedInstantiations, FindRecordedAgain;
 std::vector<Finding> FindUnprovedReuse(const Facts& torch, const Facts& completion);
 
 namespace {
@@ -252,6 +252,9 @@ struct Table {
      .find = FindPoolClobberedWorkspaces},
     {.id = "launched-once", .severity = kWarning, .harm = kStyle,
      .what = "graphs alike that are instantiated for each launch", .find = FindLaunchedOnce},
+    {.id = "recorded-again", .severity = kNote, .harm = kMemory, .grades = true,
+     .what = "captures of the same code that a copy of an input would have saved",
+     .find = FindRecordedAgain},
     {.id = "frozen-argument", .severity = kWarning, .harm = kResults, .grades = true,
      .what = "arguments that changed from step to step and that a graph passes once and for all",
      .find = FindFrozenArguments},
