@@ -120,7 +120,10 @@ void EagerSites::Add(ThreadSites& thread, const KernelWork& launch, const Kernel
   for (const FramePlace& frame : frames.first(std::min(frames.size(), chain.offsets.size()))) {
     // A return address lies below where the caller's stack ended.
     const uint64_t slot = frame.stack_top - sizeof(uint64_t);
-    if (slot <= anchor || WordAt(slot) != frame.address + 1) return;
+    if (slot <= anchor || WordAt(slot) != frame.address + 1) {
+      if (python.empty()) return;
+      break;  // Python's frames tell the callers apart
+    }
     chain.offsets[chain.count++] = static_cast<uint32_t>(slot - anchor);
   }
   if (chain.count == 0 || sites_ == kMostSites) return;

@@ -114,6 +114,22 @@ TEST_CASE("a launch belongs to the place whose return addresses its stack has") 
           R"("scalars":[[65535,0,"0x2"],[65535,1,"0x1"],[65535,2,"0x1"],[0,0,"0x8"]]})"});
 }
 
+TEST_CASE("where the native stack can't be followed, Python's frames tell callers apart") {
+  EagerSites sites;
+  ThreadSites& thread = sites.AddThread(ThreadId(0u));
+  KernelInfo kernel;
+  kernel.id = KernelId(0u);
+  const KernelWork launch{.function = 9};
+  Stack at(0x1000, 0x2000);
+  at.words[8] = 0;  // where the outer frame's return address ought to be
+  sites.Add(thread, launch, kernel, StackId(0u), at.anchor(), at.frames, {});
+  CHECK_FALSE(thread.Count(launch, at.anchor(), at.end(), {}));
+  const PythonFrame line{.code = "a", .unit = 1}, other{.code = "a", .unit = 2};
+  sites.Add(thread, launch, kernel, StackId(0u), at.anchor(), at.frames, {&line, 1});
+  CHECK(thread.Count(launch, at.anchor(), at.end(), {&line, 1}));
+  CHECK_FALSE(thread.Count(launch, at.anchor(), at.end(), {&other, 1}));
+}
+
 TEST_CASE("stacks of one kernel are taken so often only") {
   Script s;
   EagerSites sites;
