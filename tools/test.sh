@@ -256,6 +256,7 @@ client_programs() {
     run_client "$name" memory_figures.py --python "$(client_python "$name")" --name "$name" tests/clients/torch testdata/clients
     run_client "$name" allocator.py --python "$(client_python "$name")" --name "$name"
     run_client "$name" borrowing.py --python "$(client_python "$name")" --name "$name"
+    run_client "$name" layout.py --python "$(client_python "$name")" --name "$name"
     [[ "$name" != torch ]] || # 2.8 lacks one of the settings that are compared
       run_client "$name" compare_allocators.py --python "$(client_python "$name")" --name "$name"
   done 3< <(grep -v '^#' tools/setup/clients.txt)
