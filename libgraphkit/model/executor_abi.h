@@ -39,7 +39,8 @@ typedef struct {
   uint32_t touches;
   uint32_t held_us; /* how long a kernel stays before it ends */
   uint8_t kernel;   /* a kernel even if it touches nothing: ends of programmatic edges */
-  uint8_t waits;    /* for its grid dependencies, before it touches anything */
+  uint8_t
+      waits; /* for its grid dependencies before it ends; on a device, before it touches anything */
   uint16_t unused;
 } graphkit_job_node;
 

@@ -416,6 +416,15 @@ Ternary WaitsFor(const Trace& trace, NodeId node) {
   return WaitsOf(trace, trace[node].kernel);
 }
 
+Ternary EndWaitsFor(const Trace& trace, NodeId node) {
+  const Ternary waits = WaitsFor(trace, node);
+  const KernelId kernel = trace[node].kernel;
+  const bool some = waits == Ternary::kUnknown && kernel.index() < trace.kernels.size() &&
+                    !FindChanged(trace, node) && trace[kernel].waits == Ternary::kUnknown &&
+                    trace[kernel].triggers != Triggers::kUnknown;
+  return some ? Ternary::kYes : waits;
+}
+
 EarlyStart EarlyStartOf(const Trace& trace, const Edge& edge) {
   EarlyStart start{.from_port = edge.from_port, .waits = WaitsFor(trace, edge.to)};
   const ChangedNode* changed = FindChanged(trace, edge.from);

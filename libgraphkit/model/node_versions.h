@@ -47,6 +47,11 @@ const ChangedNode* FindChanged(const Trace& trace, NodeId node);
 // Yes: a node waits for its grid dependencies in all of its versions.
 Ternary WaitsFor(const Trace& trace, NodeId node);
 
+// The same of the node's end. A grid has ended only when all its threads have, so one that waits
+// suffices: where machine code was read (it tells about triggers), unknown is a wait on some paths.
+// Assumes that some thread takes one of them.
+Ternary EndWaitsFor(const Trace& trace, NodeId node);
+
 // Of an edge that isn't full.
 EarlyStart EarlyStartOf(const Trace& trace, const Edge& edge);
 

@@ -157,7 +157,7 @@ class JobMaker {
     Vertex& a = vertices_[start_[from]];
     Vertex& b = vertices_[start_[to]];
     a.kernel = b.kernel = true;
-    b.waits = Waits(to);
+    b.waits = EndWaitsFor(facts_.trace, program_.steps[to].node) == Ternary::kYes;
     arrows_.push_back(
         {start_[from], start_[to], from_port, static_cast<uint8_t>(EdgeType::kProgrammatic)});
   }

@@ -7,17 +7,9 @@
 namespace graphkit {
 namespace {
 
-// Of the node's end. A grid has ended only when all its threads have, so one that waits suffices:
-// where machine code was read (it tells about triggers), unknown is a wait on some paths. Assumes
-// that some thread takes one of them.
 Ternary Waits(const Trace& trace, NodeId node, Ternary unknown) {
-  const Ternary waits = WaitsFor(trace, node);
-  if (waits != Ternary::kUnknown) return waits;
-  const KernelId kernel = trace[node].kernel;
-  const bool some = kernel.index() < trace.kernels.size() && !FindChanged(trace, node) &&
-                    trace[kernel].waits == Ternary::kUnknown &&
-                    trace[kernel].triggers != Triggers::kUnknown;
-  return some ? Ternary::kYes : unknown;
+  const Ternary waits = EndWaitsFor(trace, node);
+  return waits != Ternary::kUnknown ? waits : unknown;
 }
 
 // By stream, its last node in capture order. Few streams need none of it.
