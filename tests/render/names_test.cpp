@@ -69,7 +69,15 @@ TEST_CASE("a stack is named by the program's own line first, then by what it cal
                                 {"forward", "model.py", 17}});
   const StackId library = t.Stack({{"init", "/v/site-packages/nvidia/lib/libcublas.so.13", 0}});
   const StackId cuda = t.Stack({{"cudaMalloc", "libcudart.so.13", 0}});
+  const StackId framework = t.Stack({{"__torch_function__", "/v/site-packages/torch/_ops.py", 135},
+                                     {"create", "/v/site-packages/vllm/layers.py", 19},
+                                     {"load", "/v/site-packages/vllm/model.py", 7}});
+  const StackId started = t.Stack({{"__torch_function__", "/v/site-packages/torch/_ops.py", 135},
+                                   {"create", "/v/site-packages/vllm/layers.py", 19},
+                                   {"main", "serve.py", 2}});
   const Trace trace = t.Build();
+  CHECK(StackTitle(trace, framework) == "vllm/layers.py:19 create");
+  CHECK(StackTitle(trace, started) == "serve.py:2 main, in vllm/layers.py:19 create");
   CHECK(StackTitle(trace, both) == "model.py:17 forward, in torch/nn/linear.py:134 forward");
   CHECK(StackTitle(trace, library) == "libcublas.so.13 init");
   CHECK(StackTitle(trace, cuda) == "libcudart.so.13 cudaMalloc");

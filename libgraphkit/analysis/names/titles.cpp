@@ -164,7 +164,10 @@ std::string PoolTitle(const Trace& trace, PoolId id) {
 
 std::string StackTitle(const Trace& trace, StackId id) {
   if (HasTorchFrames(trace, id)) return Printable(MemoryTitle(trace, id));
-  const CallSite site = CallSiteOf(trace, id);
+  CallSite site = CallSiteOf(trace, id);
+  // A framework's line says more than PyTorch's below it, or than code that torch.compile made.
+  const std::optional<uint32_t> line = site.inner ? NameOfStack(trace, id).frame : std::nullopt;
+  if (line && EndOfPackages(trace[trace.stack_frames[*line].file]) != 0) site.inner = line;
   std::string title = site.own ? FrameTitle(trace, *site.own) : "";
   if (!site.inner) return title;
   return title + (title.empty() ? "" : ", in ") + FrameTitle(trace, *site.inner);
