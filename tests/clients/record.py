@@ -19,7 +19,7 @@ from verdicts import heading, variants
 
 FOLDERS = [(r"[^\"]*/site-packages/", "/venv/lib/python3/site-packages/"), (r"[^\"]*/soft_cuda/", "/graphkit/soft_cuda/"),
            (r"[^\"]*/bin/python[^\"]*", "/venv/bin/python"), (r"[^\"]*/lib/python3\.[0-9]+/", "/usr/lib/python3.11/"),
-           (r"[^\"]*/torch_hook/", "/graphkit/torch_hook/"), (r"[^\"]*/(?:tests/clients/torch|testdata/clients)/", "")]
+           (r"[^\"]*/torch_hook/", "/graphkit/torch_hook/"), (r"[^\"]*/\.triton/", "/venv/.triton/"), (r"[^\"]*/(?:tests/clients/torch|testdata/clients)/", "")]
 
 
 def without_folders(path):
