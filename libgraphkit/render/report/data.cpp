@@ -269,6 +269,33 @@ Json NamesJson(const Trace& trace, const NodeTexts& texts) {
        })}};
 }
 
+// The graphs that each exec ran, in order: the one that it was instantiated from, and those that it
+// was updated to; each with its launches.
+Json ExecsJson(const Trace& trace) {
+  struct Version {
+    GraphId graph;
+    Seq seq = 0;
+    uint64_t launches = 0;
+  };
+  std::vector<std::vector<Version>> execs;
+  for (const Exec& exec : trace.execs) execs.push_back({{exec.graph, exec.created}});
+  for (const ExecUpdate& update : trace.exec_updates) {
+    if (update.exec && update.result == 0)
+      execs[update.exec.index()].push_back({update.graph, update.seq});
+  }
+  for (const Launch& launch : trace.launches) {
+    if (!launch.exec) continue;
+    std::vector<Version>& versions = execs[launch.exec.index()];
+    const auto next = std::ranges::upper_bound(versions, launch.seq, {}, &Version::seq);
+    ++(next == versions.begin() ? next : next - 1)->launches;
+  }
+  return TitlesJson(execs, [&](size_t i) {
+    return ListJson(execs[i], [](const Version& version) {
+      return Json::array({Json(version.graph), version.launches});
+    });
+  });
+}
+
 // Of the checks that found something.
 Json CheckPagesJson(const ReportPage& page) {
   Json pages = Json::object();
@@ -294,11 +321,9 @@ std::string DeflatedReport(const ReportPage& page) {
   std::string text = "{\"analyze\":" + Dump(ReportJson(page.report, trace, false));
   const NodeTexts texts = NameNodes(trace);
   PackedColumns columns;
-  Json json{{"file", Printable(page.file)},
-            {"policy", PolicyJson(page.policy)},
-            {"check_pages", CheckPagesJson(page)},
-            {"texts", NamesJson(trace, texts)},
-            {"memory", MemoryJson(page.memory)}};
+  Json json{{"file", Printable(page.file)},        {"policy", PolicyJson(page.policy)},
+            {"check_pages", CheckPagesJson(page)}, {"texts", NamesJson(trace, texts)},
+            {"execs", ExecsJson(trace)},           {"memory", MemoryJson(page.memory)}};
   {
     std::vector<ReportView> views = LayOutReport(page.facts, page.policy);
     json["views"] =

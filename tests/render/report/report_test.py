@@ -709,6 +709,36 @@ class Found(Page):
             self.assertEqual(2, len(re.findall(rb"/Type\s*/Page\b(?!s)", pdf.read_bytes())), file.name)
             self.assertEqual("drawings", self.browser.run("return document.getElementById('main').firstElementChild.id"))
 
+    def test_the_versions_of_an_exec_are_in_the_selection(self):
+        trace = TESTDATA / "traces" / "soft" / "exec_updates.json"
+        versions = {}  # of each exec: [graph, launches], as the trace lists them
+        for line in trace.read_text().splitlines()[1:]:
+            if not line.endswith(","):  # the end
+                continue
+            record = json.loads(line.rstrip(","))
+            if record["type"] == "exec":
+                versions[record["id"]] = [[record["graph"], 0]]
+            elif record["type"] == "exec_updated" and not record.get("result"):
+                versions[record["exec"]].append([record["graph"], 0])
+            elif record["type"] == "launch":
+                versions[record["exec"]][-1][1] += 1
+        self.assertEqual([2], [len(one) for one in versions.values() if len(one) > 1])
+        self.open(report_of(trace))
+        self.assertEqual([versions[i] for i in sorted(versions)], self.browser.run("return app.trace.page.execs"))
+        exec_id, (_, second) = next((i, one) for i, one in versions.items() if len(one) > 1)
+        # From a node of its graph to the exec, and from there to the graph that it was updated to.
+        node = self.browser.run("return app.trace.columns['node.graph'].indexOf(arguments[0] + 1)", versions[exec_id][0][0])
+        self.browser.run("goTo({node: arguments[0]})", node)
+        self.browser.run("[...document.querySelectorAll('#details-panel .go')].find((link) => link.textContent.includes('updated to')).click()")
+        self.assertEqual(f"exec {exec_id}, version 2 of 2", self.browser.run("return document.querySelector('#details-panel h3').textContent"))
+        self.assertIn(f"exec={exec_id}.1", self.browser.run("return location.hash"))
+        marked = "return [...app.picked.nodes].map((id) => app.trace.columns['node.graph'][id] - 1)"
+        self.assertEqual({second[0]}, set(self.browser.run(marked)))
+        self.browser.command("POST", "/refresh", {})
+        self.browser.wait_for(READY)
+        self.assertEqual({second[0]}, set(self.browser.run(marked)), "the address selects it again")
+        self.check_quiet()
+
 
 class Ranks(Page):
     def setUp(self):

@@ -7,7 +7,7 @@ function showDetails(thing) {
   if (!thing) {
     return panel.replaceChildren(element("p", "nothing", "Click a node, a block or a finding to see all about it."));
   }
-  const parts = thing.frame ? frameDetails(thing.frame) : thing.deferred !== undefined ? deferredDetails(thing.deferred) : thing.node !== undefined ? nodeDetails(thing.node) : blockDetails(thing.block);
+  const parts = thing.exec !== undefined ? execDetails(thing.exec, thing.version) : thing.frame ? frameDetails(thing.frame) : thing.deferred !== undefined ? deferredDetails(thing.deferred) : thing.node !== undefined ? nodeDetails(thing.node) : blockDetails(thing.block);
   panel.replaceChildren(...parts);
 }
 
@@ -94,6 +94,52 @@ function deferredDetails(x) {
     ...findingsAbout(null, held.map((i) => view.blocks[i]))];
 }
 
+// The versions of an exec, each with its graph and its launches; a click selects one.
+function versionList(exec, chosen) {
+  const list = element("ul", "list"), {page, texts} = app.trace;
+  page.execs[exec].forEach(([graph, launches], version) => {
+    const item = element("li", version === chosen ? "picked" : ""), text = `${version > 0 ? "updated to" : "instantiated from"} ${graph === null ? "an unknown graph" : texts.graphs[graph]}`;
+    const link = element("button", "go", `exec ${exec}: ${text}, ${formatCount(launches)} launch${launches === 1 ? "" : "es"}`);
+    link.addEventListener("click", () => goToVersion(exec, version));
+    item.append(link);
+    list.append(item);
+  });
+  return list;
+}
+
+function execDetails(exec, version) {
+  const [graph, launches] = app.trace.page.execs[exec][version], count = app.trace.page.execs[exec].length;
+  return [element("h3", "", `exec ${exec}, version ${version + 1} of ${count}`),
+    pairs([["graph", graph === null ? "unknown" : app.trace.texts.graphs[graph]], ["launches", formatCount(launches)], ["nodes", formatCount(nodesOfGraph(graph).length)]]),
+    element("h3", "", "Versions"), versionList(exec, version)];
+}
+
+// The nodes of a graph and of those inside it, in the view that is shown.
+function nodesOfGraph(graph) {
+  const {columns, texts} = app.trace;
+  return Array.from(app.view.nodes).filter((id) => columns["node.graph"][id] && texts.roots[columns["node.graph"][id] - 1] === graph);
+}
+
+// Shows the graph of an exec's version, with its nodes marked.
+function goToVersion(exec, version) {
+  const [graph] = app.trace.page.execs[exec][version], view = app.trace.views.find(({root}) => root === graph) || app.trace.views.find(({root}) => root === null);
+  if (view && view !== app.view) showView(view);
+  pick({nodes: nodesOfGraph(graph)}, true);
+  app.selection = {exec: `${exec}.${version}`};
+  remember();
+  showDetails({exec, version});
+  showTab("details-panel");
+}
+
+// The execs of a node's graph, where there is one that ran another graph, too, or several.
+function execsOf(graph) {
+  const root = graph ? app.trace.texts.roots[graph - 1] : null, found = [];
+  app.trace.page.execs.forEach((versions, exec) => { if (root !== null && versions.some(([of]) => of === root)) found.push(exec); });
+  if (found.length === 0) return [];
+  return [element("h3", "", `Executables (${formatCount(found.length)})`), ...found.slice(0, LISTED).map((exec) => versionList(exec, -1)),
+    ...(found.length > LISTED ? [element("p", "small", `and ${formatCount(found.length - LISTED)} more`)] : [])];
+}
+
 const EDGE_SORTS = ["", ", programmatic", ", launch completion"];
 const MODES = ["touches", "reads", "writes", "updates"];
 
@@ -111,6 +157,7 @@ function nodeDetails(id) {
       ["graph", graph ? texts.graphs[graph - 1] : ""], ["stream", trace.stream(columns["node.stream"][id])],
       ["with", texts.details[columns["node.detail"][id]]], ["ran", duration ? formatNanoseconds(duration) : "not measured"]]),
     ...findingsAbout(id, []),
+    ...execsOf(graph),
     ...linkList("Touches", touched),
     ...linkList("Depends on", [...trace.edgesIn.of(id)].map((e) => edge(e, "edge.from"))),
     ...linkList("Followed by", [...trace.edgesOut.of(id)].map((e) => edge(e, "edge.to"))),

@@ -1,5 +1,5 @@
 // The selection: the same in all drawings and tables, and kept in the address of the page, so that a link or a
-// reload shows it again: #graph=1, #node=12, #block=5, #finding=0, #hint=0, #line=model.py:39, with #by=module&at=120
+// reload shows it again: #graph=1, #node=12, #block=5, #finding=0, #hint=0, #exec=1.0, #line=model.py:39, with #by=module&at=120
 // &axis=seconds.
 function chooseGroup(group) {
   const {groups} = app;
@@ -70,10 +70,12 @@ async function followAddress() {
   if (number("block") < trace.blockCount) goTo({block: number("block")});
   if (wanted.has("finding")) pickFinding(number("finding"));
   if (wanted.has("hint")) pickHint(number("hint"));
+  const [exec, version] = (wanted.get("exec") || "").split(".").map(Number);
+  if (app.trace.page.execs[exec]?.[version]) goToVersion(exec, version);
   if (number("at") >= 0) showMoment(app.view.shownAt(number("at")));
   if (app.groups?.index.has(wanted.get("line"))) {
     chooseGroup(app.groups.index.get(wanted.get("line")));
-    if (![..."node block finding hint".split(" ")].some((key) => wanted.has(key))) showHolders();
+    if (![..."node block finding hint exec".split(" ")].some((key) => wanted.has(key))) showHolders();
   }
   app.following = false;
 }
