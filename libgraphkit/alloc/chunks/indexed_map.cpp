@@ -69,7 +69,9 @@ Run IndexedMap::FindRun(Bytes size, uint32_t view) {
 
 Run IndexedMap::FindRunIn(Bytes size, uint32_t view) {
   Open(view);
-  return Runs(SmallRequest(size), view).Find(UnitsOf(size));
+  const SortedChunks<Run>& runs = Runs(SmallRequest(size), view);
+  const auto at = runs.LowerBound({.size = UnitsOf(size)});
+  return at == runs.end() ? Run{} : runs[at];
 }
 
 // Who may take a segment that `view` grew by.
