@@ -20,80 +20,6 @@ struct Range {
   uint32_t others = 0;  // in a list of lists: whom the last one isn't after; 0: hardly ever any
 };
 
-// Ranges by address, in chunks so that little moves when one comes or goes.
-class RangeMap {
- public:
-  struct Place {
-    size_t chunk = 0;
-    size_t at = 0;
-  };
-
-  RangeMap() : chunks_(1) {}
-
-  // The first range that ends after the address.
-  Place Find(Bytes address) const {
-    const auto ends_after = [](const std::vector<Range>& chunk, Bytes a) {
-      return chunk.empty() || chunk.back().end <= a;
-    };
-    const auto chunk = std::lower_bound(chunks_.begin(), chunks_.end(), address, ends_after);
-    if (chunk == chunks_.end()) return {chunks_.size() - 1, chunks_.back().size()};
-    const auto at = std::ranges::partition_point(
-        *chunk, [&](const Range& range) { return range.end <= address; });
-    return {static_cast<size_t>(chunk - chunks_.begin()), static_cast<size_t>(at - chunk->begin())};
-  }
-
-  // Null behind the last one.
-  const Range* At(Place* place) const {
-    while (place->at == chunks_[place->chunk].size()) {
-      if (place->chunk + 1 == chunks_.size()) return nullptr;
-      *place = {place->chunk + 1, 0};
-    }
-    return &chunks_[place->chunk][place->at];
-  }
-
-  // Puts `made` in place of [first, end).
-  void Splice(Place first, Place end, std::span<const Range> made) {
-    std::vector<Range>& chunk = chunks_[first.chunk];
-    const auto from = chunk.begin() + static_cast<ptrdiff_t>(first.at);
-    const bool here = end.chunk == first.chunk;
-    const auto to = here ? chunk.begin() + static_cast<ptrdiff_t>(end.at) : chunk.end();
-    const auto kept = std::min(static_cast<size_t>(to - from), made.size());
-    std::copy_n(made.begin(), kept, from);
-    const auto next = from + static_cast<ptrdiff_t>(kept);
-    if (kept == made.size()) {
-      chunk.erase(next, to);
-    } else {
-      chunk.insert(next, made.begin() + static_cast<ptrdiff_t>(kept), made.end());
-    }
-    if (!here) DropBetween(first.chunk + 1, end);
-    if (chunks_[first.chunk].size() > kMost) Split(first.chunk);
-    if (chunks_[first.chunk].empty() && chunks_.size() > 1) {
-      chunks_.erase(chunks_.begin() + static_cast<ptrdiff_t>(first.chunk));
-    }
-  }
-
- private:
-  static constexpr size_t kMost = 192;
-
-  void DropBetween(size_t chunk, Place end) {
-    std::vector<Range>& last = chunks_[end.chunk];
-    last.erase(last.begin(), last.begin() + static_cast<ptrdiff_t>(end.at));
-    const size_t stop = end.chunk + (last.empty() ? 1 : 0);
-    chunks_.erase(chunks_.begin() + static_cast<ptrdiff_t>(chunk),
-                  chunks_.begin() + static_cast<ptrdiff_t>(stop));
-  }
-
-  void Split(size_t chunk) {
-    std::vector<Range>& whole = chunks_[chunk];
-    const auto middle = whole.begin() + static_cast<ptrdiff_t>(whole.size() / 2);
-    std::vector<Range> second(middle, whole.end());
-    whole.erase(middle, whole.end());
-    chunks_.insert(chunks_.begin() + static_cast<ptrdiff_t>(chunk) + 1, std::move(second));
-  }
-
-  std::vector<std::vector<Range>> chunks_;  // never none; empty ones only when there is one
-};
-
 class Sweep {
  public:
   explicit Sweep(const BlockOrder& order) : order_(order), lists_(1) {}
@@ -101,26 +27,21 @@ class Sweep {
   void Put(const PlacedBlock& placed) {
     if (placed.size == 0) return;
     const Bytes end = placed.offset + placed.size;
-    const RangeMap::Place first = map_.Find(placed.offset);
-    RangeMap::Place place = first;
+    Cut(placed.offset);
+    Cut(end);
+    const auto first = map_.lower_bound(placed.offset);
     Bytes reached = placed.offset;
-    Range rest;  // what stays of the last range, behind the block
     made_.clear();
-    for (const Range* range = map_.At(&place); range != nullptr && range->begin < end;
-         range = map_.At(&place)) {
-      if (range->begin < placed.offset) {
-        made_.push_back({range->begin, placed.offset, range->last, range->others});
-      }
-      if (range->begin > reached) Add({reached, range->begin, placed.block, 0});
-      if (range->end > end) rest = {end, range->end, range->last, range->others};
-      const Bytes from = std::max(range->begin, placed.offset);
-      reached = std::min(range->end, end);
-      Add({from, reached, placed.block, Staying(placed.block, *range)});
-      ++place.at;
+    auto at = first;
+    for (; at != map_.end() && at->first < end; ++at) {
+      const Range& range = at->second;
+      if (range.begin > reached) Add({reached, range.begin, placed.block, 0});
+      reached = range.end;
+      Add({range.begin, reached, placed.block, Staying(placed.block, range)});
     }
     if (reached < end) Add({reached, end, placed.block, 0});
-    if (rest.end != 0) made_.push_back(rest);
-    map_.Splice(first, place, made_);
+    at = map_.erase(first, at);
+    for (const Range& range : made_) map_.emplace_hint(at, range.begin, range);
   }
 
   std::vector<UnsafePair> Take() {
@@ -135,6 +56,18 @@ class Sweep {
   }
 
  private:
+  // No range crosses the address afterwards.
+  void Cut(Bytes address) {
+    const auto after = map_.lower_bound(address);
+    if (after == map_.begin()) return;
+    Range& inside = std::prev(after)->second;
+    if (inside.end <= address) return;
+    Range upper = inside;
+    upper.begin = address;
+    inside.end = address;
+    map_.emplace_hint(after, address, upper);
+  }
+
   // A use of the earlier block, the latest, that no order puts before a use of the later one.
   void Explain(UnsafePair* pair) const {
     const Lifetimes& lives = order_.lives();
@@ -193,7 +126,7 @@ class Sweep {
   }
 
   const BlockOrder& order_;
-  RangeMap map_;
+  std::map<Bytes, Range> map_;               // by begin
   std::vector<std::vector<BlockId>> lists_;  // the first one is empty
   std::vector<Range> made_;
   std::vector<UnsafePair> unsafe_;
