@@ -56,6 +56,14 @@ ExecutionFault FaultOf(const Program& program, const ExecutionJob& job,
   return fault;
 }
 
+struct OrderOutcome {
+  uint64_t checks = 0;
+  uint64_t nodes = 0;
+  uint64_t left_out = 0;
+  std::optional<ExecutionFault> fault;
+  std::string failed;
+};
+
 }  // namespace
 
 Result<DeviceExecutor> DeviceExecutor::Open(const Options& options) {
@@ -106,43 +114,31 @@ double DeviceExecutor::Time(const Facts& facts, const Program& program) const {
   return outcome.error[0] == '\0' ? outcome.seconds : 0;
 }
 
-void Executor::ForEachOrder(const std::function<void(size_t, const JobOptions&)>& body) const {
+GraphExecution Execute(const Facts& facts, const Program& program, const Executor& executor) {
+  std::vector<OrderOutcome> outcomes(executor.options.orders);
+  const DeviceExecutor* device = executor.device;
   const JobOptions jobs =
       device == nullptr ? JobOptions{.partial = PartialEdges::kAll} : device->Jobs();
-  const size_t threads = options.threads == 0 ? Cores() : options.threads;
-  ParallelFor(options.orders, device == nullptr ? threads : 1, [&](size_t i) {
-    JobOptions of_order = jobs;
-    of_order.seed = options.seed + i;
-    body(i, of_order);
-  });
-}
-
-GraphExecution Execute(const Facts& facts, const Program& program, const Executor& executor) {
-  struct Outcome {
-    uint64_t checks = 0;
-    uint64_t nodes = 0;
-    uint64_t left_out = 0;
-    std::optional<ExecutionFault> fault;
-    std::string failed;
-  };
-  std::vector<Outcome> outcomes(executor.options.orders);
   // The host puts a job in order itself: where no bodies are chosen from, one serves all orders.
   std::optional<ExecutionJob> only;
-  if (executor.device == nullptr && program.bodies.empty()) {
-    only = MakeJob(facts, program, {.partial = PartialEdges::kAll});
-  }
-  executor.ForEachOrder([&](size_t i, const JobOptions& options) {
+  if (device == nullptr && program.bodies.empty()) only = MakeJob(facts, program, jobs);
+  const size_t threads = executor.options.threads == 0 ? Cores() : executor.options.threads;
+  ParallelFor(executor.options.orders, device == nullptr ? threads : 1, [&](size_t i) {
+    JobOptions options = jobs;
+    options.seed = executor.options.seed + i;
     const std::optional<ExecutionJob> own =
         only ? std::nullopt : std::optional(MakeJob(facts, program, options));
     const ExecutionJob& job = only ? *only : *own;
-    const graphkit_job_outcome outcome = executor.Run(job, options.seed);
+    const graphkit_job_outcome outcome =
+        device == nullptr ? RunOnHost(job, options.seed) : device->Run(job.Job(1));
     outcomes[i] = {outcome.checks, job.executed, job.left_out, {}, outcome.error};
     const bool destroyed = outcome.faulty != 0 && outcome.found != 0;
     if (destroyed) outcomes[i].fault = FaultOf(program, job, outcome, options.seed);
   });
-  GraphExecution execution{
-      .on = executor.name(), .orders = executor.options.orders, .seed = executor.options.seed};
-  for (const Outcome& outcome : outcomes) {
+  GraphExecution execution{.on = device == nullptr ? "host" : device->name(),
+                           .orders = executor.options.orders,
+                           .seed = executor.options.seed};
+  for (const OrderOutcome& outcome : outcomes) {
     execution.checks += outcome.checks;
     execution.nodes += outcome.nodes;
     execution.left_out = outcome.left_out;

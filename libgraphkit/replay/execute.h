@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -82,14 +81,6 @@ class DeviceExecutor {
 struct Executor {
   ExecutionOptions options;
   const DeviceExecutor* device = nullptr;
-
-  std::string name() const { return device == nullptr ? "host" : device->name(); }
-  graphkit_job_outcome Run(const ExecutionJob& job, uint64_t seed) const {
-    return device == nullptr ? RunOnHost(job, seed) : device->Run(job.Job(1));
-  }
-  // Calls `body` for each order, with its number and the options of its jobs; on the host side by
-  // side.
-  void ForEachOrder(const std::function<void(size_t, const JobOptions&)>& body) const;
 };
 
 // The same options give the same result on the host, however many threads there are.

@@ -314,18 +314,14 @@ class HostRun {
     for (uint32_t i = 0; i < edges_.size(); ++i) edges_[next[job.edges[i].from]++] = i;
     for (const graphkit_touch& touch : job.touches) {
       uses_.resize(std::max<size_t>(uses_.size(), touch.block + 1));
-      if (!job.launches) ++uses_[touch.block];
+      ++uses_[touch.block];
     }
   }
 
   graphkit_job_outcome Run() {
     for (uint32_t node = 0; node < ended_.size(); ++node) {
       ++needs_[EndOf(node)];
-      if (needs_[StartOf(node)] == 0 && !job_.launches) order_.Offer(StartOf(node));
-    }
-    for (uint32_t node = 0; job_.launches && node < ended_.size(); ++node) {
-      Start(node);
-      End(node);
+      if (needs_[StartOf(node)] == 0) order_.Offer(StartOf(node));
     }
     while (!order_.empty()) {
       const uint32_t item = order_.Choose();
@@ -368,7 +364,7 @@ class HostRun {
   }
 
   void Release(uint32_t item) {
-    if (--needs_[item] == 0 && !job_.launches) order_.Offer(item);
+    if (--needs_[item] == 0) order_.Offer(item);
   }
 
   void Check(uint32_t node, uint32_t at) {

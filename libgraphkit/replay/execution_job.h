@@ -36,7 +36,6 @@ struct ExecutionJob {
   uint64_t memory = 0;
   uint64_t left_out = 0;        // partial edges
   uint64_t executed = 0;        // recorded nodes that it stands for
-  bool launches = false;        // several: nodes keep their order, blocks are written anew
   std::vector<uint32_t> steps;  // by node: in Program::steps; none: what comes after all of them
 
   static constexpr uint32_t kNone = 0xffffffffu;
@@ -48,7 +47,7 @@ ExecutionJob MakeJob(const Facts& facts, const Program& program, const JobOption
 // Executes a job on the host, in a legal order that a device would hardly ever take: nodes start
 // and end one by one, and some of these, chosen at random, are held back as long as anything else
 // can go on. What isn't ordered after them happens before them. A node that writes checks that no
-// other one needs what lies there any more. Of several launches one node runs after the other.
+// other one needs what lies there any more.
 graphkit_job_outcome RunOnHost(const ExecutionJob& job, uint64_t seed);
 
 }  // namespace graphkit

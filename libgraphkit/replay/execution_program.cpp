@@ -62,18 +62,23 @@ class ProgramMaker {
   }
 
   void AddPool(const std::vector<PlacedBlock>& pool) {
-    MemoryCuts cuts;
+    std::vector<Bytes> cuts;
     for (const PlacedBlock& placed : pool) {
-      if (placed.size != 0) cuts.Add(placed.offset, placed.offset + placed.size);
+      if (placed.size != 0) cuts.insert(cuts.end(), {placed.offset, placed.offset + placed.size});
     }
-    cuts.Finish();
+    std::ranges::sort(cuts);
+    cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+    const auto place = [&](Bytes cut) {
+      return static_cast<uint32_t>(std::ranges::lower_bound(cuts, cut) - cuts.begin());
+    };
+    const auto first = static_cast<uint32_t>(program_.stretches.size());
     for (const PlacedBlock& placed : pool) {
       if (placed.size == 0) continue;
-      const Slice canaries = cuts.Of(placed.offset, placed.offset + placed.size,
-                                     static_cast<uint32_t>(program_.stretches.size()));
+      const uint32_t begin = place(placed.offset);
+      const Slice canaries{first + begin, place(placed.offset + placed.size) - begin};
       program_.blocks.push_back({placed.block, canaries, order_.Dies(placed.block)});
     }
-    AddStretches(cuts.places());
+    AddStretches(cuts);
   }
 
   void AddStretches(const std::vector<Bytes>& cuts) {

@@ -9,7 +9,6 @@
 //     canaries  |   0   |   1   |    2   |
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -56,32 +55,6 @@ struct Program {
   std::vector<ProgramBlock> blocks;
   std::vector<ProgramStretch> stretches;  // by canary
   size_t looks = 0;                       // nodes gone through to make it
-};
-
-// The places at which memory is cut.
-class MemoryCuts {
- public:
-  void Add(Bytes begin, Bytes end) {
-    places_.push_back(begin);
-    places_.push_back(end);
-  }
-  // After the last Add.
-  void Finish() {
-    std::ranges::sort(places_);
-    const auto twice = std::unique(places_.begin(), places_.end());
-    places_.erase(twice, places_.end());
-  }
-  // The stretches of a range that was added, where the lowest of all has the number `first`.
-  Slice Of(Bytes begin, Bytes end, uint32_t first) const {
-    const auto from = std::ranges::lower_bound(places_, begin);
-    const auto to = std::ranges::lower_bound(places_, end);
-    return {first + static_cast<uint32_t>(from - places_.begin()),
-            static_cast<uint32_t>(to - from)};
-  }
-  const std::vector<Bytes>& places() const { return places_; }
-
- private:
-  std::vector<Bytes> places_;
 };
 
 // A graph's placement: by pool, in capture order.

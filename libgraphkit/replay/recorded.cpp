@@ -136,45 +136,8 @@ PlannedMemory RecordedPlan(const Facts& facts) {
   return plan;
 }
 
-BorrowExecution ExecuteRecordedBorrow(const Facts& facts, std::span<const PoolBorrow> pools,
-                                      MarkerRule rule, const Executor& executor) {
-  PlannedMemory plan{.of_trace = true};
-  plan.borrow.emplace();
-  std::vector<Address> bases;
-  const std::vector<bool> backs = BacksSegment(facts.trace);
-  for (const PoolBorrow& pool : pools) {
-    const auto arena = static_cast<uint32_t>(plan.arenas.size());
-    plan.arenas.push_back({.pool = pool.pool});
-    std::vector<BlockId> blocks;
-    for (size_t i = 0; i < facts.trace.blocks.size(); ++i) {
-      const Block& block = facts.trace.blocks[i];
-      if (backs[i] || block.pool != pool.pool || block.address == 0 || block.size == 0) continue;
-      if (facts.lives().blocks[i].root) blocks.emplace_back(i);
-    }
-    for (const BarredBlock& barred : pool.barred) {
-      if (barred.why == BorrowBar::kEager) blocks.push_back(barred.block);
-    }
-    Address base = pool.free.empty() ? kNever : pool.free.front().begin;
-    for (const BlockId block : blocks) base = std::min(base, facts.trace[block].address);
-    for (const BlockId block : blocks) {
-      plan.placements.push_back(
-          {block.value, arena, facts.trace[block].address - base, RoundedSize(facts.trace[block])});
-    }
-    for (const Interval<Address>& free : pool.free) {
-      plan.borrow->push_back({arena, free.begin - base, free.size()});
-    }
-    bases.push_back(base);
-  }
-  return ExecuteBorrow(facts, plan, rule, executor, bases);
-}
-
 PolicyReplay ReplayRecorded(const Facts& facts, const ReplayOptions& options) {
   PolicyReplay replay = ReplayPlan(facts, RecordedPlan(facts), options, kRecordedName);
-  if (options.execute) {
-    const MarkerRule rule = InfoOf(kPolicyOfPlans).rule;
-    replay.borrowed = ExecuteRecordedBorrow(facts, FindBorrow(facts, rule), rule,
-                                            {*options.execute, options.device});
-  }
   replay.figures.peak_reserved = 0;
   for (GraphReplay& graph : replay.graphs) {
     graph.figures.peak_reserved = ReservedBytes(facts.trace, graph);

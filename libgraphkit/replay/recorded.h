@@ -7,12 +7,10 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/analysis/launches/borrow.h"
 #include "libgraphkit/ids.h"
 #include "libgraphkit/model/planned_memory.h"
 #include "libgraphkit/replay/replay_trace.h"
@@ -27,10 +25,6 @@ PlannedMemory RecordedPlan(const Facts& facts);
 
 // Reserved are the segments that the blocks lay in.
 PolicyReplay ReplayRecorded(const Facts& facts, const ReplayOptions& options = {});
-
-// Executes what pools lend as they were recorded (ExecuteBorrow).
-BorrowExecution ExecuteRecordedBorrow(const Facts& facts, std::span<const PoolBorrow> pools,
-                                      MarkerRule rule, const Executor& executor);
 
 inline constexpr const char* kRecordedName = "recorded";
 

@@ -177,6 +177,15 @@ void ShareMemory(const Facts& facts, const PlannedMemory& plan, const ReplayOpti
   if (!replay->destroyed.empty()) replay->verified = false;
 }
 
+// What a plan lends, between launches and at nodes.
+void JudgeLoans(const Facts& facts, const PlannedMemory& plan, PolicyReplay* replay) {
+  replay->lent = plan.borrow_at.size() + (plan.borrow ? plan.borrow->size() : 0);
+  replay->wrong_loans = ValidatePlanBorrow(facts, plan);
+  const std::vector<WrongBorrow> at = ValidateBorrowAt(facts, plan, plan.borrow_at);
+  replay->wrong_loans.insert(replay->wrong_loans.end(), at.begin(), at.end());
+  if (!replay->wrong_loans.empty()) replay->verified = false;
+}
+
 }  // namespace
 
 std::vector<PolicyReplay> ReplayTrace(const Facts& facts, std::span<const PolicyKind> policies,
@@ -194,10 +203,7 @@ PolicyReplay ReplayPlan(const Facts& facts, const PlannedMemory& plan, const Rep
       std::move(ReplayGraphs(facts, {&kPolicyOfPlans, 1}, options, &plan).front());
   replay.given = name;
   if (!plan.sequence.empty()) ShareMemory(facts, plan, options, &replay);
-  if (options.execute && (plan.borrow || !plan.borrow_at.empty())) {
-    replay.borrowed =
-        ExecuteBorrow(facts, plan, InfoOf(kPolicyOfPlans).rule, {*options.execute, options.device});
-  }
+  if (options.verify) JudgeLoans(facts, plan, &replay);
   return replay;
 }
 

@@ -16,12 +16,13 @@
 #include <vector>
 
 #include "libgraphkit/alloc/judge/validate.h"
+#include "libgraphkit/alloc/judge/validate_borrow.h"
 #include "libgraphkit/alloc/models/allocator_model.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/alloc/policies/policy.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/model/caching_config.h"
-#include "libgraphkit/replay/execute_borrow.h"
+#include "libgraphkit/replay/execute.h"
 #include "libgraphkit/result.h"
 
 namespace graphkit {
@@ -92,12 +93,12 @@ struct PolicyReplay {
   bool verified = false;  // it was looked at, and no pair is unsafe
   PolicyFigures figures;  // sums over the graphs: each has its own memory
   std::vector<GraphReplay> graphs;
-  std::vector<DestroyedOutput> destroyed = {};   // of a plan whose graphs share memory
-  std::vector<GraphExecution> executions;        // by graph; none: not executed
-  std::optional<BorrowExecution> borrowed = {};  // where it lends something, and was executed
+  std::vector<DestroyedOutput> destroyed = {};  // of a plan whose graphs share memory
+  size_t lent = 0;                              // ranges that a plan lends, when verified
+  std::vector<WrongBorrow> wrong_loans = {};    // blocks that need some of them meanwhile
+  std::vector<GraphExecution> executions;       // by graph; none: not executed
   bool operator==(const PolicyReplay&) const = default;
 
-  bool lent_clean() const { return !borrowed || borrowed->faults.empty(); }
   bool executed_clean() const {
     return std::ranges::all_of(executions,
                                [](const GraphExecution& e) { return e.faults.empty(); });

@@ -260,7 +260,7 @@ void ShowPlans(const Trace& trace, Random& random, Views& views) {
     if (!trace.nodes.empty()) {
       view.at = NodeId(Below(random, trace.nodes.size()));
       ranges = BorrowAtNode(facts, plan, rule, view.at);
-      CHECK(ValidateBorrowAt(facts, plan, view.at, ranges).empty());
+      CHECK(ValidateBorrowAt(facts, plan, ranges).empty());
       view.at_node = ranges;
     }
     views.Json("plan", [&](auto& out) { RenderPlanJson(plan, out); });

@@ -442,7 +442,7 @@ TEST_CASE(
       if (nodes.empty()) continue;
       const NodeId at = nodes[random.Below(nodes.size())];
       const std::vector<BorrowAt> ranges = BorrowAtNode(facts, plan, kRule, at);
-      REQUIRE(ValidateBorrowAt(facts, plan, at, ranges).empty());
+      REQUIRE(ValidateBorrowAt(facts, plan, ranges).empty());
       std::map<std::pair<NodeId, NodeId>, std::vector<BorrowedRange>> by_last;
       for (const BorrowAt& one : ranges) by_last[{one.last, one.until}].push_back(one.range);
       by_last[{at, {}}];  // for what is planted
@@ -467,7 +467,7 @@ TEST_CASE(
         }
         if (ends.first != at || some >= plan.arenas[arena].peak) continue;
         const BorrowAt one{.range = {arena, some, kGranule}, .at = at, .nodes = 1, .last = at};
-        const bool taken = ValidateBorrowAt(facts, plan, at, {&one, 1}).empty();
+        const bool taken = ValidateBorrowAt(facts, plan, {&one, 1}).empty();
         CAPTURE(at.value);
         CAPTURE(some / kGranule);
         if (!safe(at_node.unsafe(), arena, some)) REQUIRE_FALSE(taken);

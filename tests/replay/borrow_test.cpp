@@ -161,7 +161,43 @@ TEST_CASE("a block that is touched after its free isn't lent at the nodes before
   const PlannedMemory plan = PlanTrace(facts, MarkerRule::kAtFree);
   const auto ranges = BorrowAtNode(facts, plan, MarkerRule::kAtFree, before);
   CHECK(ranges.empty());
-  CHECK(ValidateBorrowAt(facts, plan, before, ranges).empty());
+  CHECK(ValidateBorrowAt(facts, plan, ranges).empty());
+}
+
+// Kernels one after the other; `a` is needed by node 3 and after the launch, `b` is over after node
+// 1, `c` begins with node 2. Ranges as a plan's file has them, without a number of nodes.
+TEST_CASE("a range that is lent at a node for too long, or too early, names who needs it") {
+  TraceBuilder t;
+  const StreamId s = t.Stream("s");
+  const GraphId graph = t.BeginCapture(s);
+  const BlockId a = t.Alloc(s, 512);
+  t.Kernel(s, "first", {Writes(a)});
+  const BlockId b = t.Alloc(s, 512);
+  t.Kernel(s, "second", {Writes(b)});
+  t.Free(b);
+  const BlockId c = t.Alloc(s, 512);
+  t.Kernel(s, "third", {Writes(c)});
+  t.Free(c);
+  t.Kernel(s, "last", {Reads(a)});
+  t.EndCapture(s);
+  const Trace trace = t.Build();
+  const Facts facts(trace);
+  PlannedMemory plan{.of_trace = true, .arenas = {{.graph = graph, .blocks = 3, .peak = 1536}}};
+  plan.placements = {{a.value, 0, 0, 512}, {b.value, 0, 512, 512}, {c.value, 0, 1024, 512}};
+  const auto lend = [&](Bytes offset, uint32_t at, NodeId until) {
+    const BorrowAt one{.range = {0, offset, 512}, .at = NodeId(at), .until = until};
+    return ValidateBorrowAt(facts, plan, {&one, 1});
+  };
+  using Wrong = std::vector<WrongBorrow>;
+  CHECK(lend(512, 2, {}).empty());
+  CHECK(lend(512, 1, NodeId(2u)) == Wrong{{b, 512}});
+  CHECK(lend(1024, 1, NodeId(2u)).empty());
+  CHECK(lend(1024, 1, NodeId(3u)) == Wrong{{c, 1024}});
+  CHECK(lend(0, 1, NodeId(2u)) == Wrong{{a, 0}});
+  plan.borrow = {{{0, 512, 1024}}};
+  CHECK(ValidatePlanBorrow(facts, plan).empty());
+  plan.borrow = {{{0, 0, 8}, {0, 512, 512}}};
+  CHECK(ValidatePlanBorrow(facts, plan) == Wrong{{a, 0}});
 }
 
 // Work, not time: the same for each pool, however many there are.
@@ -391,13 +427,13 @@ TEST_CASE("what is free at a node of a plan is used by nothing that may run mean
         ++ranges;
         ending += one.until.valid() ? 1 : 0;
       }
-      REQUIRE(ValidateBorrowAt(facts, plan, at, free).empty());
+      REQUIRE(ValidateBorrowAt(facts, plan, free).empty());
       // Lent for longer than it is free, where something is in the way: found by both.
       for (BorrowAt& one : free) {
         if (!one.until.valid()) continue;
         one.nodes += 1;
         const bool safe = SafeAt(trace, facts, slow, plan, at, one);
-        const bool valid = ValidateBorrowAt(facts, plan, at, {&one, 1}).empty();
+        const bool valid = ValidateBorrowAt(facts, plan, {&one, 1}).empty();
         if (!safe) REQUIRE_FALSE(valid);
         faults += safe ? 0 : 1;
       }

@@ -72,13 +72,10 @@ class Judge {
   }
 
   // True if a launch may find in those bytes of a block what was there before it.
-  bool Found(BlockId block, Interval<Bytes> bytes) const { return !FoundIn(block, bytes).empty(); }
-  std::vector<Interval<Bytes>> FoundIn(BlockId block, Interval<Bytes> bytes) const {
-    std::vector<Interval<Bytes>> found;
-    for (const Interval<Bytes>& piece : Pieces(block, bytes)) {
-      if (FoundInPiece(block, piece)) found.push_back(piece);
-    }
-    return found;
+  bool Found(BlockId block, Interval<Bytes> bytes) const {
+    return std::ranges::any_of(Pieces(block, bytes), [&](const Interval<Bytes>& piece) {
+      return FoundInPiece(block, piece);
+    });
   }
 
   // True if what a launch leaves there is needed later.
@@ -394,20 +391,26 @@ bool NotBefore(const Facts& facts, BlockId id, NodeId node) {
          facts.order().Before(node, life.alloc);
 }
 
-}  // namespace
-
-BorrowNeeds FindBorrowNeeds(const Facts& facts) {
-  const Judge judge(facts);
-  const size_t blocks = facts.trace.blocks.size();
-  BorrowNeeds needs{std::vector<std::vector<Interval<Bytes>>>(blocks), std::vector<bool>(blocks)};
-  for (size_t i = 0; i < blocks; ++i) {
-    if (!facts.lives().blocks[i].root) continue;
-    const Interval<Bytes> whole{0, facts.trace.blocks[i].size};
-    needs.found[i] = judge.FoundIn(BlockId(i), whole);
-    needs.leaves[i] = judge.Leaves(BlockId(i), whole);
-  }
-  return needs;
+// The place in its chain from which on a range isn't lent any more.
+uint64_t LentUntil(const Facts& facts, const BorrowAt& one) {
+  const auto place = [&](NodeId node) { return uint64_t{facts.order().PlaceOf(node).seq}; };
+  if (one.nodes != 0) return place(one.at) + one.nodes;
+  if (one.last) return place(one.last) + 1;
+  return one.until ? place(one.until) : kNever;
 }
+
+// The nodes of a chain, from one of them on.
+std::vector<NodeId> RestOfChain(const Facts& facts, NodeId first) {
+  const ChainPlace from = facts.order().PlaceOf(first);
+  std::vector<NodeId> chain;
+  for (size_t i = 0; i < facts.trace.nodes.size(); ++i) {
+    const ChainPlace here = facts.order().PlaceOf(NodeId(i));
+    if (here.chain == from.chain && here.seq >= from.seq) chain.emplace_back(i);
+  }
+  return chain;
+}
+
+}  // namespace
 
 std::vector<WrongBorrow> ValidateBorrow(const Facts& facts, std::span<const PoolBorrow> pools,
                                         uint64_t* looks) {
@@ -461,18 +464,17 @@ std::vector<WrongBorrow> ValidatePlanBorrow(const Facts& facts, const PlannedMem
   return wrong;
 }
 
-std::vector<WrongBorrow> ValidateBorrowAt(const Facts& facts, const PlannedMemory& plan, NodeId at,
+std::vector<WrongBorrow> ValidateBorrowAt(const Facts& facts, const PlannedMemory& plan,
                                           std::span<const BorrowAt> ranges) {
   std::vector<WrongBorrow> wrong;
+  if (ranges.empty()) return wrong;
   const Judge judge(facts);
-  const ChainPlace place = facts.order().PlaceOf(at);
-  const GraphId root = facts.roots()[facts.trace[at].graph.index()];
+  NodeId at;
   std::vector<NodeId> chain;
-  for (size_t i = 0; i < facts.trace.nodes.size(); ++i) {
-    const ChainPlace here = facts.order().PlaceOf(NodeId(i));
-    if (here.chain == place.chain && here.seq >= place.seq) chain.emplace_back(i);
-  }
   for (const BorrowAt& one : ranges) {
+    const GraphId root = facts.roots()[facts.trace[one.at].graph.index()];
+    if (at != one.at) chain = RestOfChain(facts, at = one.at);
+    const uint64_t end = LentUntil(facts, one);
     for (const Placement& placement : plan.placements) {
       const BlockId block(placement.block);
       const Interval<Bytes> bytes =
@@ -480,10 +482,9 @@ std::vector<WrongBorrow> ValidateBorrowAt(const Facts& facts, const PlannedMemor
       if (placement.arena != one.range.arena || bytes.empty()) continue;
       const bool of_graph = facts.lives()[block].root == root;
       const bool leaves = judge.Leaves(block, bytes);
-      const bool over = (!of_graph || OverBefore(facts, block, at)) && !leaves;
-      const auto later = [&](NodeId n) {
-        const bool ours = facts.order().PlaceOf(n).seq < place.seq + one.nodes;
-        return !ours || NotBefore(facts, block, n);
+      const bool over = (!of_graph || OverBefore(facts, block, one.at)) && !leaves;
+      const auto later = [&](NodeId node) {
+        return facts.order().PlaceOf(node).seq >= end || NotBefore(facts, block, node);
       };
       const bool starts_later = of_graph && std::ranges::all_of(chain, later) &&
                                 (!leaves || judge.WrittenAnew(block, bytes));

@@ -23,22 +23,14 @@ struct WrongBorrow {
   bool operator==(const WrongBorrow&) const = default;
 };
 
-// By block: the bytes in which a launch may find what an earlier one, another graph or the host
-// left there; and whether what a launch leaves in the block is needed afterwards.
-struct BorrowNeeds {
-  std::vector<std::vector<Interval<Bytes>>> found;
-  std::vector<bool> leaves;
-};
-// Blocks of captures; of what was allocated outside of them nothing is said.
-BorrowNeeds FindBorrowNeeds(const Facts& facts);
-
 // `looks`, if it isn't null, gets how many blocks and segments were looked at.
 std::vector<WrongBorrow> ValidateBorrow(const Facts& facts, std::span<const PoolBorrow> pools,
                                         uint64_t* looks = nullptr);
 // Of plan.borrow.
 std::vector<WrongBorrow> ValidatePlanBorrow(const Facts& facts, const PlannedMemory& plan);
-// At a node, by the last uses of blocks (MarkerRule::kLastUse); of what escaped, by its free.
-std::vector<WrongBorrow> ValidateBorrowAt(const Facts& facts, const PlannedMemory& plan, NodeId at,
+// Of ranges like plan.borrow_at, by the last uses of blocks (MarkerRule::kLastUse); of what
+// escaped, by its free.
+std::vector<WrongBorrow> ValidateBorrowAt(const Facts& facts, const PlannedMemory& plan,
                                           std::span<const BorrowAt> ranges);
 
 }  // namespace graphkit

@@ -116,29 +116,17 @@ void RenderExecution(const PolicyReplay& replay, const Trace& trace, std::ostrea
   }
 }
 
-std::string LentText(const LentRange& range) {
-  const std::string where = range.pool ? " of pool " + std::to_string(range.pool.value) : "";
-  return FormatBytes(range.size) + " at " + std::to_string(range.at) + where +
-         (range.node ? ", lent while node " + std::to_string(range.node.value) + " runs"
-                     : std::string(", lent between launches"));
-}
-
-// Lent memory, and the first block that needs some of it.
-void RenderBorrowed(const PolicyReplay& replay, const Trace& trace, std::ostream& out) {
-  if (!replay.borrowed || replay.borrowed->ranges.empty()) return;
-  const BorrowExecution& execution = *replay.borrowed;
-  out << ReplayName(replay) << ": " << Counted(execution.ranges.size(), "lent range")
-      << " written over " << PlaceText(execution.on, 0) << " in "
-      << Counted(execution.orders, "order") << " from seed " << execution.seed << ", "
-      << FormatCount(execution.checks) << " canary checks"
-      << (replay.lent_clean() ? ": clean\n" : "\n");
-  if (replay.lent_clean()) return;
-  const LentFault& fault = execution.faults.front();
-  out << "  " << LentText(execution.ranges[fault.range]) << ": block " << fault.block.value
-      << " needs some of it, found in " << Counted(execution.faults.size(), "order")
-      << "; the first has seed " << fault.seed << ": "
-      << NodeText(trace, fault.node, "it is gone after a launch")
-      << (fault.node ? " uses the block" : "") << "\n";
+// Ranges that a plan lends, and the first block that needs some of them meanwhile.
+void RenderLoans(const PolicyReplay& replay, std::ostream& out) {
+  if (replay.lent == 0) return;
+  out << "\n" << ReplayName(replay) << ": " << Counted(replay.lent, "lent range") << " checked";
+  if (replay.wrong_loans.empty()) {
+    out << ": no block needs them meanwhile\n";
+    return;
+  }
+  const WrongBorrow& first = replay.wrong_loans.front();
+  out << "; the first fault: block " << first.block.value << " needs bytes at " << first.at
+      << " while they are lent\n";
 }
 
 }  // namespace
@@ -151,13 +139,11 @@ void RenderReplayFaults(std::span<const PolicyReplay> replays, const Trace& trac
                         std::ostream& out) {
   for (const PolicyReplay& replay : replays) RenderUnsafe(replay, trace, out);
   for (const PolicyReplay& replay : replays) RenderDestroyed(replay, out);
+  for (const PolicyReplay& replay : replays) RenderLoans(replay, out);
   const bool executed =
       std::ranges::any_of(replays, [](const auto& replay) { return !replay.executions.empty(); });
   if (executed) out << "\n";
-  for (const PolicyReplay& replay : replays) {
-    RenderExecution(replay, trace, out);
-    RenderBorrowed(replay, trace, out);
-  }
+  for (const PolicyReplay& replay : replays) RenderExecution(replay, trace, out);
 }
 
 }  // namespace graphkit

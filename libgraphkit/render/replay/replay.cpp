@@ -8,9 +8,6 @@ namespace graphkit {
 
 GRAPHKIT_JSON_OF(UnsafePair, earlier, later, last_use, first_use)
 GRAPHKIT_JSON_OF(DestroyedOutput, output, by, taker)
-GRAPHKIT_JSON_OF(LentRange, pool, at, size, node)
-GRAPHKIT_JSON_OF(LentFault, seed, range, block, node)
-GRAPHKIT_JSON_OF(BorrowExecution, on, orders, seed, checks, ranges, faults)
 
 namespace {
 
@@ -79,6 +76,14 @@ Json ExecutionJson(const GraphExecution& execution) {
   return json;
 }
 
+Json LoansJson(const PolicyReplay& replay) {
+  Json json{{"ranges", replay.lent}};
+  json["wrong"] = ListJson(replay.wrong_loans, [](const WrongBorrow& wrong) {
+    return Json{{"block", wrong.block}, {"offset", wrong.at}};
+  });
+  return json;
+}
+
 Json PolicyJson(const PolicyReplay& replay, const ReplayView& view) {
   Json policy{{"policy", ReplayName(replay)}};
   policy.update(FiguresJson(replay.figures));
@@ -87,7 +92,7 @@ Json PolicyJson(const PolicyReplay& replay, const ReplayView& view) {
   policy["assumes"] = replay.assumes;
   if (view.capacity) policy["out_of_memory"] = OutOfMemoryJson(RanOut(replay));
   if (!replay.executions.empty()) policy["executions"] = ListJson(replay.executions, ExecutionJson);
-  if (replay.borrowed) policy["borrowed"] = *replay.borrowed;
+  if (replay.lent != 0) policy["loans"] = LoansJson(replay);
   policy["graphs"] = ListJson(replay.graphs, [&view](const GraphReplay& graph) {
     Json json{{"id", graph.graph}};
     json.update(FiguresJson(graph.figures));

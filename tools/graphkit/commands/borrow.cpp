@@ -49,9 +49,9 @@ Result<Borrowed> FindBorrowed(const Trace& trace, const BorrowArguments& argumen
     if (!VerifyPlan(facts, *found.plan, arguments.rule).empty()) wrong.push_back({});
   }
   if (arguments.node) {
-    const NodeId at(*arguments.node);
-    found.plan->borrow_at = BorrowAtNode(facts, *found.plan, arguments.rule, at);
-    add(ValidateBorrowAt(facts, *found.plan, at, found.plan->borrow_at));
+    found.plan->borrow_at =
+        BorrowAtNode(facts, *found.plan, arguments.rule, NodeId(*arguments.node));
+    add(ValidateBorrowAt(facts, *found.plan, found.plan->borrow_at));
   }
   if (wrong.empty()) return found;
   return Error{.message = "block " + std::to_string(wrong[0].block.value) +
