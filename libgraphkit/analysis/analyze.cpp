@@ -112,7 +112,6 @@ void AddBounds(const std::vector<PoolBound>& bounds, std::vector<PoolShare>* sha
   for (size_t i = 0; i < std::min(bounds.size(), shares->size()); ++i) {
     (*shares)[i].lower_bound_bytes = bounds[i].bound.bytes;
     (*shares)[i].lower_bound_exact = bounds[i].bound.exact;
-    (*shares)[i].online_bytes = bounds[i].bound.online;
   }
 }
 
@@ -136,7 +135,7 @@ void ForgetBytes(GraphSummary* summary) {
   for (std::optional<Bytes>* bytes :
        {&summary->total_bytes, &summary->peak_live_bytes, &summary->deferred_bytes,
         &summary->lower_bound_bytes, &summary->recorded_extent_bytes, &summary->never_freed_bytes,
-        &summary->pinned_bytes, &summary->reuse_bytes, &summary->online_bytes}) {
+        &summary->pinned_bytes, &summary->reuse_bytes}) {
     bytes->reset();
   }
   summary->peak_blocks.clear();
@@ -159,7 +158,6 @@ void AddMemory(const Facts& facts, GraphId id, const SummaryOptions& options,
     summary->lower_bound_blocks = Largest(facts.trace, facts.bounds()[id.index()].blocks, options);
     summary->lower_bound_bytes = facts.bounds()[id.index()].bytes;
     summary->lower_bound_exact = facts.bounds()[id.index()].exact;
-    summary->online_bytes = facts.bounds()[id.index()].online;
   }
   summary->peak_blocks = PeakBlocks(facts, id, options);
   summary->pools = FindShares(facts, id);

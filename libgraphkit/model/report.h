@@ -33,7 +33,6 @@ struct PoolShare {
   Bytes peak_live_bytes = 0;
   Bytes lower_bound_bytes = 0;
   bool lower_bound_exact = false;
-  std::optional<Bytes> online_bytes = {};
   bool operator==(const PoolShare&) const = default;
 };
 
@@ -82,9 +81,7 @@ struct GraphSummary {
   std::optional<Bytes> deferred_bytes = 0;   // most bytes between free requested and completed
   // The heaviest set of pairwise conflicting blocks; no plan can be smaller.
   std::optional<Bytes> lower_bound_bytes = 0;
-  bool lower_bound_exact = false;  // false: a valid bound, not proved the best
-  // Needed by an online allocator without fragmentation; none: not found in time.
-  std::optional<Bytes> online_bytes = {};
+  bool lower_bound_exact = false;        // false: a valid bound, not proved the best
   std::optional<Bytes> plan_bytes = {};  // of a plan of all its blocks, where one was made
   // Highest minus lowest address used, summed over pools.
   std::optional<Bytes> recorded_extent_bytes = 0;

@@ -99,8 +99,6 @@ std::string BoundDifference(const SlowBlockOrder& order, const Trace& trace, con
     }
   }
   if (bytes != bound.bytes) return "a bound that isn't its blocks' sum";
-  if (bound.online != SlowOnline(order, trace, blocks)) return "the online footprint";
-  if (*bound.online < bound.bytes) return "an online footprint below the bound";
   if (blocks.size() > kFewBlocks || !bound.exact) return "";
   return bound.bytes == SlowLowerBound(order, trace, blocks) ? "" : "the lower bound";
 }
@@ -114,7 +112,6 @@ std::string BoundsDifference(const Slow& slow, const Facts& facts) {
     const LowerBound& bound = facts.bounds()[graph];
     const std::string difference = BoundDifference(order, trace, blocks[graph], bound);
     if (!difference.empty()) return difference;
-    if (*bound.online < facts.usage()[graph].peak_live) return "an online footprint below the peak";
     size_t in_pools = 0;
     for (const PoolBound& pool : facts.pool_bounds()[graph]) {
       Blocks of_pool;

@@ -28,7 +28,6 @@ ReuseFacts SlowReuse(const SlowBlockOrder& order, const Trace& trace, const Bloc
                      const BlockOrder& assumes);
 // The heaviest set of blocks that conflict pairwise, among few.
 Bytes SlowLowerBound(const SlowBlockOrder& order, const Trace& trace, const Blocks& blocks);
-Bytes SlowOnline(const SlowBlockOrder& order, const Trace& trace, const Blocks& blocks);
 AskedMemory SlowAskedMemory(const Trace& trace);
 // Of each root graph, the blocks.
 std::vector<std::set<BlockId>> SlowInputs(const Trace& trace);

@@ -171,11 +171,10 @@ GateSubject FullSubject() {
   subject.report.incomplete_because = {"cut off"};
   subject.report.complete = false;
   GraphSummary& graph = subject.report.graphs[0];
-  graph.online_bytes = 7;
   graph.unknown_memory = "no sizes";
   graph.peak_live_bytes = std::nullopt;
   subject.report.memory = std::nullopt;
-  graph.pools = {{.pool = PoolId(1u), .blocks = 2, .online_bytes = {}}};
+  graph.pools = {{.pool = PoolId(1u), .blocks = 2}};
   graph.reuse = {{BlockId(1u), BlockId(2u), 3, Assumption::kArguments}};
   graph.peak_blocks = {BlockId(9u)};
   subject.report.totals.findings = {1, 2, 3};

@@ -74,7 +74,6 @@ inline Report SampleReport() {
   graph.lower_bound_bytes = 4 << 20;
   graph.lower_bound_exact = true;
   graph.plan_bytes = 4 << 20;
-  graph.online_bytes = 5 << 20;
   graph.never_freed_bytes = 1 << 20;
   graph.never_freed_blocks = 1;
   graph.critical_path_nodes = 3;

@@ -98,7 +98,7 @@ const MemoryFacts::Bounds& MemoryFacts::all_bounds() const {
   return bounds_.Get([&] {
     Bounds made;
     if (!options.bound_time_limit) return made;
-    const LowerBoundOptions how{.time_limit = *options.bound_time_limit, .online = true};
+    const LowerBoundOptions how{.time_limit = *options.bound_time_limit};
     const BlockOrder by_last_use = Blocks(MarkerRule::kLastUse);
     made.graphs.resize(trace.graphs.size());
     made.pools.resize(trace.graphs.size());

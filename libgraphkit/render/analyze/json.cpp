@@ -8,7 +8,7 @@
 namespace graphkit {
 
 GRAPHKIT_JSON_OF(PoolShare, pool, blocks, total_bytes, peak_live_bytes, lower_bound_bytes,
-                 lower_bound_exact, online_bytes)
+                 lower_bound_exact)
 GRAPHKIT_JSON_OF(ReusePair, earlier, later, bytes, assumes)
 GRAPHKIT_JSON_OF(BillLine, name, blocks, bytes, never_freed_bytes, reuse_bytes)
 GRAPHKIT_JSON_OF(BlockJoins, captured_blocks, joined, without_stream, without_stack, library_only,
@@ -107,8 +107,8 @@ Json ReportGraphJson(const GraphSummary& graph, const Report& report, const Trac
   });
   json["unknown_memory"] = Reason(graph.unknown_memory);
   GRAPHKIT_ADD_MEMBERS(json, graph, total_bytes, peak_live_bytes, deferred_bytes, lower_bound_bytes,
-                       lower_bound_exact, plan_bytes, online_bytes, peak_blocks, lower_bound_blocks,
-                       pools, pinned_bytes, pinned_blocks, recorded_extent_bytes, never_freed_bytes,
+                       lower_bound_exact, plan_bytes, peak_blocks, lower_bound_blocks, pools,
+                       pinned_bytes, pinned_blocks, recorded_extent_bytes, never_freed_bytes,
                        never_freed_blocks, reuse_bytes, execs);
   json["exec_memory"] =
       graph.exec_peak ? ExecPeakJson(*graph.exec_peak, graph.exec_source) : Json(nullptr);

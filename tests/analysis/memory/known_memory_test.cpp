@@ -87,7 +87,7 @@ TEST_CASE("no figure of unknown memory is a number") {
   for (const std::optional<Bytes>& bytes :
        {graph.total_bytes, graph.peak_live_bytes, graph.deferred_bytes, graph.lower_bound_bytes,
         graph.recorded_extent_bytes, graph.never_freed_bytes, graph.pinned_bytes, graph.reuse_bytes,
-        graph.online_bytes, graph.plan_bytes}) {
+        graph.plan_bytes}) {
     CHECK(bytes == std::nullopt);
   }
   CHECK(graph.pools.empty());

@@ -91,39 +91,6 @@ TEST_CASE("blocks of two streams that nothing orders add up") {
         LowerBound{.bytes = 4096 + 2048, .exact = true, .blocks = {y, z}});
 }
 
-//     a:  x 4 ── k ── free x   y 1 ── k    z 5 ── k        y and z take over x, z one byte anew
-TEST_CASE("an online allocator takes over the bytes of what was freed, in any portions") {
-  TraceBuilder t;
-  const StreamId a = t.Stream("a");
-  const GraphId graph = t.BeginCapture(a);
-  const BlockId x = t.Alloc(a, 4 * 512);
-  t.Kernel(a, "k", {Writes(x)});
-  t.Free(x);
-  const BlockId y = AllocWritten(t, a, 512, "k");
-  const BlockId z = t.Alloc(a, 4 * 512);
-  t.Kernel(a, "k", {Writes(z)});
-  t.EndCapture(a);
-  const Facts facts(t.Build());
-  CHECK(FindLowerBound(facts.blocks(), facts.Of(graph), {.online = true}) ==
-        LowerBound{.bytes = 5 * 512, .exact = true, .blocks = {y, z}, .online = 5 * 512});
-}
-
-//     a:  x ── k    y ── k ── free x   free y        by last use y may lie where x lay
-TEST_CASE("an online allocator waits for the free, a plan doesn't") {
-  TraceBuilder t;
-  const StreamId a = t.Stream("a");
-  const GraphId graph = t.BeginCapture(a);
-  const BlockId x = AllocWritten(t, a, 512, "k");
-  const BlockId y = AllocWritten(t, a, 512, "k");
-  t.Free(x);
-  t.Free(y);
-  t.EndCapture(a);
-  const Facts facts(t.Build());
-  const LowerBound bound = FindLowerBound(facts.blocks(), facts.Of(graph), {.online = true});
-  CHECK(bound.bytes == 512);
-  CHECK(bound.online == 1024);
-}
-
 // All that is before a birth is before all that follow it in its lane, and nothing else is.
 size_t WrongInLanes(const BlockOrder& order, const Lanes& lanes) {
   size_t wrong = 0;

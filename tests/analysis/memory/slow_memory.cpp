@@ -194,32 +194,6 @@ Bytes SlowLowerBound(const SlowBlockOrder& order, const Trace& trace, const Bloc
   return Heaviest(conflicts, weights, all);
 }
 
-Bytes SlowOnline(const SlowBlockOrder& order, const Trace& trace, const Blocks& blocks) {
-  std::map<BlockId, Bytes> left;
-  for (const BlockId id : blocks) left[id] = RoundedSize(trace[id]);
-  Bytes fresh = 0;
-  for (const BlockId now : blocks) {
-    const Block& block = trace[now];
-    Blocks free;
-    for (const BlockId id : blocks) {
-      if (trace[id].free_requested < block.allocated && order.Before(id, now)) free.push_back(id);
-    }
-    std::ranges::sort(free, [&](BlockId a, BlockId b) {
-      const bool own_a = trace[a].stream == block.stream;
-      const bool own_b = trace[b].stream == block.stream;
-      return own_a != own_b ? own_a : trace[a].free_requested > trace[b].free_requested;
-    });
-    Bytes wanted = RoundedSize(block);
-    for (const BlockId id : free) {
-      const Bytes bytes = std::min(wanted, left[id]);
-      wanted -= bytes;
-      left[id] -= bytes;
-    }
-    fresh += wanted;
-  }
-  return fresh;
-}
-
 AskedMemory SlowAskedMemory(const Trace& trace) {
   const std::set<BlockId> backing = BackingBlocks(trace);
   std::set<BlockId> touched;

@@ -26,7 +26,6 @@ Lanes::Lanes(const BlockOrder& order, std::span<const BlockId> blocks) : order_(
       if (lanes_.size() == kManyLanes && !noted_) NoteDeaths(blocks);
       continue;
     }
-    left_out_bytes_ += weight(static_cast<uint32_t>(items_.size() - 1));
     items_.pop_back();
     ++left_out_;
   }

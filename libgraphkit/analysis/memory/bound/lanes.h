@@ -41,7 +41,6 @@ class Lanes {
   std::span<const uint32_t> births(uint32_t lane) const { return births_.Of(lane); }
   // Items that had to be left out, because they fit in no lane.
   size_t left_out() const { return left_out_; }
-  Bytes left_out_bytes() const { return left_out_bytes_; }
 
   // True if x is before y. Same as BlockOrder::Before, faster where it is simple.
   bool Before(uint32_t x, uint32_t y) const {
@@ -121,7 +120,6 @@ class Lanes {
   bool noted_ = false;    // deaths_ are known, or can't help
   bool reduces_ = false;  // they can
   size_t left_out_ = 0;
-  Bytes left_out_bytes_ = 0;
 };
 
 // For each block and each lane, the first birth that the block is before: found once for all, so

@@ -300,9 +300,8 @@ class Bounder {
         deadline_(ThreadClock::now() + options.time_limit),
         next_birth_(lanes_.lanes()) {}
 
-  LowerBound FindBound(bool online) {
+  LowerBound FindBound() {
     bound_.exact = lanes_.left_out() == 0;
-    if (online) bound_.online = FindOnlineFootprint(lanes_, exits_, deadline_);
     FindUpperBounds();
     std::vector<uint32_t> order(upper_.size());
     std::iota(order.begin(), order.end(), 0);
@@ -428,7 +427,7 @@ class Bounder {
 
 LowerBound FindLowerBound(const BlockOrder& order, std::span<const BlockId> blocks,
                           const LowerBoundOptions& options) {
-  return Bounder(order, blocks, options).FindBound(options.online);
+  return Bounder(order, blocks, options).FindBound();
 }
 
 }  // namespace graphkit
