@@ -2,7 +2,6 @@
 // captures take on the host.
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/interval.h"
-#include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
 namespace {
@@ -70,32 +69,6 @@ class DataPaths {
   std::unordered_map<BlockId, Ends> blocks_;
 };
 
-// Edges of one pair of kernels.
-struct LatePair {
-  EdgeId first;
-  uint64_t edges = 0;
-};
-
-// A graph's programmatic edges, and those of them whose producer never triggers.
-struct ProgrammaticEdges {
-  uint64_t all = 0;
-  std::map<std::pair<KernelId, KernelId>, LatePair> late = {};
-};
-
-std::vector<ProgrammaticEdges> FindProgrammaticEdges(const Trace& trace) {
-  std::vector<ProgrammaticEdges> by_graph(trace.graphs.size());
-  for (size_t i = 0; i < trace.edges.size(); ++i) {
-    const Edge& edge = trace.edges[i];
-    if (edge.from_port != kPortProgrammatic || !Joins(trace, edge)) continue;
-    ProgrammaticEdges& graph = by_graph[trace[edge.from].graph.index()];
-    ++graph.all;
-    if (!EarlyStartOf(trace, edge).at_end()) continue;
-    LatePair& pair = graph.late[{trace[edge.from].kernel, trace[edge.to].kernel}];
-    if (pair.edges++ == 0) pair.first = EdgeId(i);
-  }
-  return by_graph;
-}
-
 void AddEdge(const Trace& trace, EdgeId id, std::string text, Finding* finding) {
   const Edge& edge = trace[id];
   AddEvidence(finding, std::move(text), trace[edge.to].stack, {edge.from, edge.to});
@@ -130,17 +103,6 @@ void DescribePauses(const Facts& facts, uint64_t pauses, Nanoseconds time, Findi
   }
   finding.advice =
       "collect before the capture and switch collection off in it: gc.collect(); gc.disable()";
-}
-
-constexpr Bytes kTiny = 512;             // what any allocator takes for the smallest request
-constexpr size_t kManyAllocations = 16;  // allocations alike, of one graph
-
-std::string PlaceOfStack(const Trace& trace, StackId stack) {
-  const std::optional<uint32_t> at = CallSiteOf(trace, stack).outermost();
-  if (!at) return "";
-  const std::string place = PlaceOfFrame(trace, *at);
-  return Say(trace, " in {}{}", trace[trace.stack_frames[*at].function],
-             place.empty() ? "" : " (" + place + ")");
 }
 
 constexpr Nanoseconds kSlowCall = 200'000;       // on average
@@ -216,40 +178,6 @@ std::vector<Finding> FindSerializedBranches(const Facts& facts) {
   });
 }
 
-// programmatic-no-gain: programmatic edges whose producer never lets the consumer start early.
-std::vector<Finding> FindProgrammaticNoGain(const Facts& facts) {
-  const Trace& trace = facts.trace;
-  if (!facts.partial_edges()) return {};
-  const std::vector<ProgrammaticEdges> edges_of = FindProgrammaticEdges(trace);
-  return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
-    std::vector<LatePair> late;
-    uint64_t edges = 0;
-    for (const auto& [kernels, pair] : edges_of[graph.index()].late) {
-      late.push_back(pair);
-      edges += pair.edges;
-    }
-    if (late.empty()) return;
-    std::ranges::stable_sort(late, std::ranges::greater(), &LatePair::edges);
-    const Edge& most = trace[late.front().first];
-    finding->message =
-        Say(trace, "{} of {} of {} let{} no work overlap: the producer never triggers", edges,
-            Count(edges_of[graph.index()].all, "programmatic edge"), graph, edges == 1 ? "s" : "");
-    finding->advice = Say(trace,
-                          "call cudaTriggerProgrammaticLaunchCompletion() in {} once {} may start, "
-                          "which must then call cudaGridDependencySynchronize() before it touches "
-                          "what they share",
-                          most.from, most.to);
-    for (size_t i = 0; i < std::min(late.size(), kShownEvidence); ++i) {
-      const Edge& edge = trace[late[i].first];
-      finding->nodes.push_back(edge.from);
-      AddEdge(trace, late[i].first,
-              Say(trace, "{}: {} never triggers, so that {} starts when all its blocks have ended",
-                  Count(late[i].edges, "edge"), edge.from, edge.to),
-              finding);
-    }
-  });
-}
-
 // collection-in-capture: garbage collections that paused a capture, and what they freed inside.
 std::vector<Finding> FindCollectionsInCaptures(const Facts& facts) {
   const Trace& trace = facts.trace;
@@ -280,36 +208,6 @@ std::vector<Finding> FindCollectionsInCaptures(const Facts& facts) {
     DescribePauses(facts, pauses, time, &finding);
   }
   return findings;
-}
-
-// repeated-tiny-allocation: the same few bytes allocated again and again in one capture.
-// One finding a graph: each size from each place that comes often.
-std::vector<Finding> FindRepeatedTinyAllocations(const Facts& facts) {
-  const Trace& trace = facts.trace;
-  return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
-    std::map<std::tuple<StackId, Bytes, StreamId>, std::vector<BlockId>> alike;
-    for (const BlockId id : facts.blocks()[graph.index()]) {
-      const Block& block = trace[id];
-      if (block.size != 0 && block.size <= kTiny && block.graph.valid()) {
-        alike[{block.stack, block.size, block.stream}].push_back(id);
-      }
-    }
-    for (const auto& [key, blocks] : alike) {
-      if (blocks.size() < kManyAllocations) continue;
-      finding->blocks.insert(finding->blocks.end(), blocks.begin(), blocks.end());
-      if (finding->evidence.size() == kShownEvidence) continue;
-      const StackId stack = std::get<StackId>(key);
-      AddEvidence(finding,
-                  Say(trace, "{}, {} times{}", FormatBytes(std::get<Bytes>(key)), blocks.size(),
-                      PlaceOfStack(trace, stack)),
-                  stack, {}, blocks);
-    }
-    if (finding->blocks.empty()) return;
-    finding->bytes = kTiny * finding->blocks.size();
-    finding->message = Say(trace, "{} makes {} that are alike", graph,
-                           Count(finding->blocks.size(), "tiny block"));
-    finding->advice = "make one before the capture and use it again: each costs host time";
-  });
 }
 
 // slow-capture: captures whose calls take long on the host, or that something held up.

@@ -302,14 +302,12 @@ def what_holds_a_capture_up_is_found():
     # Host time is judged on a GPU only: the software device's times are simulated.
     path.write_text(path.read_text().replace('"device":"soft"', '"device":"cuda"', 1))
     done = subprocess.run([GRAPHKIT, "analyze", path, "--format", "json", "--check",
-                           "collection-in-capture,repeated-tiny-allocation,slow-capture"], capture_output=True, text=True)
+                           "collection-in-capture,slow-capture"], capture_output=True, text=True)
     analysis = json.loads(done.stdout)
     found = {finding["check"]: finding for finding in analysis["findings"]}
-    assert set(found) == {"collection-in-capture", "repeated-tiny-allocation", "slow-capture"}, done.stdout + run.err
+    assert set(found) == {"collection-in-capture", "slow-capture"}, done.stdout + run.err
     assert found["collection-in-capture"]["bytes"] == 2 * MIB, found
     assert found["collection-in-capture"]["message"].startswith("1 garbage collection paused the capture of graph 0 for"), found
-    assert found["repeated-tiny-allocation"]["message"] == "graph 0 makes 20 tiny blocks that are alike", found
-    assert "train.py" in json.dumps(found["repeated-tiny-allocation"]["evidence"]), found
     [graph] = analysis["graphs"]
     assert graph["captured_calls"] == 22 and graph["capture_host_ns"] > 200_000_000, graph
 
