@@ -21,6 +21,8 @@
 namespace graphkit {
 namespace {
 
+constexpr size_t kMostListed = 1000;  // of a graph's blocks, or pairs of them
+
 void CountNodes(const Trace& trace, std::vector<GraphSummary>* summaries) {
   std::vector<uint32_t> seen_in(trace.streams.size(), GraphId::kNone);
   std::vector<std::vector<StreamId>> streams(summaries->size());
@@ -73,21 +75,20 @@ void GroupEarlyLaunches(const Trace& trace, std::vector<GraphSummary>* summaries
 }
 
 // The largest of some blocks, as many as are kept.
-std::vector<BlockId> Largest(const Trace& trace, std::vector<BlockId> blocks,
-                             const SummaryOptions& options) {
+std::vector<BlockId> Largest(const Trace& trace, std::vector<BlockId> blocks) {
   std::ranges::stable_sort(blocks, std::greater(), [&](BlockId id) { return trace[id].size; });
-  if (blocks.size() > options.max_blocks) blocks.resize(options.max_blocks);
+  if (blocks.size() > kMostListed) blocks.resize(kMostListed);
   return blocks;
 }
 
-std::vector<BlockId> PeakBlocks(const Facts& facts, GraphId id, const SummaryOptions& options) {
+std::vector<BlockId> PeakBlocks(const Facts& facts, GraphId id) {
   std::vector<BlockId> live;
   const Seq peak = facts.usage()[id.index()].peak_at;
   for (const BlockId block : facts.blocks()[id.index()]) {
     const Block& b = facts.trace[block];
     if (b.allocated <= peak && peak < b.free_requested) live.push_back(block);
   }
-  return Largest(facts.trace, std::move(live), options);
+  return Largest(facts.trace, std::move(live));
 }
 
 std::vector<PoolShare> SharesOf(const Trace& trace, const std::vector<BlockId>& blocks) {
@@ -144,8 +145,7 @@ void ForgetBytes(GraphSummary* summary) {
   summary->reuse.clear();
 }
 
-void AddMemory(const Facts& facts, GraphId id, const SummaryOptions& options,
-               GraphSummary* summary) {
+void AddMemory(const Facts& facts, GraphId id, GraphSummary* summary) {
   const Usage& usage = facts.usage()[id.index()];
   summary->blocks = usage.blocks;
   summary->total_bytes = usage.total;
@@ -155,11 +155,11 @@ void AddMemory(const Facts& facts, GraphId id, const SummaryOptions& options,
   summary->never_freed_bytes = usage.never_freed;
   summary->never_freed_blocks = usage.never_freed_blocks;
   if (!facts.bounds().empty()) {
-    summary->lower_bound_blocks = Largest(facts.trace, facts.bounds()[id.index()].blocks, options);
+    summary->lower_bound_blocks = Largest(facts.trace, facts.bounds()[id.index()].blocks);
     summary->lower_bound_bytes = facts.bounds()[id.index()].bytes;
     summary->lower_bound_exact = facts.bounds()[id.index()].exact;
   }
-  summary->peak_blocks = PeakBlocks(facts, id, options);
+  summary->peak_blocks = PeakBlocks(facts, id);
   summary->pools = FindShares(facts, id);
   if (!facts.pool_bounds().empty()) AddBounds(facts.pool_bounds()[id.index()], &summary->pools);
   for (const GraphInput& input : facts.inputs()[id.index()]) {
@@ -168,7 +168,7 @@ void AddMemory(const Facts& facts, GraphId id, const SummaryOptions& options,
   }
   const ReuseFacts& reuse = facts.reuse()[id.index()];
   summary->reuse_bytes = reuse.bytes;
-  const size_t kept = std::min(reuse.pairs.size(), options.max_reuse_pairs);
+  const size_t kept = std::min(reuse.pairs.size(), kMostListed);
   summary->reuse.assign(reuse.pairs.begin(), reuse.pairs.begin() + static_cast<ptrdiff_t>(kept));
   summary->unknown_memory = facts.unknown_memory().graphs[id.index()];
   if (!summary->unknown_memory.empty()) ForgetBytes(summary);
@@ -258,12 +258,11 @@ void AddMemory(const Facts& facts, Report* report) {
 
 // Sums up, and runs the checks: their findings in their order.
 std::vector<std::vector<Finding>> FindAllFindings(const std::vector<const Check*>& checks,
-                                                  const Facts& facts, const SummaryOptions& summary,
-                                                  Report* report) {
+                                                  const Facts& facts, Report* report) {
   std::vector<std::vector<Finding>> findings(checks.size());
   const RuledFacts ruled(facts);
   std::vector<std::function<void()>> tasks = {
-      [&] { report->graphs = Summarize(facts, summary); },
+      [&] { report->graphs = Summarize(facts); },
       [&] { AddMemory(facts, report); },
   };
   for (size_t i = 0; i < checks.size(); ++i) {
@@ -368,7 +367,7 @@ Result<std::vector<const Check*>> Chosen(const std::vector<std::string>& ids) {
 
 }  // namespace
 
-std::vector<GraphSummary> Summarize(const Facts& facts, const SummaryOptions& options) {
+std::vector<GraphSummary> Summarize(const Facts& facts) {
   const Trace& trace = facts.trace;
   std::vector<GraphSummary> summaries(trace.graphs.size());
   CountNodes(trace, &summaries);
@@ -386,7 +385,7 @@ std::vector<GraphSummary> Summarize(const Facts& facts, const SummaryOptions& op
     summaries[i].capture_host_ns = host_times[i].total;
     summaries[i].launches = facts.launches()[i].size();
     summaries[i].width = facts.shapes()[i].width;
-    AddMemory(facts, graph, options, &summaries[i]);
+    AddMemory(facts, graph, &summaries[i]);
   });
   return summaries;
 }
@@ -436,8 +435,7 @@ Result<Report> Analyze(const Facts& facts, const AnalyzeOptions& options) {
   report.complete = report.incomplete_because.empty();
   report.program = trace.process.program;
   report.unknown_memory = facts.unknown_memory().any;
-  std::vector<std::vector<Finding>> found =
-      FindAllFindings(*checks, facts, options.summary, &report);
+  std::vector<std::vector<Finding>> found = FindAllFindings(*checks, facts, &report);
   JudgeVersions(*checks, trace, options, &found);
   for (std::vector<Finding>& findings : found) AddLarge(std::move(findings), options, &report);
   AddExecs(facts, &report);

@@ -15,15 +15,10 @@
 
 namespace graphkit {
 
-// Limits of the lists in a graph's summary.
-struct SummaryOptions {
-  size_t max_reuse_pairs = 1000;  // kept for each graph
-  size_t max_blocks = 1000;       // of the peak and of the bound, kept for each graph
-};
-
 // One for each graph of the trace. Nodes and edges are the graph's own; memory of embedded graphs
-// is their root's.
-std::vector<GraphSummary> Summarize(const Facts& facts, const SummaryOptions& options = {});
+// is their root's. At most 1000 blocks of the peak, of the bound, and pairs that could share
+// memory.
+std::vector<GraphSummary> Summarize(const Facts& facts);
 
 // Blocks that graphs allocate, by what the sources of a joined trace say of them: the stream and
 // the line from an allocator's history, the nodes from what was captured.
@@ -37,7 +32,6 @@ struct AnalyzeOptions {
   Bytes min_bytes = 0;  // drops findings that are about fewer bytes; those that aren't
                         // about bytes stay
   std::chrono::milliseconds bound_time_limit{3000};  // for each graph
-  SummaryOptions summary;
 };
 
 // Facts by the options' edges and time limit. `graphs_done`: counts up.
