@@ -270,7 +270,7 @@ constexpr std::span<const Check> kChecks = Table::kChecks;
 constexpr std::pair<std::string_view, std::string_view> kOldChecks[] = {
     {"missed-by-pool", "reuse-opportunity"},
     {"missed-by-stream", "reuse-opportunity"},
-    {"reusable-never-reclaimed", "reuse-opportunity"},
+    {"reusable-never-reclaimed", "deferred-record-stream"},
 };
 
 }  // namespace

@@ -114,63 +114,6 @@ std::vector<Finding> FindPairs(const Facts& facts) {
   });
 }
 
-// The last block that each stream allocates in a graph: what is before any is before it.
-std::vector<BlockId> LastOfStreams(const Trace& trace, const std::vector<BlockId>& blocks) {
-  std::vector<BlockId> last;
-  std::vector<bool> seen(trace.streams.size());
-  for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
-    const StreamId stream = trace[*block].stream;
-    if (!stream.valid() || seen[stream.index()]) continue;
-    seen[stream.index()] = true;
-    last.push_back(*block);
-  }
-  return last;
-}
-
-// A later allocation that could have taken the block's memory; none if its own stream could have.
-BlockId TakerElsewhere(const Facts& facts, const BlockOrder& order, BlockId id,
-                       const std::vector<BlockId>& last) {
-  const auto own = [&](BlockId later) {
-    return facts.trace[later].stream == facts.trace[id].stream;
-  };
-  const auto can_take = [&](BlockId later) { return order.Before(id, later); };
-  const auto of_own = std::ranges::find_if(last, own);
-  if (of_own != last.end() && can_take(*of_own)) return {};
-  const auto taker = std::find_if(last.rbegin(), last.rend(), can_take);
-  return taker == last.rend() ? BlockId() : *taker;
-}
-
-// Deferred blocks that a later allocation could have taken, but none was made on their own stream,
-// where alone the allocator looks.
-std::vector<Finding> FindNeverReclaimed(const Facts& facts) {
-  const BlockOrder order = facts.Blocks(MarkerRule::kAtFree);
-  const Trace& trace = facts.trace;
-  return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
-    if (facts.usage()[graph.index()].deferred == 0) return;
-    const std::vector<BlockId> last = LastOfStreams(trace, facts.blocks()[graph.index()]);
-    for (const BlockId id : facts.blocks()[graph.index()]) {
-      if (!Deferred(trace[id])) continue;
-      const BlockId taker = TakerElsewhere(facts, order, id, last);
-      if (!taker.valid()) continue;
-      AddBlock(trace, id, finding);
-      if (finding->evidence.size() >= kShownEvidence) continue;
-      AddEvidence(finding,
-                  Say(trace, "{} of {} is over before {} of {}", id, trace[id].stream, taker,
-                      trace[taker].stream),
-                  trace[id].stack, {}, {id, taker});
-    }
-    if (finding->blocks.empty()) return;
-    finding->message = Say(trace,
-                           "{} in {} of {} could be reused by other streams, and their own never "
-                           "allocates again",
-                           FormatBytes(finding->bytes), ListOf(finding->blocks), graph);
-    finding->advice =
-        "allocate once more on the stream after its join, or use an allocator that hands memory on "
-        "across streams";
-    finding->assumes = Assumption::kTorchStreams;
-  });
-}
-
 // Graphs that are launched on one stream only, each with a private pool that no other graph has: no
 // two run at once, so that one pool would do. By that stream.
 std::map<StreamId, std::vector<GraphId>> GraphsApart(const Facts& facts) {
@@ -366,10 +309,9 @@ class OrderFinder {
 }  // namespace
 
 // reuse-opportunity: blocks that could have used memory of earlier ones, and the cause that they
-// didn't: another stream or pool had it, or the allocator looked for it on one stream alone.
+// didn't: another stream or pool had it.
 std::vector<Finding> FindReuseOpportunities(const Facts& facts) {
   std::vector<Finding> findings = FindPairs(facts);
-  Append(FindNeverReclaimed(facts), &findings);
   FindPoolsApart(facts, &findings);
   return findings;
 }

@@ -120,20 +120,5 @@ TEST_CASE("reuse-opportunity: graphs that run one after another have a pool each
   CHECK(PoolEach(false, false).empty());  // they may run at once
 }
 
-TEST_CASE("reuse-opportunity: the block's stream allocates no more, another one does") {
-  CrossedBlock c;
-  c.Request(c.x);
-  c.t.Order(c.a, c.b);
-  const BlockId taker = AllocUsed(c.t, c.b, 4096);
-  c.Join();
-  c.End();
-  const std::vector<Finding> findings = Run("reuse-opportunity", &c.t);
-  REQUIRE(findings.size() == 2);
-  CHECK(findings[1].message ==
-        "4 KiB in block 0 of graph 0 'step' could be reused by other streams, and their own never "
-        "allocates again");
-  CHECK(findings[1].evidence.front().blocks == std::vector{c.x, taker});
-}
-
 }  // namespace
 }  // namespace graphkit
