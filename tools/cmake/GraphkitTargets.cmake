@@ -50,9 +50,13 @@ endfunction()
 function(graphkit_target target)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:graphkit_options>)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
+  set(independent ON)
+  if(EMSCRIPTEN)
+    set(independent OFF)
+  endif()
   set_target_properties(${target} PROPERTIES
     CXX_EXTENSIONS OFF
-    POSITION_INDEPENDENT_CODE $<NOT:$<BOOL:${EMSCRIPTEN}>>
+    POSITION_INDEPENDENT_CODE ${independent}
     CXX_VISIBILITY_PRESET hidden
     C_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON)
