@@ -10,7 +10,7 @@ namespace {
 // Why a graph was recorded although one of the same code was there.
 enum class Moved : uint8_t { kNothing, kAddress, kLayout, kSize, kOther };
 
-struct Comparison {
+struct MovedInputs {
   Moved what = Moved::kNothing;
   std::vector<std::pair<BlockId, BlockId>> inputs = {};  // of the earlier graph, of this one
 };
@@ -18,7 +18,7 @@ struct Comparison {
 // Graphs of the same code, in the order of their captures.
 struct Recordings {
   std::vector<GraphId> graphs = {};
-  std::vector<Comparison> saved = {};                           // that a copy would have saved
+  std::vector<MovedInputs> saved = {};                          // that a copy would have saved
   std::map<std::pair<Moved, std::string>, size_t> others = {};  // by what moved, and of which line
 };
 
@@ -55,7 +55,7 @@ class RecordingFinder {
   void Add(const Capture& capture, Recordings* same) {
     const GraphId now = capture.graph;
     if (!same->graphs.empty()) {
-      Comparison found = Compare(same->graphs.back(), now);
+      MovedInputs found = Compare(same->graphs.back(), now);
       const bool copies = found.what == Moved::kAddress || found.what == Moved::kLayout;
       const auto replaced = [&](const auto& moved) {
         return Replaced(same->graphs.back(), capture, trace_[moved.first], trace_[moved.second]);
@@ -76,8 +76,8 @@ class RecordingFinder {
     return now.allocated > end || old.free_requested < capture.begin;
   }
 
-  Comparison Compare(GraphId before, GraphId now) const {
-    Comparison found;
+  MovedInputs Compare(GraphId before, GraphId now) const {
+    MovedInputs found;
     const auto old = nodes_.Of(before.index()), own = nodes_.Of(now.index());
     const auto raise = [&](Moved what) { found.what = std::max(found.what, what); };
     for (size_t i = 0; i < own.size(); ++i) {
@@ -118,7 +118,7 @@ class RecordingFinder {
     Finding finding{.severity = saved >= kOften ? Severity::kWarning : Severity::kNote,
                     .graph = of.graphs.front()};
     Bytes copied = 0;
-    for (const Comparison& one : of.saved) {
+    for (const MovedInputs& one : of.saved) {
       Bytes bytes = 0;
       for (const auto& [from, to] : one.inputs) {
         bytes += trace_[to].size;
