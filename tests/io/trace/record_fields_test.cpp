@@ -80,7 +80,7 @@ class Filler : public EachField<Filler> {
   }
   void Set(TwoWords& value) { value = (uint64_t{5} << 32) + ++count_; }
   void Set(Length length) { Set(length.bytes); }
-  void Set(Rows part) {
+  void Set(RowParts part) {
     Set(part.rows.width), Set(part.rows.pitch), Set(part.rows.height), Set(part.rows.layer);
   }
   void Set(Half half) { half.number |= uint64_t{100 + ++count_} << half.shift; }
