@@ -292,7 +292,7 @@ GateSubject MakeGateSubject(std::string trace_file, const Facts& facts, Report r
       subject.contents.push_back(ContentOf(views[graph.graph.index()]));
     }
   }
-  for (GraphSummary& graph : report.graphs) graph.reuse.clear();  // many, and nobody asks
+  for (GraphSummary& graph : report.graphs) graph.reuse.clear();  // many, of no use here
   subject.report = std::move(report);
   subject.collectives = facts.collectives();
   if (trace.process.unknown_memory.empty()) {
