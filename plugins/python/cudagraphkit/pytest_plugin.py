@@ -98,7 +98,7 @@ class Plugin:
         for name, limit in limits.items():
             if getattr(usage, name) > limit:
                 usage.why.append(f"{name} is {_shown(name, getattr(usage, name))}, more than {_shown(name, limit)}")
-        cache = self.config.cache
+        cache = getattr(self.config, "cache", None)  # none with -p no:cacheprovider
         key = f"graphkit/{usage.test}"
         usage.before = cache.get(key, None) if cache else None
         if usage.before and self.config.getoption("graphkit_fail_on_increase"):
