@@ -18,12 +18,13 @@ def run(pytester, torch, monkeypatch):
     return runs
 
 
-def test_a_test_within_its_limits_passes_and_is_listed(run):
+@pytest.mark.parametrize("options", [(), ("-p", "no:cacheprovider")])
+def test_a_test_within_its_limits_passes_and_is_listed(run, options):
     result = run("""
 @pytest.mark.graph_limits(peak="2 MiB", deferred=0, leaks=0)
 def test_small():
     torch.empty(1 << 20)
-""")
+""", *options)
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["*graphkit: memory of tests with limits*", "test_memory.py::test_small*1 MiB*0 B*0*3*"])
 
