@@ -3,16 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <map>
-#include <numeric>
 #include <optional>
-#include <set>
-#include <tuple>
 #include <utility>
 
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/memory/memory_facts.h"
-#include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/model/node_versions.h"
 
@@ -28,214 +23,14 @@ bool PoolStillThere(const Trace& trace, const Block& block, Seq at) {
   return block.segment.valid() && trace[block.segment].freed >= at;
 }
 
-// Of a segment: where the next block will be allocated, looking backwards.
-class NextOwners {
- public:
-  // From here on the bytes are allocated at `seq` next, which is before what was said so far.
-  void Put(Address begin, Address end, Seq seq) {
-    if (begin >= end) return;
-    auto at = pieces_.upper_bound(begin);
-    if (at != pieces_.begin() && std::prev(at)->second.end > begin) {
-      const Piece over = std::prev(at)->second;
-      std::prev(at)->second.end = begin;
-      if (over.end > end) pieces_.emplace(end, over);
-    }
-    at = pieces_.lower_bound(begin);
-    while (at != pieces_.end() && at->first < end) {
-      const Piece over = at->second;
-      at = pieces_.erase(at);
-      if (over.end > end) pieces_.emplace(end, over);
-    }
-    pieces_.emplace(begin, Piece{end, seq});
-  }
-
-  Seq First(Address begin, Address end, uint64_t* looks) const {
-    Seq first = kNever;
-    auto at = pieces_.upper_bound(begin);
-    if (at != pieces_.begin()) --at;
-    for (; at != pieces_.end() && at->first < end; ++at, ++*looks) {
-      if (at->second.end > begin) first = std::min(first, at->second.seq);
-    }
-    return first;
-  }
-
- private:
-  struct Piece {
-    Address end = 0;
-    Seq seq = 0;
-  };
-  std::map<Address, Piece> pieces_;
-};
-
-class FateFinder {
- public:
-  FateFinder(const MemoryFacts& facts, std::span<const FreedBlock> freed)
-      : facts_(facts), trace_(facts.trace), freed_(freed), fates_(freed.size()) {}
-
-  std::vector<FreedFate> Find(uint64_t* looks) {
-    if (!freed_.empty()) {
-      FindHandedOut();
-      FindReplaced();
-    }
-    if (looks != nullptr) *looks = looks_;
-    return std::move(fates_);
-  }
-
- private:
-  // Blocks allocated by the same code that are alike.
-  using Site = std::tuple<bool, uint32_t, uint32_t, uint32_t>;
-  using Kind = std::tuple<Bytes, PoolId, StreamId, Site>;
-
-  template <typename Value>
-  std::vector<size_t> Sorted(Value value) const {
-    std::vector<size_t> order(freed_.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::ranges::sort(order, {}, value);
-    return order;
-  }
-
-  // Backwards, so that the last one to claim some bytes is the first after the free.
-  void FindHandedOut() {
-    std::map<SegmentId, NextOwners> owners;
-    for (const FreedBlock& freed : freed_) {
-      const SegmentId segment = trace_[freed.block].segment;
-      if (segment.valid()) owners[segment];
-    }
-    const auto from = [&](size_t i) {
-      return std::max(trace_[freed_[i].block].free_requested, freed_[i].written);
-    };
-    const std::vector<size_t> order = Sorted(from);
-    size_t others = trace_.blocks.size();
-    for (auto at = order.rbegin(); at != order.rend(); ++at) {
-      const Block& block = trace_[freed_[*at].block];
-      for (; others > 0; --others) {
-        const Block& other = trace_.blocks[others - 1];
-        if (other.allocated <= from(*at)) break;
-        ++looks_;
-        const auto own = owners.find(other.segment);
-        if (own == owners.end() || other.graph.valid()) continue;
-        own->second.Put(other.address, other.address + other.size, other.allocated);
-      }
-      if (!block.segment.valid()) continue;
-      const Seq first =
-          owners[block.segment].First(block.address, block.address + block.size, &looks_);
-      fates_[*at].handed_out = first < freed_[*at].at;
-    }
-  }
-
-  // Forwards, with what is alive of each kind that is asked for.
-  void FindReplaced() {
-    std::map<Kind, std::set<std::pair<Seq, BlockId>>> alive;
-    std::map<std::pair<Kind, Address>, uint32_t> places;  // how many of them are there
-    for (const FreedBlock& freed : freed_) {
-      const Kind kind = KindOf(freed.block);
-      alive[kind];
-      places[{kind, trace_[freed.block].address}];
-    }
-    const std::vector<uint32_t> frees = BlocksBySeq(trace_, &Block::free_requested);
-    const std::vector<size_t> order = Sorted([&](size_t i) { return freed_[i].at; });
-    size_t made = 0;
-    auto gone = frees.begin();
-    const auto with = [&](BlockId id, uint32_t more, auto change) {
-      ++looks_;
-      if (facts_.lives()[id].root.valid()) return;
-      Occupy(id, more == 1);
-      const Kind kind = KindOf(id);
-      const auto of_kind = alive.find(kind);
-      if (of_kind == alive.end()) return;
-      change(&of_kind->second, std::pair(trace_[id].allocated, id));
-      const auto place = places.find({kind, trace_[id].address});
-      if (place != places.end()) place->second += more;
-    };
-    for (const size_t i : order) {
-      const Seq at = freed_[i].at;
-      for (; made < trace_.blocks.size() && trace_.blocks[made].allocated < at; ++made) {
-        with(BlockId(made), 1, [](auto* blocks, const auto& block) { blocks->insert(block); });
-      }
-      for (; gone != frees.end() && trace_.blocks[*gone].free_requested < at; ++gone) {
-        with(BlockId(*gone), ~0u, [](auto* blocks, const auto& block) { blocks->erase(block); });
-      }
-      const Kind kind = KindOf(freed_[i].block);
-      fates_[i].replaced_by = Replacement(freed_[i].block, alive.at(kind));
-      fates_[i].occupied = Occupied(trace_[freed_[i].block]);
-      fates_[i].remade = places.at({kind, trace_[freed_[i].block].address}) != 0;
-    }
-  }
-
-  void Occupy(BlockId id, bool made) {
-    const Block& block = trace_[id];
-    longest_ = std::max(longest_, block.size);
-    if (made) {
-      occupants_.emplace(block.segment, block.address, id);
-    } else {
-      occupants_.erase({block.segment, block.address, id});
-    }
-  }
-
-  bool Occupied(const Block& block) {
-    const Address from = block.address - std::min(block.address, longest_);
-    auto at = occupants_.lower_bound({block.segment, from, BlockId(size_t{0})});
-    for (; block.segment.valid() && at != occupants_.end(); ++at, ++looks_) {
-      const Block& other = trace_[std::get<BlockId>(*at)];
-      if (other.segment != block.segment || other.address >= block.address + block.size) break;
-      if (other.address + other.size > block.address) return true;
-    }
-    return false;
-  }
-
-  // The new one may be made before the old one goes, as `x = load()` does: after the last launch
-  // before the free.
-  BlockId Replacement(BlockId id, const std::set<std::pair<Seq, BlockId>>& alive) {
-    const Block& old = trace_[id];
-    const auto launch =
-        std::ranges::lower_bound(trace_.launches, old.free_requested, {}, &Launch::seq);
-    const Seq since =
-        std::max(old.allocated,
-                 launch == trace_.launches.begin() ? old.free_requested : std::prev(launch)->seq);
-    ++looks_;
-    const auto first = alive.upper_bound({since, BlockId()});
-    if (first == alive.end() || std::next(first) != alive.end()) return {};
-    return trace_[first->second].address != old.address ? first->second : BlockId();
-  }
-
-  Kind KindOf(BlockId id) {
-    const Block& block = trace_[id];
-    return {block.size, block.pool, block.stream, SiteOf(block.stack)};
-  }
-
-  Site SiteOf(StackId stack) {
-    const auto [at, is_new] = sites_.try_emplace(stack);
-    if (is_new) {
-      const auto own = CallSiteOf(trace_, stack).own;
-      at->second = {false, stack.value, 0, 0};
-      if (own) {
-        const StackFrame& frame = trace_.stack_frames[*own];
-        at->second = {true, frame.function.value, frame.file.value, frame.line};
-      }
-    }
-    return at->second;
-  }
-
-  const MemoryFacts& facts_;
-  const Trace& trace_;
-  std::span<const FreedBlock> freed_;
-  std::vector<FreedFate> fates_;
-  std::map<StackId, Site> sites_;
-  std::set<std::tuple<SegmentId, Address, BlockId>> occupants_;  // alive, not of graphs
-  Bytes longest_ = 0;                                            // of these
-  uint64_t looks_ = 0;
-};
-
 // The last launch before a place of the graph that allocated a block; 0: none.
 Seq WrittenBefore(const Facts& facts, BlockId block, Seq at) {
   const GraphId owner = facts.lives()[block].root;
   if (!owner.valid()) return 0;
-  Seq last = 0;
-  for (const uint32_t launch : facts.launches()[owner.index()]) {
-    const Seq seq = facts.trace.launches[launch].seq;
-    if (seq < at) last = std::max(last, seq);
-  }
-  return last;
+  const std::vector<uint32_t>& launches = facts.launches()[owner.index()];
+  const auto seq = [&](uint32_t launch) { return facts.trace.launches[launch].seq; };
+  const auto next = std::ranges::lower_bound(launches, at, {}, seq);
+  return next == launches.begin() ? 0 : seq(*std::prev(next));
 }
 
 }  // namespace
@@ -505,11 +300,6 @@ std::vector<std::vector<StaleInput>> FindStaleInputs(const Facts& facts) {
 std::string LaunchText(const Trace& trace, uint32_t launch, GraphId graph) {
   return "launch " + std::to_string(launch) + " of " + NameOf(trace, graph) + " on " +
          NameOf(trace, trace.launches[launch].stream);
-}
-
-std::vector<FreedFate> FindFates(const MemoryFacts& facts, std::span<const FreedBlock> freed,
-                                 uint64_t* looks) {
-  return FateFinder(facts, freed).Find(looks);
 }
 
 }  // namespace graphkit
