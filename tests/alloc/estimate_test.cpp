@@ -124,7 +124,7 @@ TEST_CASE("captures that a server destroyed before it made them again don't coun
   CHECK(estimate->kinds[0].graphs == 3);
   for (const EstimatedSize& size : estimate->sizes) CHECK(size.graphs == 1);
   CHECK(estimate->notes ==
-        std::vector<std::string>{"2 captures were destroyed and made again; these don't count"});
+        std::vector<std::string>{"destroyed and made again, not counted: 2 captures"});
 }
 
 TEST_CASE("a size that was captured, measured and destroyed counts") {

@@ -239,8 +239,8 @@ void AddNotes(const Trace& trace, const CapturedSizes& captured, MemoryEstimate*
                               "--captured names others");
   }
   if (captured.given_up > 0) {
-    estimate->notes.push_back(FormatCount(captured.given_up) +
-                              " captures were destroyed and made again; these don't count");
+    estimate->notes.push_back("destroyed and made again, not counted: " +
+                              Counted(captured.given_up, "capture"));
   }
   if (std::string unsure = UnsureText(estimate->kinds); !unsure.empty()) {
     estimate->notes.push_back(std::move(unsure));

@@ -209,8 +209,8 @@ std::vector<Finding> FindFailedInstantiations(const Facts& facts) {
   std::map<std::tuple<std::string_view, const GraphRule*, Severity>, std::pair<Finding, size_t>>
       found;
   for (const Failure& failure : facts.trace.failures) {
-    const bool told = failure.error >= kFirstOfCaptures && failure.error <= kLastOfCaptures;
-    if (!failure.of.graph.valid() || told) continue;  // those by the checks of captures
+    const bool of_capture = failure.error >= kFirstOfCaptures && failure.error <= kLastOfCaptures;
+    if (!failure.of.graph.valid() || of_capture) continue;  // those by the checks of captures
     const BrokenGraphRule broken = FailedGraphRules(facts, failure).Find();
     Finding finding = Describe(facts, failure, broken);
     auto& [first, count] = found[{facts.trace[failure.call], broken.rule, finding.severity}];
@@ -219,7 +219,7 @@ std::vector<Finding> FindFailedInstantiations(const Facts& facts) {
   std::vector<Finding> findings;
   for (auto& [key, counted] : found) {
     auto& [finding, count] = counted;
-    if (count > 1) finding.message += "; " + Count(count, "call") + " failed so";
+    if (count > 1) finding.message += "; " + Count(count, "call") + " failed for this reason";
     findings.push_back(std::move(finding));
   }
   return findings;

@@ -18,6 +18,7 @@ struct MovedInputs {
 // Graphs of the same code, in the order of their captures.
 struct Recordings {
   std::vector<GraphId> graphs = {};
+  Seq ended = 0;                                                // the last one's capture
   std::vector<MovedInputs> saved = {};                          // that a copy would have saved
   std::map<std::pair<Moved, std::string>, size_t> others = {};  // by what moved, and of which line
 };
@@ -58,7 +59,7 @@ class RecordingFinder {
       MovedInputs found = Compare(same->graphs.back(), now);
       const bool copies = found.what == Moved::kAddress || found.what == Moved::kLayout;
       const auto replaced = [&](const auto& moved) {
-        return Replaced(same->graphs.back(), capture, trace_[moved.first], trace_[moved.second]);
+        return Replaced(same->ended, capture, trace_[moved.first], trace_[moved.second]);
       };
       if (found.what == Moved::kAddress && std::ranges::all_of(found.inputs, replaced)) {
         same->saved.push_back(std::move(found));
@@ -68,12 +69,12 @@ class RecordingFinder {
       }
     }
     same->graphs.push_back(now);
+    same->ended = capture.end;
   }
 
   // False: both are there side by side, as the weights of two layers are.
-  bool Replaced(GraphId graph, const Capture& capture, const Block& old, const Block& now) const {
-    const auto end = std::ranges::find(trace_.captures, graph, &Capture::graph)->end;
-    return now.allocated > end || old.free_requested < capture.begin;
+  static bool Replaced(Seq ended, const Capture& capture, const Block& old, const Block& now) {
+    return now.allocated > ended || old.free_requested < capture.begin;
   }
 
   MovedInputs Compare(GraphId before, GraphId now) const {
@@ -92,9 +93,9 @@ class RecordingFinder {
       for (uint32_t k = 0; k < std::min(a.accesses.count, b.accesses.count); ++k) {
         const Access x = trace_.accesses[a.accesses.first + k];
         const Access y = trace_.accesses[b.accesses.first + k];
-        const bool input = IsInput(before, x.block);
-        if (input != IsInput(now, y.block)) raise(Moved::kOther);
-        if (!input || !IsInput(now, y.block)) continue;
+        const bool input = IsInput(before, x.block), now_input = IsInput(now, y.block);
+        if (input != now_input) raise(Moved::kOther);
+        if (!input || !now_input) continue;
         const Block from = trace_[x.block], to = trace_[y.block];
         if (x.length != y.length || from.size != to.size) raise(Moved::kSize);
         if (from.address + x.offset == to.address + y.offset && from.size == to.size) continue;

@@ -110,7 +110,8 @@ TEST_CASE("instantiate-failed tells of uploads that didn't fit, and of what came
   f.t.Launch(exec, f.s);
   const Finding finding = f.One();
   CHECK(finding.message ==
-        "cudaGraphUpload of graph 0 failed (2): the device is out of memory; 2 calls failed so");
+        "cudaGraphUpload of graph 0 failed (2): the device is out of memory; 2 calls failed for "
+        "this reason");
   CHECK(finding.severity == Severity::kNote);
 }
 
