@@ -32,6 +32,23 @@ Memory of graph 0 "step" by block
 )");
 }
 
+TEST_CASE("a bill of all graphs adds up the lines of one name") {
+  const std::vector<MemoryBill> bills = {
+      {GraphId(0u), {{"pool 1", 2, 4096, 512, 0}, {"pool 0", 1, 512, 0, 0}}},
+      {GraphId(1u), {{"pool 0", 3, 8192, 0, 1024}}}};
+  const MemoryBill sum = SumBills(bills);
+  CHECK(sum ==
+        MemoryBill{GraphId(), {{"pool 0", 4, 8704, 0, 1024, 2}, {"pool 1", 2, 4096, 512, 0, 1}}});
+  std::ostringstream out;
+  RenderBills(Trace(), {sum}, BillBy::kPool, {{}, out});
+  CHECK(out.str() == R"(
+Memory of all graphs by pool
+  graphs     bytes  blocks  never freed  reuse  pool
+       2  8.50 KiB       4          0 B  1 KiB  pool 0
+       1     4 KiB       2        512 B    0 B  pool 1
+)");
+}
+
 // Segments of 20 and 12 MiB in two pools, 4 MiB of the first handed out, and 1 MiB of the driver's.
 Trace HeldTrace() {
   constexpr Bytes kMiB = Bytes{1} << 20;

@@ -113,6 +113,21 @@ std::vector<MemoryBill> BillMemory(const Trace& trace, const Report& report, Bil
   return bills;
 }
 
+MemoryBill SumBills(const std::vector<MemoryBill>& bills) {
+  std::map<std::string, BillLine> lines;
+  for (const MemoryBill& bill : bills) {
+    for (const BillLine& line : bill.lines) {
+      BillLine& sum = lines.try_emplace(line.name, BillLine{.name = {}, .graphs = 0}).first->second;
+      sum.blocks += line.blocks;
+      sum.bytes += line.bytes;
+      sum.never_freed_bytes += line.never_freed_bytes;
+      sum.reuse_bytes += line.reuse_bytes;
+      ++sum.graphs;
+    }
+  }
+  return {GraphId(), Sorted(std::move(lines), &BillLine::bytes)};
+}
+
 const char* BillByName(BillBy by) {
   static constexpr std::array<const char*, 4> kNames = {"block", "stack", "stream", "pool"};
   return kNames[static_cast<size_t>(by)];

@@ -20,6 +20,7 @@ struct BillLine {
   Bytes bytes = 0;              // of all blocks, sizes rounded up to 512
   Bytes never_freed_bytes = 0;  // of those without a free
   Bytes reuse_bytes = 0;        // could lie where another block lay
+  uint64_t graphs = 1;          // that have such blocks
   bool operator==(const BillLine&) const = default;
 };
 
@@ -32,6 +33,9 @@ struct MemoryBill {
 // One bill for each graph of the report that has blocks. Blocks of embedded graphs are on the bill
 // of the graph that holds them; the memory that segments are made of is on none.
 std::vector<MemoryBill> BillMemory(const Trace& trace, const Report& report, BillBy by);
+
+// The same of all graphs together: of no graph.
+MemoryBill SumBills(const std::vector<MemoryBill>& bills);
 
 // The line that a block is billed to.
 std::string BillName(const Trace& trace, BlockId id, BillBy by);

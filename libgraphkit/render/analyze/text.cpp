@@ -194,17 +194,18 @@ void RenderText(const Report& report, const Trace& trace, const TextOut& out) {
 void RenderBills(const Trace& trace, const std::vector<MemoryBill>& bills, BillBy by,
                  const TextOut& out) {
   for (const MemoryBill& bill : bills) {
-    out << "\n"
-        << out.Inked("Memory of " + GraphTitle(trace, bill.graph) + " by " + BillByName(by),
-                     Ink::kBold)
-        << "\n";
-    const auto row = [](const BillLine& line) {
-      return TextRow{FormatBytes(line.bytes), FormatCount(line.blocks),
+    const std::string of = bill.graph ? GraphTitle(trace, bill.graph) : "all graphs";
+    out << "\n" << out.Inked("Memory of " + of + " by " + BillByName(by), Ink::kBold) << "\n";
+    const auto row = [&](const BillLine& line) {
+      TextRow row = {FormatBytes(line.bytes), FormatCount(line.blocks),
                      FormatBytes(line.never_freed_bytes), FormatBytes(line.reuse_bytes),
                      Ellipsize(line.name, kBillColumns)};
+      if (!bill.graph) row.insert(row.begin(), FormatCount(line.graphs));
+      return row;
     };
-    out.TopTable({"bytes", "blocks", "never freed", "reuse", BillByName(by)}, "rrrrl", "  ",
-                 bill.lines, row);
+    TextRow head = {"bytes", "blocks", "never freed", "reuse", BillByName(by)};
+    if (!bill.graph) head.insert(head.begin(), "graphs");
+    out.TopTable(head, bill.graph ? "rrrrl" : "rrrrrl", "  ", bill.lines, row);
   }
 }
 

@@ -54,7 +54,9 @@ Result<void> Write(const Report& report, const Trace& trace, const HeldAt& at,
       [&](std::ostream& out) { RenderJson(report, trace, out, bills, held, by, at); },
       [&](const TextOut& out) {
         RenderText(report, trace, out);
-        RenderBills(trace, bills, by, out);
+        // Graphs share pools: one bill for all.
+        const bool together = by == BillBy::kPool && bills.size() > 1;
+        RenderBills(trace, together ? std::vector{SumBills(bills)} : bills, by, out);
         RenderHeld(held, by, at, out);
       });
 }
