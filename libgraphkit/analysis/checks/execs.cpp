@@ -45,24 +45,20 @@ std::vector<Finding> FindUndestroyed(const Facts& facts) {
   const Trace& trace = facts.trace;
   const Grouped by_graph =
       Group(trace.execs, trace.graphs.size(), [](const Exec& exec) { return exec.graph; });
-  const Seq last_capture = LastCapture(trace);
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     uint64_t leaked = 0;
-    bool used = HasPrivatePool(facts, graph);
     for (const uint32_t id : by_graph.Of(graph.index())) {
       const Exec& exec = trace.execs[id];
-      if (exec.destroyed != kNever) continue;
-      used = used && LastLaunch(facts, id).value_or(0) > last_capture;
-      if (++leaked > 1) continue;
+      if (exec.destroyed != kNever || ++leaked > 1) continue;
       AddEvidence(finding,
                   Say(trace, "exec {} was instantiated {}", id, facts.places().Of(exec.created)),
                   exec.stack);
     }
     if (leaked == 0) return;
     const std::string execs = Count(leaked, "exec") + " of " + NameOf(trace, graph);
-    if (used) {
+    if (HasPrivatePool(facts, graph)) {
       finding->severity = Severity::kNote;
-      finding->message = "kept until the end: " + execs + ", launched after the last capture";
+      finding->message = "kept until the end: " + execs;
       return;
     }
     finding->message = Say(trace, "{} {} never destroyed", execs, Was(leaked));
@@ -70,33 +66,16 @@ std::vector<Finding> FindUndestroyed(const Facts& facts) {
   });
 }
 
-// True if nothing was destroyed or freed after the last work: the process was killed, or left all
-// to the system.
-bool EndedWithoutShutdown(const Trace& trace) {
-  const Seq last = LastWork(trace);
-  const auto later = [last](Seq seq) { return seq != kNever && seq > last; };
-  for (const Block& block : trace.blocks) {
-    if (later(block.free_requested)) return false;
-  }
-  return std::ranges::none_of(trace.execs, later, &Exec::destroyed) &&
-         std::ranges::none_of(trace.graphs, later, &Graph::destroyed);
-}
-
-// Of a process that shut nothing down, graphs with private pools, whose owner would have destroyed
-// them: one note.
+// Notes on more than a few graphs with private pools are one.
 std::vector<Finding> Summed(const Facts& facts, std::vector<Finding> findings) {
   constexpr size_t kFew = 3;
-  const auto left = [&](const Finding& finding) { return HasPrivatePool(facts, finding.graph); };
-  const auto count = static_cast<uint64_t>(std::ranges::count_if(findings, left));
-  if (!EndedWithoutShutdown(facts.trace) || count <= kFew) return findings;
-  Finding all = *std::ranges::find_if(findings, left);
-  all.severity = Severity::kNote;
-  all.message = Say(facts.trace,
-                    "kept until the end: the execs of {}, {} first; the process ended without "
-                    "shutting down",
+  const auto kept = [](const Finding& finding) { return finding.severity == Severity::kNote; };
+  const auto count = static_cast<uint64_t>(std::ranges::count_if(findings, kept));
+  if (count <= kFew) return findings;
+  Finding all = *std::ranges::find_if(findings, kept);
+  all.message = Say(facts.trace, "kept until the end: the execs of {}, {} first",
                     Count(count, "graph"), all.graph);
-  all.advice = {};
-  std::erase_if(findings, left);
+  std::erase_if(findings, kept);
   findings.insert(findings.begin(), std::move(all));
   return findings;
 }
