@@ -14,6 +14,7 @@ GRAPHKIT_SETUP=tools/setup
 file="${1:-build-web/graphkit.html}"
 tools/setup.sh build web
 [ -e "$(web_cache)" ] || die "the libraries of the page could not be fetched" "see $(graphkit_cache)/setup.log"
+export NODE_PATH=/usr/share/nodejs  # Debian's acorn, for emscripten, also where node isn't Debian's
 settings=()
 command -v ccache > /dev/null && settings=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 mkdir -p build-web

@@ -40,7 +40,7 @@ target_compile_options(graphkit_options INTERFACE -Uunix
   "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-isystem ${PROJECT_SOURCE_DIR}/tools/web/include -include ${PROJECT_SOURCE_DIR}/tools/web/standard.h>")
 
 # A module that runs one command, in a worker or in node: tools/web/worker.js. binaryen's passes, which take minutes, make it 3 %
-# smaller and no faster: -O1 leaves them out. Above 2 GB emscripten 3.1.6 rewrites its script with an acorn that Debian's lacks.
-set(CMAKE_EXE_LINKER_FLAGS "${CMAKE_EXE_LINKER_FLAGS} -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=2GB -sTOTAL_STACK=8MB \
+# smaller and no faster: -O1 leaves them out.
+set(CMAKE_EXE_LINKER_FLAGS "${CMAKE_EXE_LINKER_FLAGS} -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB -sTOTAL_STACK=8MB \
   -sMODULARIZE -sEXPORT_NAME=Graphkit -sENVIRONMENT=worker,node -sINVOKE_RUN=0 -sEXIT_RUNTIME=1 -lworkerfs.js \
   -sEXPORTED_RUNTIME_METHODS=callMain,FS -O1")

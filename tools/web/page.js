@@ -99,6 +99,15 @@ function showReport(/** @type {Answer} */ answer, /** @type {string[]} */ names)
   finish();
 }
 
+// The address is the report's: a link to it opens the next report at the same place.
+addEventListener("message", ({source, data}) => {
+  const report = /** @type {HTMLIFrameElement} */ (byId("report"));
+  if (source === report.contentWindow && typeof data?.place === "string") location.replace("#" + data.place);
+});
+addEventListener("hashchange", () => {
+  if (shown.report) /** @type {HTMLIFrameElement} */ (byId("report")).contentWindow?.location.replace(shown.report + location.hash);
+});
+
 function answerFor(/** @type {File[]} */ files) {
   if (!files.length) return;
   startAgain();

@@ -56,6 +56,7 @@ function remember() {
   if (groups.chosen >= 0 && !("block" in selection)) parts.push(["line", groups.keys[groups.chosen]]);
   const hash = parts.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&");
   history.replaceState(null, "", location.href.split("#")[0] + (hash ? `#${hash}` : ""));
+  if (location.protocol === "blob:") parent.postMessage({place: hash}, "*");  // the page that shows any file
 }
 
 async function followAddress() {
