@@ -32,7 +32,7 @@ std::vector<MemoryEvent> EventsOf(const Facts& facts, std::span<const PoolBlocks
 class GraphReplayer {
  public:
   GraphReplayer(const GraphTask& task, const GraphViews& views, const PolicyInfo& info,
-                const ReplayOptions& options)
+                const ReplayOptions& options, HeldPools* held)
       : facts_(task.facts),
         info_(info),
         order_(facts_.Blocks(info.rule)),
@@ -43,7 +43,7 @@ class GraphReplayer {
               frontiers_,   task.streams,      slice_},
         options_(options),
         planned_(task.planned),
-        history_(task.history),
+        held_(held),
         pools_(task.pools),
         bounds_(task.bounds[static_cast<size_t>(info.rule)]),
         tops_(pools_.size()) {
@@ -52,6 +52,12 @@ class GraphReplayer {
       out_.pools.push_back({pool.pool, {}, {}});
       out_.pools.back().arena.reserve(pool.blocks.size());
       if (!info.offline) out_.pools.back().segments.reserve(pool.blocks.size());
+    }
+    if (held_ != nullptr && !views_.events.empty()) {
+      held_->Begin(views_.events.front().seq);
+      stayed_ = held_->living();
+      allocated_ = active_ = extent_ = stayed_;
+      reserved_ = planned() ? stayed_ : held_->reserved();
     }
     MakeMemory();
     freed_at_.resize(slice_.blocks.size());
@@ -79,10 +85,14 @@ class GraphReplayer {
     out_.figures.peak_extent = extent_;
     out_.figures.peak_reserved = reserved_;
     out_.steps = frontiers_.steps();
+    if (options_.bound) out_.figures.lower_bound = stayed_;
     for (const LowerBound& bound : bounds_) {
       if (options_.bound) out_.figures.lower_bound += bound.bytes;
     }
     if (options_.verify) Verify();
+    for (const ReplayedPool& pool : out_.pools) {
+      if (held_ != nullptr) held_->Add(pool.pool, planned() ? pool.arena : pool.segments);
+    }
     return {std::move(out_), std::move(rises_)};
   }
 
@@ -108,9 +118,8 @@ class GraphReplayer {
       memory_ =
           ScanningMemory(facts_, slice_, *policy_, pools_.size(), options_.config, options_.missed);
     }
-    for (uint32_t pool = 0; history_ != nullptr && pool < pools_.size(); ++pool) {
-      memory_->Hold(pool, history_->Before(slice_.root, pools_[pool].pool, options_.config),
-                    views_.blocks);
+    for (uint32_t pool = 0; held_ != nullptr && pool < pools_.size(); ++pool) {
+      memory_->Hold(pool, held_->Of(pools_[pool].pool), views_.blocks);
     }
   }
 
@@ -158,6 +167,11 @@ class GraphReplayer {
     if (placed.missed) out_.figures.missed += placed.arena_added;
     extent_ += placed.arena_added;
     reserved_ += placed.segments_added;
+    if (held_ != nullptr && placed.segments_added > 0) {
+      held_->AddSegment(pools_[pool].pool,
+                        {placed.segments, placed.segments_added, facts_.trace[block].stream,
+                         IsSmall(options_.config, size)});
+    }
     out_.pools[pool].arena.push_back({block, placed.arena, size});
     out_.pools[pool].segments.push_back({block, placed.segments, size});
   }
@@ -172,6 +186,7 @@ class GraphReplayer {
     extent_ += higher - top;
     reserved_ += RoundUp(higher, kPlanSegment) - RoundUp(top, kPlanSegment);
     top = higher;
+    if (stayed_ > 0) reserved_ = RoundUp(extent_, kPlanSegment);
   }
 
   void MakePlan() {
@@ -208,12 +223,13 @@ class GraphReplayer {
   std::unique_ptr<ReusePolicy> policy_;
   const ReplayOptions& options_;
   const std::vector<Bytes>* planned_;
-  const PoolHistory* const history_;
+  HeldPools* const held_;
   const std::vector<PoolBlocks>& pools_;
   const std::vector<LowerBound>& bounds_;  // of each pool, where they were asked for
   std::vector<OutOfMemory> rises_;
   std::unique_ptr<PolicyMemory> memory_;
   std::vector<uint64_t> freed_at_;  // by block of the graph: the operation
+  Bytes stayed_ = 0;                // blocks of graphs before it in its pools
   Bytes allocated_ = 0;
   Bytes active_ = 0;
   Bytes reserved_ = 0;
@@ -256,8 +272,8 @@ GraphViews FindGraphViews(const GraphTask& task, std::span<const PolicyKind> pol
 }
 
 ReplayedGraph ReplayGraph(const GraphTask& task, const GraphViews& views, const PolicyInfo& info,
-                          const ReplayOptions& options) {
-  return GraphReplayer(task, views, info, options).Run();
+                          const ReplayOptions& options, HeldPools* held) {
+  return GraphReplayer(task, views, info, options, held).Run();
 }
 
 }  // namespace graphkit

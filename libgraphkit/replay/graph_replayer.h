@@ -28,7 +28,6 @@ struct GraphTask {
   const std::vector<std::vector<StreamId>>& streams;  // OtherStreams
   const std::vector<Bytes>* planned = nullptr;  // by block: in place of a policy's; null: none
   std::vector<PoolBlocks> pools = {};
-  const PoolHistory* history = nullptr;  // null: pools begin empty
   // By marker rule, of each pool; none: not asked for.
   std::array<std::vector<LowerBound>, 2> bounds = {};
 };
@@ -67,7 +66,9 @@ struct ReplayedGraph {
   std::vector<OutOfMemory> rises;
 };
 
+// `held`: the pools as the graphs before it left them, and then as it leaves them; null: it shares
+// none, and begins with empty ones.
 ReplayedGraph ReplayGraph(const GraphTask& task, const GraphViews& views, const PolicyInfo& info,
-                          const ReplayOptions& options);
+                          const ReplayOptions& options, HeldPools* held);
 
 }  // namespace graphkit

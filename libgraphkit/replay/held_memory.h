@@ -1,16 +1,14 @@
-// The contents of a pool when a graph begins to be captured into it, as the trace recorded it: the
-// segments of earlier captures, and what of them is free.
+// The pools of graphs that share them (libgraphkit/alloc/plan/pool_sharers.h), while a policy is
+// replayed from one graph to the next: what a graph finds there when its capture begins.
 //
 //     segment 3   | a (lives) |  hole  | b (lives) | hole |      a graph's mallocs may take the
 //     segment 7   |            hole                       |      holes of their own stream
 #pragma once
 
-#include <cstdint>
 #include <map>
-#include <span>
-#include <utility>
 #include <vector>
 
+#include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/model/caching_config.h"
 #include "libgraphkit/model/trace.h"
 
@@ -26,39 +24,35 @@ struct MemoryHole {
 
 struct HeldMemory {
   std::vector<MemoryHole> holes;
-  std::vector<std::pair<SegmentId, Bytes>> begins;  // where each segment lies, the oldest first
   Bytes end = 0;
   bool operator==(const HeldMemory&) const = default;
 };
 
-// The contents of pools before captures, found for all of a trace's graphs in one sweep over each
-// pool:
-//
-//     pool    ├ a ────┤   ├ c ───────────
-//                ├ b ─────────┤
-//     begin         ↑ 1           ↑ 2        graph 1: a, b; graph 2: c
-class PoolHistory {
+class HeldPools {
  public:
-  // `blocks`: of each root graph, in capture order.
-  PoolHistory(const Trace& trace, std::span<const std::vector<BlockId>> blocks);
+  HeldPools(const Trace& trace, const CachingConfig& config) : trace_(trace), config_(config) {}
 
-  // Before the graph's capture began; nothing for one that isn't captured, or has no block of the
-  // pool. What lives in the pool then counts as living until the capture's end.
-  HeldMemory Before(GraphId graph, PoolId pool, const CachingConfig& config) const;
+  // A graph's first allocation: blocks stay whose free wasn't requested before.
+  void Begin(Seq begin);
+  Bytes living() const { return living_; }      // bytes of blocks that stayed
+  Bytes reserved() const { return reserved_; }  // of segments
+  HeldMemory Of(PoolId pool) const;
 
-  // Beginnings and ends of blocks and segments, and what was living, that were looked at.
-  uint64_t looks() const { return looks_; }
+  void AddSegment(PoolId pool, const MemoryHole& segment);
+  // Of a graph, in segments, or without them where it was planned.
+  void Add(PoolId pool, const std::vector<PlacedBlock>& placed);
 
  private:
-  struct Held {
-    std::vector<SegmentId> segments;  // the oldest first
-    std::vector<BlockId> blocks;
+  struct Pool {
+    std::vector<MemoryHole> segments;  // as they were made
+    std::vector<PlacedBlock> living;
   };
-  struct Sweep;
 
   const Trace& trace_;
-  std::map<std::pair<GraphId, PoolId>, Held> held_;
-  uint64_t looks_ = 0;
+  const CachingConfig& config_;
+  std::map<PoolId, Pool> pools_;
+  Bytes living_ = 0;
+  Bytes reserved_ = 0;
 };
 
 }  // namespace graphkit

@@ -89,6 +89,7 @@ class Indexed final : public PolicyMemory {
         safe_(facts.Blocks(MarkerRule::kLastUse)),
         views_(views),
         proved_views_(proved),
+        shared_(shared),
         pool_of_(slice.blocks.size(), kNoPool) {
     const size_t blocks = slice.blocks.size();
     for (size_t i = 0; i < pools; ++i) {
@@ -104,7 +105,7 @@ class Indexed final : public PolicyMemory {
     if (proved_views_ != nullptr) proofs_.emplace(safe_, *proved_views_, true);
   }
 
-  // A stream that doesn't allocate has no view, and takes no hole.
+  // A stream that doesn't allocate has no view, and takes no hole; shared, all views take all.
   void Hold(uint32_t pool, const HeldMemory& held, std::span<const BlockId> blocks) override {
     IndexedMap& segments = pools_[pool].segments;
     std::map<StreamId, uint32_t> views;
@@ -113,7 +114,7 @@ class Indexed final : public PolicyMemory {
       views.try_emplace(safe_.trace()[block].stream, views_.Of(block));
     }
     for (const MemoryHole& hole : held.holes) {
-      const auto view = views.find(hole.owner);
+      const auto view = shared_ ? views.begin() : views.find(hole.owner);
       if (view != views.end()) segments.AddHole(hole.offset, hole.size, hole.small, view->second);
     }
     segments.BeginAt(held.end);
@@ -175,6 +176,7 @@ class Indexed final : public PolicyMemory {
   BlockOrder safe_;
   const MallocViews& views_;
   const MallocViews* proved_views_;
+  bool shared_;
   std::vector<uint32_t> pool_of_;  // by block of the graph, once it is placed
   std::vector<Pool> pools_;
   std::optional<FreedByOrder> proofs_;

@@ -7,29 +7,30 @@
 #include <utility>
 
 #include "libgraphkit/alloc/plan/plan_trace.h"
+#include "libgraphkit/alloc/plan/pool_sharers.h"
 #include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/replay/graph_replayer.h"
-#include "libgraphkit/replay/held_memory.h"
 
 namespace graphkit {
 namespace {
 
-// Segments, and the bytes of what lies in none.
-Bytes ReservedBytes(const Trace& trace, const GraphReplay& graph) {
+// The segments of the graph and of those before it in its pools, and the bytes of what lies in
+// none.
+Bytes ReservedBytes(const Trace& trace, const GraphReplay& graph, std::set<SegmentId>* segments) {
   Bytes reserved = 0;
-  std::set<SegmentId> segments;
   for (const ReplayedPool& pool : graph.pools) {
     Bytes outside = 0;
     for (const PlacedBlock& placed : pool.arena) {
       const SegmentId segment = trace[placed.block].segment;
       if (!segment.valid()) {
         outside = std::max(outside, placed.offset + placed.size);
-      } else if (segments.insert(segment).second) {
-        reserved += trace[segment].size;
+      } else {
+        segments->insert(segment);
       }
     }
     reserved += RoundUp(outside, kPlanSegment);
   }
+  for (const SegmentId segment : *segments) reserved += trace[segment].size;
   return reserved;
 }
 
@@ -47,13 +48,6 @@ std::map<PoolId, Seq> UsedOutside(const Trace& trace) {
 // Where the segments of one pool lie among a policy's.
 class SegmentPlaces {
  public:
-  SegmentPlaces(const Trace& trace, const HeldMemory& held) {
-    for (const auto& [segment, begin] : held.begins) {
-      begins_[segment] = begin;
-      sizes_[begin] = trace[segment].size;
-    }
-  }
-
   // True if the block lies where the segment's first block says.
   bool Fits(SegmentId segment, Bytes within, Bytes size, Bytes placed) {
     const auto at = begins_.find(segment);
@@ -73,9 +67,8 @@ class SegmentPlaces {
   std::map<Bytes, Bytes> sizes_;  // by begin
 };
 
-void ComparePool(const Trace& trace, const PoolHistory& history, GraphId graph,
-                 const ReplayedPool& pool, RecordedPlacements* found) {
-  SegmentPlaces places(trace, history.Before(graph, pool.pool, {}));
+void ComparePool(const Trace& trace, const ReplayedPool& pool, SegmentPlaces* places,
+                 RecordedPlacements* found) {
   for (const PlacedBlock& placed : pool.segments) {
     const Block& block = trace[placed.block];
     if (!block.segment.valid()) {
@@ -84,7 +77,7 @@ void ComparePool(const Trace& trace, const PoolHistory& history, GraphId graph,
     }
     ++found->compared;
     const Segment& segment = trace[block.segment];
-    if (places.Fits(block.segment, block.address - segment.address, segment.size, placed.offset)) {
+    if (places->Fits(block.segment, block.address - segment.address, segment.size, placed.offset)) {
       ++found->same;
     } else if (!found->first.valid()) {
       found->first = placed.block;
@@ -137,28 +130,41 @@ PlannedMemory RecordedPlan(const Facts& facts) {
 }
 
 PolicyReplay ReplayRecorded(const Facts& facts, const ReplayOptions& options) {
-  PolicyReplay replay = ReplayPlan(facts, RecordedPlan(facts), options, kRecordedName);
-  replay.figures.peak_reserved = 0;
-  for (GraphReplay& graph : replay.graphs) {
-    graph.figures.peak_reserved = ReservedBytes(facts.trace, graph);
-    replay.figures.peak_reserved += graph.figures.peak_reserved;
+  const std::vector<PoolSharers> sharers = FindPoolSharers(facts);
+  PolicyReplay replay = ReplayPlan(facts, RecordedPlan(facts), options, kRecordedName, sharers);
+  std::vector<PolicyFigures> figures(facts.blocks().size());
+  std::vector<std::set<SegmentId>> segments(sharers.size());
+  std::vector<size_t> sharers_of(figures.size());
+  for (size_t i = 0; i < sharers.size(); ++i) {
+    for (const GraphId graph : sharers[i].graphs) sharers_of[graph.index()] = i;
   }
+  for (GraphReplay& graph : replay.graphs) {
+    const size_t at = graph.graph.index();
+    graph.figures.peak_reserved = ReservedBytes(facts.trace, graph, &segments[sharers_of[at]]);
+    figures[at] = graph.figures;
+  }
+  replay.figures = SumUp(sharers, figures);
   return replay;
 }
 
 RecordedPlacements CompareWithRecorded(const Facts& facts, const PolicyReplay& replay) {
-  const PoolHistory history(facts.trace, facts.blocks());
   const std::map<PoolId, Seq> used_outside = UsedOutside(facts.trace);
+  std::vector<const GraphReplay*> by_graph(facts.blocks().size());
+  for (const GraphReplay& graph : replay.graphs) by_graph[graph.graph.index()] = &graph;
   RecordedPlacements found;
-  for (const GraphReplay& graph : replay.graphs) {
-    for (const ReplayedPool& pool : graph.pools) {
-      if (pool.segments.empty()) continue;
-      const auto used = used_outside.find(pool.pool);
-      const Block& first = facts.trace[pool.segments.front().block];
-      if (used != used_outside.end() && used->second < first.allocated) {
-        found.not_compared += pool.segments.size();
-      } else {
-        ComparePool(facts.trace, history, graph.graph, pool, &found);
+  for (const PoolSharers& sharers : FindPoolSharers(facts)) {
+    std::map<PoolId, SegmentPlaces> places;
+    for (const GraphId graph : sharers.graphs) {
+      if (by_graph[graph.index()] == nullptr) continue;
+      for (const ReplayedPool& pool : by_graph[graph.index()]->pools) {
+        if (pool.segments.empty()) continue;
+        const auto used = used_outside.find(pool.pool);
+        const Block& first = facts.trace[pool.segments.front().block];
+        if (used != used_outside.end() && used->second < first.allocated) {
+          found.not_compared += pool.segments.size();
+        } else {
+          ComparePool(facts.trace, pool, &places[pool.pool], &found);
+        }
       }
     }
   }

@@ -45,8 +45,7 @@ struct RecordedPlacements {
   bool operator==(const RecordedPlacements&) const = default;
 };
 
-// Of a policy's placements by the segment rules, with pools that hold what they held
-// (ReplayOptions::continued).
+// Of a policy's placements by the segment rules.
 RecordedPlacements CompareWithRecorded(const Facts& facts, const PolicyReplay& replay);
 
 }  // namespace graphkit

@@ -7,26 +7,52 @@
 #include <string>
 #include <utility>
 
+#include "libgraphkit/alloc/plan/pool_sharers.h"
 #include "libgraphkit/parallel.h"
 #include "libgraphkit/replay/graph_replayer.h"
 #include "libgraphkit/replay/recorded.h"
 
 namespace graphkit {
 
-void PolicyFigures::Add(const PolicyFigures& other) {
-  peak_reserved += other.peak_reserved;
-  peak_allocated += other.peak_allocated;
-  peak_active += other.peak_active;
-  peak_extent += other.peak_extent;
-  never_reclaimed += other.never_reclaimed;
-  missed += other.missed;
-  lower_bound += other.lower_bound;
-  operations += other.operations;
-  deferred_byte_operations += other.deferred_byte_operations;
-  pending_looks += other.pending_looks;
-  reclaimed += other.reclaimed;
-  reclaim_operations += other.reclaim_operations;
-  seconds += other.seconds;
+namespace {
+
+constexpr Bytes PolicyFigures::*kPeaks[] = {
+    &PolicyFigures::peak_reserved, &PolicyFigures::peak_allocated, &PolicyFigures::peak_active,
+    &PolicyFigures::peak_extent, &PolicyFigures::lower_bound};
+
+}  // namespace
+
+void PolicyFigures::AddNext(const PolicyFigures& next) {
+  for (const auto peak : kPeaks) this->*peak = std::max(this->*peak, next.*peak);
+  never_reclaimed += next.never_reclaimed;
+  missed += next.missed;
+  operations += next.operations;
+  deferred_byte_operations += next.deferred_byte_operations;
+  pending_looks += next.pending_looks;
+  reclaimed += next.reclaimed;
+  reclaim_operations += next.reclaim_operations;
+  seconds += next.seconds;
+}
+
+PolicyFigures SumUp(std::span<const PoolSharers> sharers, std::span<const PolicyFigures> figures,
+                    std::vector<Bytes>* before) {
+  PolicyFigures sum, now;
+  std::multimap<Seq, PolicyFigures> there;  // by when they are gone
+  for (const PoolSharers& one : sharers) {
+    while (!there.empty() && there.begin()->first < one.begin) {
+      for (const auto peak : kPeaks) now.*peak -= there.begin()->second.*peak;
+      there.erase(there.begin());
+    }
+    PolicyFigures of_all;
+    for (const GraphId graph : one.graphs) {
+      of_all.AddNext(figures[graph.index()]);
+      if (before != nullptr) (*before)[graph.index()] = now.peak_reserved;
+    }
+    there.emplace(one.gone, of_all);
+    for (const auto peak : kPeaks) of_all.*peak = now.*peak += of_all.*peak;
+    sum.AddNext(of_all);
+  }
+  return sum;
 }
 
 namespace {
@@ -49,11 +75,6 @@ GraphExecution Execute(const Facts& facts, PolicyKind policy, const GraphSlice& 
   execution.recorded_launch_seconds =
       options.device->Time(facts, MakeProgram(facts, slice, order, recorded));
   return execution;
-}
-
-// A plan of a sequence holds these graphs only.
-std::set<GraphId> GraphsOf(const PlannedMemory& plan) {
-  return {plan.sequence.begin(), plan.sequence.end()};
 }
 
 std::vector<Bytes> OffsetsOf(const Facts& facts, const PlannedMemory& plan) {
@@ -91,69 +112,117 @@ std::optional<OutOfMemory> FindOutOfMemory(std::span<const OutOfMemory> rises, B
   return std::nullopt;
 }
 
-// Sums up what a policy makes of all graphs; `graphs` in their order.
-PolicyReplay SumUp(const Facts& facts, const Slices& slices, PolicyKind policy,
-                   const ReplayOptions& options, std::vector<std::optional<ReplayedGraph>> graphs) {
+// What a policy makes of all graphs; `graphs` by graph.
+PolicyReplay Collect(const Facts& facts, const Slices& slices, std::span<const PoolSharers> sharers,
+                     PolicyKind policy, const ReplayOptions& options,
+                     std::vector<std::optional<ReplayedGraph>> graphs) {
   PolicyReplay replay;
   replay.policy = policy;
   replay.assumes = InfoOf(policy).assumes;
   replay.verified = options.verify;
-  for (std::optional<ReplayedGraph>& one : graphs) {
-    if (!one) continue;
-    GraphReplay& graph = one->replay;
-    graph.out_of_memory = FindOutOfMemory(one->rises, replay.figures.peak_reserved, options);
-    replay.figures.Add(graph.figures);
+  std::vector<PolicyFigures> figures(graphs.size());
+  for (size_t i = 0; i < graphs.size(); ++i) {
+    if (graphs[i]) figures[i] = graphs[i]->replay.figures;
+  }
+  std::vector<Bytes> before(graphs.size());
+  replay.figures = SumUp(sharers, figures, &before);
+  for (size_t i = 0; i < graphs.size(); ++i) {
+    if (!graphs[i]) continue;
+    GraphReplay& graph = graphs[i]->replay;
+    graph.out_of_memory = FindOutOfMemory(graphs[i]->rises, before[i], options);
     if (options.execute) {
       replay.executions.push_back(Execute(facts, policy, slices.Of(graph.graph), graph, options));
     }
     if (!graph.unsafe.empty()) replay.verified = false;
     replay.graphs.push_back(std::move(graph));
-    one.reset();
+    graphs[i].reset();
   }
   return replay;
 }
 
-// Graphs, and the policies of each, side by side.
+// Judges the graphs that share pools beside each other: `graphs` by graph.
+void VerifySharers(const Facts& facts, const PoolSharers& sharers,
+                   std::span<std::optional<ReplayedGraph>> graphs) {
+  std::map<PoolId, std::vector<std::span<const PlacedBlock>>> pools;
+  for (const GraphId graph : sharers.graphs) {
+    if (!graphs[graph.index()]) continue;
+    for (const ReplayedPool& pool : graphs[graph.index()]->replay.pools) {
+      pools[pool.pool].emplace_back(pool.segments);
+    }
+  }
+  for (const auto& [pool, placed] : pools) {
+    for (const UnsafePair& pair : ValidateSharers(facts.trace, placed)) {
+      graphs[facts.lives()[pair.later].root.index()]->replay.unsafe.push_back(pair);
+    }
+  }
+}
+
+// For a plan, which has its own memory for each graph: those that it holds.
+std::vector<PoolSharers> EachAlone(const Facts& facts, const PlannedMemory& plan) {
+  const std::set<GraphId> held(plan.sequence.begin(), plan.sequence.end());
+  std::vector<PoolSharers> alone;
+  for (size_t i = 0; i < facts.blocks().size(); ++i) {
+    if (held.empty() || held.contains(GraphId(i))) alone.push_back({.graphs = {GraphId(i)}});
+  }
+  return alone;
+}
+
+// Graphs that share no pool, and the policies of each, side by side.
 std::vector<PolicyReplay> ReplayGraphs(const Facts& facts, std::span<const PolicyKind> policies,
-                                       const ReplayOptions& options, const PlannedMemory* plan) {
+                                       const ReplayOptions& options, const PlannedMemory* plan,
+                                       const std::vector<PoolSharers>& sharers) {
   const std::vector<std::vector<StreamId>> streams = OtherStreams(facts.trace, &facts.lives());
   const Slices slices(facts.trace, facts.roots(), facts.blocks());
-  std::optional<PoolHistory> history;
-  if (options.continued) history.emplace(facts.trace, facts.blocks());
   const std::vector<Bytes> planned =
       plan != nullptr ? OffsetsOf(facts, *plan) : std::vector<Bytes>();
-  const std::set<GraphId> held = plan != nullptr ? GraphsOf(*plan) : std::set<GraphId>();
   const bool all_full = facts.order().rule() == EdgeRule::kAllFull ||
                         std::ranges::all_of(facts.in_edges().edges, &InEdge::full);
   const Order walks = all_full ? Order() : BuildOrder(facts.trace, EdgeRule::kAllFull);
   std::vector<std::vector<std::optional<ReplayedGraph>>> replayed(policies.size());
   for (auto& graphs : replayed) graphs.resize(facts.blocks().size());
-  const auto count = [&](size_t more) {
-    if (options.done != nullptr) *options.done += more;
-  };
-  ForEachGraph(facts.trace, facts.blocks(), [&](GraphId graph) {
+  const auto replay = [&](GraphId graph, std::vector<HeldPools>* held) {
     std::vector<PoolBlocks> pools = BlocksByPool(facts, graph);
-    if (!pools.empty() && (held.empty() || held.contains(graph))) {
-      const GraphTask task = TaskOf(facts, policies, options,
-                                    {.facts = facts,
-                                     .slice = slices.Of(graph),
-                                     .walks = all_full ? facts.order() : walks,
-                                     .streams = streams,
-                                     .planned = plan != nullptr ? &planned : nullptr,
-                                     .pools = std::move(pools),
-                                     .history = history ? &*history : nullptr});
-      const GraphViews views = FindGraphViews(task, policies, options);
-      ParallelFor(policies.size(), ThreadsFor(facts.trace), [&](size_t i) {
-        replayed[i][graph.index()] = ReplayGraph(task, views, InfoOf(policies[i]), options);
-        count(1);
-      });
-    } else {
-      count(policies.size());
+    if (pools.empty()) return;
+    const GraphTask task = TaskOf(facts, policies, options,
+                                  {.facts = facts,
+                                   .slice = slices.Of(graph),
+                                   .walks = all_full ? facts.order() : walks,
+                                   .streams = streams,
+                                   .planned = plan != nullptr ? &planned : nullptr,
+                                   .pools = std::move(pools)});
+    const GraphViews views = FindGraphViews(task, policies, options);
+    ParallelFor(policies.size(), ThreadsFor(facts.trace), [&](size_t i) {
+      HeldPools* const of_policy = held->empty() ? nullptr : &(*held)[i];
+      replayed[i][graph.index()] =
+          ReplayGraph(task, views, InfoOf(policies[i]), options, of_policy);
+    });
+  };
+  std::vector<const PoolSharers*> by_first(facts.blocks().size());
+  size_t left = by_first.size();
+  for (const PoolSharers& one : sharers) {
+    by_first[one.graphs.front().index()] = &one;
+    left -= one.graphs.size();
+  }
+  const auto count = [&](size_t graphs) {
+    if (options.done != nullptr) *options.done += graphs * policies.size();
+  };
+  count(left);
+  ForEachGraph(facts.trace, facts.blocks(), [&](GraphId first) {
+    const PoolSharers* const one = by_first[first.index()];
+    if (one == nullptr) return;
+    const size_t shared = one->graphs.size() > 1 ? policies.size() : 0;
+    std::vector<HeldPools> held(shared, HeldPools(facts.trace, options.config));
+    for (const GraphId graph : one->graphs) {
+      replay(graph, &held);
+      count(1);
     }
+    if (!options.verify || held.empty() || plan != nullptr) return;
+    for (auto& graphs : replayed) VerifySharers(facts, *one, graphs);
   });
   std::vector<PolicyReplay> replays;
   for (size_t i = 0; i < policies.size(); ++i) {
-    replays.push_back(SumUp(facts, slices, policies[i], options, std::move(replayed[i])));
+    replays.push_back(
+        Collect(facts, slices, sharers, policies[i], options, std::move(replayed[i])));
   }
   return replays;
 }
@@ -190,7 +259,7 @@ void JudgeLoans(const Facts& facts, const PlannedMemory& plan, PolicyReplay* rep
 
 std::vector<PolicyReplay> ReplayTrace(const Facts& facts, std::span<const PolicyKind> policies,
                                       const ReplayOptions& options) {
-  return ReplayGraphs(facts, policies, options, nullptr);
+  return ReplayGraphs(facts, policies, options, nullptr, FindPoolSharers(facts));
 }
 
 PolicyReplay ReplayTrace(const Facts& facts, PolicyKind policy, const ReplayOptions& options) {
@@ -198,9 +267,10 @@ PolicyReplay ReplayTrace(const Facts& facts, PolicyKind policy, const ReplayOpti
 }
 
 PolicyReplay ReplayPlan(const Facts& facts, const PlannedMemory& plan, const ReplayOptions& options,
-                        const std::string& name) {
-  PolicyReplay replay =
-      std::move(ReplayGraphs(facts, {&kPolicyOfPlans, 1}, options, &plan).front());
+                        const std::string& name, const std::vector<PoolSharers>& sharers) {
+  PolicyReplay replay = std::move(ReplayGraphs(facts, {&kPolicyOfPlans, 1}, options, &plan,
+                                               sharers.empty() ? EachAlone(facts, plan) : sharers)
+                                      .front());
   replay.given = name;
   if (!plan.sequence.empty()) ShareMemory(facts, plan, options, &replay);
   if (options.verify) JudgeLoans(facts, plan, &replay);

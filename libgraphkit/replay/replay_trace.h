@@ -1,9 +1,10 @@
 // Replays a trace under policies: each graph's blocks are allocated and freed again, in
 // capture order, once under the segment rules of the caching allocator and once without segments.
 //
-// A graph is replayed for itself, from empty pools. Of its blocks those count that something
-// hands out (an allocator, a driver pool, graph memory): driver allocations are where they come
-// from.
+// Graphs that share pools (libgraphkit/alloc/plan/pool_sharers.h) are replayed one after the other,
+// each in the pools that the one before it left; all others from empty pools. Of a graph's blocks
+// those count that something hands out (an allocator, a driver pool, graph memory): driver
+// allocations are where they come from.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include "libgraphkit/alloc/judge/validate_borrow.h"
 #include "libgraphkit/alloc/models/allocator_model.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
+#include "libgraphkit/alloc/plan/pool_sharers.h"
 #include "libgraphkit/alloc/policies/policy.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/model/caching_config.h"
@@ -27,7 +29,8 @@
 
 namespace graphkit {
 
-// Sizes are rounded up to 512 B; sums over the graph's pools.
+// Sizes are rounded up to 512 B; sums over the graph's pools, those of the graphs that share them
+// included.
 struct PolicyFigures {
   Bytes peak_reserved = 0;    // in segments, by the allocator's segment rules
   Bytes peak_allocated = 0;   // most bytes not yet free-requested
@@ -46,7 +49,8 @@ struct PolicyFigures {
   double seconds = 0;               // for both placements; `optimal`: for planning as well
   bool operator==(const PolicyFigures&) const = default;
 
-  void Add(const PolicyFigures& other);
+  // Of graphs one after the other in the same pools: the largest peaks, all else summed up.
+  void AddNext(const PolicyFigures& next);
 };
 
 struct ReplayedPool {
@@ -91,7 +95,9 @@ struct PolicyReplay {
   std::string given;  // what the placements come from when from no policy: "plan", an allocator
   Assumption assumes = Assumption::kTorchStreams;
   bool verified = false;  // it was looked at, and no pair is unsafe
-  PolicyFigures figures;  // sums over the graphs: each has its own memory
+  // Peaks are the most at any time of the graphs that exist: those that share pools share memory,
+  // all others have their own until they are destroyed.
+  PolicyFigures figures;
   std::vector<GraphReplay> graphs;
   std::vector<DestroyedOutput> destroyed = {};  // of a plan whose graphs share memory
   size_t lent = 0;                              // ranges that a plan lends, when verified
@@ -111,10 +117,9 @@ struct ReplayOptions {
   CapturePlannerOptions planner = {};  // of `optimal`
   std::optional<Bytes> capacity = {};  // of the device, for all graphs together
   bool timeline = false;
-  bool missed = true;      // fill in `missed`
-  bool bound = true;       // and `lower_bound`
-  bool continued = false;  // pools hold what they held when the graph's capture began
-  bool scan = false;       // look at every piece of memory at each malloc: slow, to compare with
+  bool missed = true;  // fill in `missed`
+  bool bound = true;   // and `lower_bound`
+  bool scan = false;   // look at every piece of memory at each malloc: slow, to compare with
   std::optional<ExecutionOptions> execute = {};  // the placements without segments
   const DeviceExecutor* device = nullptr;        // where; null: on the host
   std::atomic<size_t>* done = nullptr;  // counts up for each policy and graph, for who watches
@@ -126,9 +131,11 @@ std::vector<PolicyReplay> ReplayTrace(const Facts& facts, std::span<const Policy
 PolicyReplay ReplayTrace(const Facts& facts, PolicyKind policy, const ReplayOptions& options = {});
 
 // The placements of a plan in place of a policy's; frees complete as with `reuse`. The plan must
-// fit the trace (libgraphkit/alloc/judge/validate.h).
+// fit the trace (libgraphkit/alloc/judge/validate.h). `sharers`: graphs whose placements are in the
+// same pools; none: each graph has its own memory.
 PolicyReplay ReplayPlan(const Facts& facts, const PlannedMemory& plan,
-                        const ReplayOptions& options = {}, const std::string& name = "plan");
+                        const ReplayOptions& options = {}, const std::string& name = "plan",
+                        const std::vector<PoolSharers>& sharers = {});
 
 // Replays a trace with an allocator model (libgraphkit/alloc/models/allocator_model.h): each
 // pool of each graph has a model of its own, which is told of every malloc, use on another stream
@@ -137,5 +144,10 @@ PolicyReplay ReplayPlan(const Facts& facts, const PlannedMemory& plan,
 
 // The placements are judged by the order at the free; the peak of reserved bytes is the model's.
 PolicyReplay ReplayModel(const Facts& facts, ModelKind kind, const ReplayOptions& options = {});
+
+// The figures of all graphs: `sharers` in order, `figures` by graph. Fills in `before`, by graph,
+// where it is given: the bytes that others had reserved when the graph's sharers began.
+PolicyFigures SumUp(std::span<const PoolSharers> sharers, std::span<const PolicyFigures> figures,
+                    std::vector<Bytes>* before = nullptr);
 
 }  // namespace graphkit

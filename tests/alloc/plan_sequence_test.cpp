@@ -208,6 +208,29 @@ TEST_CASE("graphs captured into one private pool run in the order of their launc
   CHECK(SharersOf(OfSharers({0, 1}, true, PoolKind::kAllocator)).empty());
 }
 
+TEST_CASE("graphs that were destroyed before the last capture have no part in the round") {
+  TraceBuilder t;
+  const StreamId s = t.Stream();
+  std::vector<GraphId> graphs;
+  for (const bool destroyed : {true, false}) {
+    t.SetPool(t.Pool(PoolKind::kPrivate));
+    std::vector<ExecId> execs;
+    for (int graph = 0; graph < 2; ++graph) {
+      graphs.push_back(t.BeginCapture(s));
+      const BlockId block = t.Alloc(s, 512);
+      t.Kernel(s, "k", {Writes(block)});
+      t.Free(block);
+      t.EndCapture(s);
+      execs.push_back(t.Instantiate(graphs.back()));
+    }
+    for (const ExecId exec : execs) {
+      t.Launch(exec, s);
+      if (destroyed) t.Destroy(exec);
+    }
+  }
+  CHECK(SharersOf(t.Build()) == std::vector{graphs[2], graphs[3]});
+}
+
 // Random rounds of graphs of one pool, with work outside of them that reads what launches left.
 // Executed byte by byte: what each read finds as planned has to be what it finds where each block
 // has memory of its own.

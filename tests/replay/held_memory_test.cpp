@@ -4,132 +4,178 @@
 
 #include <algorithm>
 #include <random>
+#include <string>
 
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/replay/replay_trace.h"
 #include "tests/build_trace.h"
 #include "tests/random.h"
 
 namespace graphkit {
 namespace {
 
+constexpr Bytes kMiB = Bytes{1} << 20;
+
 // Graphs captured one after the other into two pools, whose blocks live for a while or for ever.
 Trace RandomCaptures(std::mt19937_64& random) {
   const auto pick = [&](uint64_t end) { return random() % end; };
   TraceBuilder t;
-  const StreamId stream = t.Stream();
+  const StreamId streams[] = {t.Stream(), t.Stream()};
   const PoolId pools[] = {t.Pool(PoolKind::kPrivate), t.Pool(PoolKind::kPrivate)};
-  struct Room {
-    SegmentId segment;
-    PoolId pool;
-    Bytes used = 0;
-  };
-  std::vector<Room> rooms;
   std::vector<BlockId> living;
-  for (uint64_t graph = 0; graph < 1 + pick(8); ++graph) {
-    t.BeginCapture(stream);
-    for (uint64_t i = 0; i < pick(12); ++i) {
-      if (pick(3) == 0 && !living.empty()) {
-        const size_t place = pick(living.size());
-        t.Free(living[place]);
-        living.erase(living.begin() + static_cast<ptrdiff_t>(place));
-        continue;
-      }
-      const PoolId pool = pools[pick(2)];
-      t.SetPool(pool);
-      auto room = std::ranges::find_if(
-          rooms, [&](const Room& r) { return r.pool == pool && r.used + 8192 <= 65536; });
-      if (room == rooms.end()) {
-        room = rooms.insert(rooms.end(), {t.Segment(pool, 65536, stream), pool});
-      }
-      const Bytes size = 512 * (1 + pick(8));
-      const Address begin = t.trace()[room->segment].address + room->used;
-      living.push_back(t.AllocAt(stream, size, begin, room->segment));
+  const auto free_some = [&](uint64_t some) {
+    for (uint64_t i = 0; i < some && !living.empty(); ++i) {
+      const size_t place = pick(living.size());
+      t.Free(living[place]);
+      living.erase(living.begin() + static_cast<ptrdiff_t>(place));
+    }
+  };
+  for (uint64_t graph = 0; graph < 2 + pick(6); ++graph) {
+    const StreamId stream = streams[pick(2)];
+    const GraphId captured = t.BeginCapture(stream);
+    for (uint64_t i = 0; i < 1 + pick(12); ++i) {
+      if (pick(3) == 0) free_some(1);
+      t.SetPool(pools[pick(2)]);
+      living.push_back(t.Alloc(stream, pick(4) == 0 ? kMiB * (1 + pick(12)) : 512 * (1 + pick(8))));
       t.Kernel(stream, "k", {Writes(living.back())});
-      room->used += 8192;
     }
     t.EndCapture(stream);
-    if (pick(4) == 0 && !rooms.empty()) {
-      t.FreeSegment(rooms.back().segment);
-      rooms.pop_back();
-    }
+    const ExecId exec = t.Instantiate(captured);
+    free_some(pick(8));
+    if (pick(4) == 0) t.Destroy(exec);
   }
   return t.Build();
 }
 
-// Every segment and every block is looked at for each graph: where each segment lies, and how many
-// bytes are free in all.
-struct SlowHeld {
-  std::vector<std::pair<SegmentId, Bytes>> begins;
-  Bytes free = 0;
-};
-SlowHeld SlowBefore(const Trace& trace, GraphId graph, PoolId pool) {
-  SlowHeld held;
-  Bytes end = 0;
-  const auto capture = std::ranges::find(trace.captures, graph, &Capture::graph);
-  for (size_t s = 0; s < trace.segments.size(); ++s) {
-    const Segment& segment = trace.segments[s];
-    const bool there = segment.allocated < capture->begin && segment.freed > capture->begin;
-    if (segment.pool != pool || !there) continue;
-    held.begins.emplace_back(s, end);
-    end += RoundUp(segment.size, kSegmentAlignment);
-    held.free += segment.size;
-    for (const Block& block : trace.blocks) {
-      if (block.segment != SegmentId(s) || block.pool != pool) continue;
-      const bool lives = block.allocated < capture->begin && block.free_completed > capture->begin;
-      if (lives) held.free -= RoundedSize(block);
-    }
-  }
-  return held;
-}
-
-TEST_CASE("a pool holds before each capture what a look at all of the trace finds") {
+TEST_CASE("graphs that share pools are replayed in what the ones before them left") {
   const uint64_t seed = RandomSeed();
   std::mt19937_64 random(seed);
   CAPTURE(seed);
-  size_t held_some = 0;
-  for (int round = 0; round < RandomRounds(300); ++round) {
+  uint64_t shared = 0;
+  for (int round = 0; round < RandomRounds(150); ++round) {
     CAPTURE(round);
     const Trace trace = RandomCaptures(random);
     const Facts facts(trace);
-    const PoolHistory history(trace, facts.blocks());
-    for (size_t graph = 0; graph < trace.graphs.size(); ++graph) {
-      for (const BlockId block : facts.blocks()[graph]) {
-        const PoolId pool = trace[block].pool;
-        // Every rest is a hole of its own: nothing is too small to be split off.
-        const HeldMemory found =
-            history.Before(GraphId(graph), pool, {.small_size = 0, .small_segment = 1 << 30});
-        const SlowHeld expected = SlowBefore(trace, GraphId(graph), pool);
-        REQUIRE(found.begins == expected.begins);
-        Bytes free = 0;
-        for (const MemoryHole& hole : found.holes) free += hole.size;
-        REQUIRE(free == expected.free);
-        held_some += !found.begins.empty();
-      }
+    for (const PolicyInfo& policy : Policies()) {
+      CAPTURE(std::string(policy.name));
+      const ReplayOptions options{.verify = true, .config = {}, .planner = {.looks = 1000}};
+      const PolicyReplay replay = ReplayTrace(facts, policy.kind, options);
+      REQUIRE(replay.verified);
+      REQUIRE(replay.figures.lower_bound <= replay.figures.peak_extent);
+      if (!policy.offline) REQUIRE(replay.figures.peak_allocated <= replay.figures.peak_extent);
+      Bytes sum = 0;
+      for (const GraphReplay& graph : replay.graphs) sum += graph.figures.peak_reserved;
+      shared += replay.figures.peak_reserved < sum;
+      if (policy.offline) continue;
+      ReplayOptions scan = options;
+      scan.scan = true;
+      PolicyFigures slow = ReplayTrace(facts, policy.kind, scan).figures;
+      slow.seconds = replay.figures.seconds;
+      REQUIRE(slow == replay.figures);
     }
   }
-  CHECK(held_some > 100);
+  CHECK(shared > 100);
 }
 
-TEST_CASE("what is looked at doesn't grow with graphs times blocks") {
-  const auto looks = [](size_t graphs) {
+TEST_CASE("what a graph finds in a pool is what no living block takes") {
+  TraceBuilder t;
+  const StreamId s = t.Stream();
+  const PoolId pool = t.Pool(PoolKind::kPrivate);
+  t.BeginCapture(s);
+  t.SetPool(pool);
+  const BlockId a = t.Alloc(s, 2 * kMiB), b = t.Alloc(s, 3 * kMiB);
+  t.EndCapture(s);
+  t.Free(a);
+  const Trace trace = t.Build();
+  const CachingConfig config;
+  HeldPools held(trace, config);
+  held.AddSegment(pool, {0, 20 * kMiB, s});
+  held.Add(pool, {{a, 0, 2 * kMiB}, {b, 2 * kMiB, 3 * kMiB}});
+  held.Begin(trace.records);
+  CHECK(held.living() == 3 * kMiB);
+  CHECK(held.reserved() == 20 * kMiB);
+  CHECK(held.Of(pool) == HeldMemory{{{0, 2 * kMiB, s}, {5 * kMiB, 15 * kMiB, s}}, 20 * kMiB});
+}
+
+TEST_CASE("a block on one of an earlier graph that stays is found") {
+  TraceBuilder t;
+  const StreamId s = t.Stream();
+  t.BeginCapture(s);
+  const BlockId kept = t.Alloc(s, 1024), freed = t.Alloc(s, 1024);
+  t.EndCapture(s);
+  t.Free(freed);
+  t.BeginCapture(s);
+  const BlockId later = t.Alloc(s, 2048);
+  t.EndCapture(s);
+  const Trace trace = t.Build();
+  const std::vector<PlacedBlock> first = {{kept, 0, 1024}, {freed, 1024, 1024}};
+  for (const Bytes offset : {Bytes{0}, Bytes{512}, Bytes{1024}}) {
+    const std::vector<PlacedBlock> second = {{later, offset, 2048}};
+    const std::span<const PlacedBlock> graphs[] = {first, second};
+    const std::vector<UnsafePair> expected = {{kept, later}};
+    CHECK(ValidateSharers(trace, graphs) == (offset < 1024 ? expected : std::vector<UnsafePair>()));
+  }
+}
+
+// Graphs A, B and C of one pool. A's scratch is taken by B; its output is kept for good, or freed
+// before C was captured.
+PolicyFigures ThreeGraphs(PolicyKind policy, bool frees) {
+  TraceBuilder t;
+  const StreamId s = t.Stream();
+  t.SetPool(t.Pool(PoolKind::kPrivate));
+  BlockId output;
+  for (int graph = 0; graph < 3; ++graph) {
+    if (graph == 2 && frees) t.Free(output);
+    t.BeginCapture(s);
+    const BlockId scratch = t.Alloc(s, 12 * kMiB);
+    t.Kernel(s, "k", {Writes(scratch)});
+    if (graph < 2) t.Free(scratch);
+    if (graph == 0) {
+      output = t.Alloc(s, 16 * kMiB);
+      t.Kernel(s, "k", {Writes(output)});
+    }
+    t.EndCapture(s);
+  }
+  const Trace trace = t.Build();
+  return ReplayTrace(Facts(trace), policy, {.verify = true}).figures;
+}
+
+TEST_CASE("memory of one graph goes to the next, but what is kept doesn't") {
+  for (const PolicyInfo& policy : Policies()) {
+    for (const bool frees : {false, true}) {
+      CAPTURE(std::string(policy.name));
+      const PolicyFigures figures = ThreeGraphs(policy.kind, frees);
+      // C's 12 MiB go where A's output of 16 MiB lay, or where A's and B's scratch did.
+      CHECK(figures.peak_reserved == 28 * kMiB);
+      CHECK(figures.peak_extent == 28 * kMiB);
+      CHECK(figures.peak_allocated == 28 * kMiB);
+      CHECK(figures.lower_bound == 28 * kMiB);
+    }
+  }
+}
+
+TEST_CASE("graphs that were destroyed before others were captured don't count beside them") {
+  for (const bool destroyed : {false, true}) {
     TraceBuilder t;
-    const StreamId stream = t.Stream();
-    const PoolId pool = t.Pool(PoolKind::kPrivate);
-    t.SetPool(pool);
-    const SegmentId segment = t.Segment(pool, 1 << 20, stream);
-    const Address begin = t.trace()[segment].address;
-    for (size_t graph = 0; graph < graphs; ++graph) {
-      t.BeginCapture(stream);
-      const BlockId block = t.AllocAt(stream, 4096, begin, segment);
-      t.Kernel(stream, "k", {Writes(block)});
+    const StreamId s = t.Stream();
+    for (int graph = 0; graph < 2; ++graph) {
+      t.SetPool(t.Pool(PoolKind::kPrivate));
+      const GraphId captured = t.BeginCapture(s);
+      const BlockId block = t.Alloc(s, 12 * kMiB);
+      t.Kernel(s, "k", {Writes(block)});
       t.Free(block);
-      t.EndCapture(stream);
+      t.EndCapture(s);
+      const ExecId exec = t.Instantiate(captured);
+      if (destroyed) t.Destroy(exec);
     }
     const Trace trace = t.Build();
-    return PoolHistory(trace, Facts(trace).blocks()).looks();
-  };
-  CHECK(looks(1000) <= 10 * looks(100) + 10);
-  CHECK(looks(100) <= 10 * looks(10) + 10);
+    const Facts facts(trace);
+    const Bytes expected = (destroyed ? 12 : 24) * kMiB;
+    CHECK(ReplayTrace(facts, PolicyKind::kReuse).figures.peak_reserved == expected);
+    CHECK(ReplayTrace(facts, PolicyKind::kReuse, {.capacity = 23 * kMiB})
+              .graphs[1]
+              .out_of_memory.has_value() == !destroyed);
+  }
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ Trace Read(const std::string& name) {
 
 RecordedPlacements Compared(const Trace& trace, PolicyKind policy) {
   const Facts facts(trace);
-  return CompareWithRecorded(facts, ReplayTrace(facts, policy, {.continued = true}));
+  return CompareWithRecorded(facts, ReplayTrace(facts, policy));
 }
 
 TEST_CASE("each block of a captured training step lies where PyTorch placed it") {

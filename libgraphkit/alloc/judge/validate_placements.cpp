@@ -144,6 +144,28 @@ std::vector<UnsafePair> ValidatePlacements(const BlockOrder& order,
   return sweep.Take();
 }
 
+std::vector<UnsafePair> ValidateSharers(const Trace& trace,
+                                        std::span<const std::span<const PlacedBlock>> graphs) {
+  std::vector<UnsafePair> unsafe;
+  std::map<Bytes, PlacedBlock> living;  // by end
+  for (const std::span<const PlacedBlock> placed : graphs) {
+    if (placed.empty()) continue;
+    const Seq begin = trace[placed.front().block].allocated;
+    std::erase_if(living, [&](const auto& block) {
+      return trace[block.second.block].free_requested < begin;
+    });
+    for (const PlacedBlock& block : placed) {
+      const auto above = living.upper_bound(block.offset);
+      const bool free = above == living.end() || above->second.offset >= block.offset + block.size;
+      if (!free && block.size > 0) unsafe.push_back({above->second.block, block.block});
+    }
+    for (const PlacedBlock& block : placed) {
+      if (block.size > 0) living.insert_or_assign(block.offset + block.size, block);
+    }
+  }
+  return unsafe;
+}
+
 std::vector<UnsafePair> VerifyPlan(const Facts& facts, const PlannedMemory& plan, MarkerRule rule) {
   // By arena, and in a sequence by graph.
   std::map<std::pair<uint32_t, GraphId>, std::vector<PlacedBlock>> arenas;

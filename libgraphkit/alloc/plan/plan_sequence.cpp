@@ -9,6 +9,7 @@
 
 #include "libgraphkit/alloc/plan/plan_to_fit.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
+#include "libgraphkit/alloc/plan/pool_sharers.h"
 #include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/bound/lower_bound.h"
 #include "libgraphkit/analysis/memory/usage.h"
@@ -241,28 +242,25 @@ Result<std::vector<GraphId>> RecordedSequence(const Facts& facts) {
 }
 
 std::vector<GraphId> SequenceOfSharers(const Facts& facts) {
-  const Trace& trace = facts.trace;
-  std::map<PoolId, std::set<GraphId>> sharers;
-  for (size_t graph = 0; graph < facts.blocks().size(); ++graph) {
-    for (const BlockId block : facts.blocks()[graph]) {
-      const PoolId pool = trace[block].pool;
-      if (pool && trace[pool].kind == PoolKind::kPrivate) sharers[pool].emplace(graph);
-    }
-  }
-  const bool shared =
-      std::ranges::any_of(sharers, [](const auto& of) { return of.second.size() > 1; });
-  if (!shared) return {};
+  const std::vector<PoolSharers> sharers = FindPoolSharers(facts);
   std::vector<GraphId> steps;
-  if (!trace.launches.empty()) {
+  if (!facts.trace.launches.empty()) {
     Result<std::vector<GraphId>> recorded = RecordedSequence(facts);
     if (!recorded) return {};
     steps = std::move(*recorded);
   }
-  const std::set<GraphId> launched(steps.begin(), steps.end());
-  for (size_t graph = 0; graph < facts.blocks().size(); ++graph) {
-    const bool root = facts.roots()[graph] == GraphId(graph) && !facts.blocks()[graph].empty();
-    if (root && !launched.contains(GraphId(graph))) steps.emplace_back(graph);
+  std::set<GraphId> launched(steps.begin(), steps.end());
+  bool shared = false;
+  for (const PoolSharers& of_pool : sharers) {
+    const bool gone = of_pool.gone < sharers.back().begin;
+    shared = shared || (!gone && of_pool.graphs.size() > 1);
+    for (const GraphId graph : of_pool.graphs) {
+      if (gone) std::erase(steps, graph);
+      if (!gone && launched.insert(graph).second) steps.push_back(graph);
+    }
   }
+  if (!shared) return {};
+  TakeOneRound(&steps);
   return steps;
 }
 

@@ -28,8 +28,9 @@ namespace graphkit {
 Result<std::vector<GraphId>> RecordedSequence(const Facts& facts);
 
 // Where graphs were captured into one private pool: the order in which all graphs run, as launched;
-// those that weren't launched follow in the order of their captures. Empty if no pool is shared, or
-// the launches aren't ordered.
+// those that weren't launched follow in the order of their captures. Graphs whose memory was gone
+// before the last capture began are omitted. Empty if no pool is shared, or the launches aren't
+// ordered.
 std::vector<GraphId> SequenceOfSharers(const Facts& facts);
 
 // The graphs that run while a block is needed.

@@ -75,8 +75,8 @@ std::vector<PolicyPlacements> PlaceCaptures(const Trace& trace,
                                             const std::vector<PolicyKind>& kinds) {
   const Facts facts(trace);
   std::vector<PolicyPlacements> placements;
-  for (const PolicyReplay& replay : ReplayTrace(
-           facts, kinds, {.config = {}, .missed = false, .bound = false, .continued = true})) {
+  for (const PolicyReplay& replay :
+       ReplayTrace(facts, kinds, {.config = {}, .missed = false, .bound = false})) {
     placements.push_back({replay.policy, CompareWithRecorded(facts, replay)});
   }
   return placements;

@@ -38,15 +38,17 @@ Result<std::vector<PolicyReplay>> Replay(const Trace& trace, const ReplayArgumen
                               .capacity = arguments.capacity,
                               .timeline = arguments.format == ReplayFormat::kTimeline,
                               .done = progress.done()};
-  const size_t policies = PoliciesIn(arguments.allocators).size();
-  progress.Next("replaying " + arguments.file, trace.graphs.size() * policies);
+  progress.Next("replaying " + arguments.file,
+                trace.graphs.size() * PoliciesIn(arguments.allocators).size());
   Result<std::vector<PolicyReplay>> replays =
       ReplayAllocators(facts, arguments.allocators, options);
-  if (const size_t sharers = SequenceOfSharers(facts).size();
-      replays && policies > 0 && sharers > 0) {
-    PrintNote("graphs are replayed one by one, and figures are sums; " + FormatCount(sharers) +
-              " of them run one after the other and share pools: graphkit "
-              "plan shows what they need together");
+  const bool alone = std::ranges::any_of(arguments.allocators, [](const std::string& word) {
+    return word.find(".so") != std::string::npos || FindModel(word).has_value();
+  });
+  if (replays && alone && !SequenceOfSharers(facts).empty()) {
+    PrintNote(
+        "allocator models and libraries are called for each graph alone: their figures are "
+        "sums, also of graphs that share pools");
   }
   return replays;
 }
