@@ -124,6 +124,9 @@ PolicyReplay Collect(const Facts& facts, const Slices& slices, std::span<const P
   for (size_t i = 0; i < graphs.size(); ++i) {
     if (graphs[i]) figures[i] = graphs[i]->replay.figures;
   }
+  for (const PoolSharers& one : sharers) {
+    if (one.graphs.size() > 1) replay.sharers += one.graphs.size();
+  }
   std::vector<Bytes> before(graphs.size());
   replay.figures = SumUp(sharers, figures, &before);
   for (size_t i = 0; i < graphs.size(); ++i) {

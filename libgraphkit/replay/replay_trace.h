@@ -99,6 +99,7 @@ struct PolicyReplay {
   // all others have their own until they are destroyed.
   PolicyFigures figures;
   std::vector<GraphReplay> graphs;
+  size_t sharers = 0;  // graphs replayed in the pools that earlier ones left
   std::vector<DestroyedOutput> destroyed = {};  // of a plan whose graphs share memory
   size_t lent = 0;                              // ranges that a plan lends, when verified
   std::vector<WrongBorrow> wrong_loans = {};    // blocks that need some of them meanwhile

@@ -134,11 +134,15 @@ def compare_kept(program, report, fixed):
 
 
 def compare_bounds(report, replay):
-    """No placement that was verified is smaller than what no placement can be: a policy's own bound, and that of the graphs where
-    it rests on the same assumption (kernels access only memory passed as arguments)."""
-    of_graphs = sum(graph["lower_bound_bytes"] or 0 for graph in report["graphs"])
+    """No placement that was verified is smaller than what no placement can be: a policy's own bound, of all graphs and of each,
+    and each graph's bound where it rests on the same assumption (kernels access only memory passed as arguments)."""
+    of_graphs = {graph["id"]: graph["lower_bound_bytes"] or 0 for graph in report["graphs"]}
     for policy in replay["policies"]:
-        extent = policy["peak_extent_bytes"]
-        bound = max(policy["lower_bound_bytes"], of_graphs if policy["assumes"] == "arguments" else 0)
-        if policy["verified"] and extent < bound:
-            raise Failed(f"{policy['policy']} was verified with {extent} B, below the bound of {bound} B")
+        extents = [("all graphs", policy["peak_extent_bytes"], policy["lower_bound_bytes"])]
+        for graph in policy["graphs"]:
+            extents.append((f"graph {graph['id']}", graph["peak_extent_bytes"], graph["lower_bound_bytes"]))
+            if policy["assumes"] == "arguments":
+                extents.append((f"graph {graph['id']}", graph["peak_extent_bytes"], of_graphs[graph["id"]]))
+        for what, extent, bound in extents:
+            if policy["verified"] and extent < bound:
+                raise Failed(f"{policy['policy']} was verified with {extent} B for {what}, below the bound of {bound} B")

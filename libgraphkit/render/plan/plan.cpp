@@ -88,6 +88,9 @@ void RenderPlanText(const PlannedMemory& plan, std::ostream& out) {
   if (!plan.sequence.empty()) {
     rows.push_back({"launches", FormatCount(plan.sequence.size()) +
                                     " in a round, one after the other, share the memory"});
+    rows.push_back({"outputs", "kept until their last taker, or their own graph, runs"});
+  } else if (plan.arenas.size() > 1) {
+    rows.push_back({"graphs", "all at once, each with memory of its own"});
   }
   if (plan.capacity) {
     const std::string what = FormatBytes(*plan.capacity);

@@ -161,6 +161,14 @@ void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& v
     out << "recorded on the software device (simulated)\n\n";
   }
   out << Table(rows, view.verify ? "lrrrrrrrrrl" : "lrrrrrrrrr", "", out.style);
+  size_t sharers = 0;
+  for (const PolicyReplay& replay : replays) sharers = std::max(sharers, replay.sharers);
+  if (sharers > 0) {
+    out << "\nassumes that " << FormatCount(sharers)
+        << " graphs that share pools run in the order of their captures, and that their outputs "
+           "are "
+           "read before an earlier one runs again\n";
+  }
   if (view.collateral.blocks > 0) {
     out << "\nwhile captures were under way PyTorch would have held back "
         << Counted(view.collateral.blocks, "block")
