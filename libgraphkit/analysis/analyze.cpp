@@ -406,8 +406,7 @@ BlockJoins CountJoins(const MemoryFacts& facts) {
       joins.library_only += library_only ? 1 : 0;
       joins.untouched += no_node && !unread ? 1 : 0;
       joins.unread += unread ? 1 : 0;
-      const bool joined = block.stream.valid() && !no_stack && !library_only && !no_node;
-      joins.joined += joined ? 1 : 0;
+      joins.joined += block.stream.valid() && !no_stack && !no_node ? 1 : 0;
     }
   }
   return joins;

@@ -118,7 +118,7 @@ struct ReportTotals {
 // and a last node; and what the others lack. One may lack several.
 struct BlockJoins {
   uint64_t captured_blocks = 0;
-  uint64_t joined = 0;          // have all
+  uint64_t joined = 0;          // have a stream, a stack and nodes
   uint64_t without_stream = 0;  // the source doesn't say
   uint64_t without_stack = 0;   // none was recorded
   uint64_t library_only = 0;    // the stack has no frame of the program's own

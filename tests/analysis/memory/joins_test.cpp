@@ -28,7 +28,7 @@ TEST_CASE("joins count what captured blocks lack, and why") {
   t.Free(unread);
   t.EndCapture(s);
   CHECK(CountJoins(Facts(t.Build())) == BlockJoins{.captured_blocks = 5,
-                                                   .joined = 1,
+                                                   .joined = 2,
                                                    .without_stack = 1,
                                                    .library_only = 1,
                                                    .untouched = 1,
