@@ -175,7 +175,7 @@ struct Table {
      .find = FindCrossBranchFrees},
     {.id = "dead-input", .severity = kError, .harm = kResults, .grades = true,
      .what = "launches of graphs whose inputs were freed", .find = FindDeadInputs},
-    {.id = "static-address-changed", .severity = kError, .harm = kResults,
+    {.id = "static-address-changed", .severity = kError, .harm = kResults, .grades = true,
      .what = "inputs made anew elsewhere while the graph keeps the old address",
      .find = FindStaticAddressesChanged},
     {.id = "replay-order", .severity = kWarning, .harm = kResults, .grades = true,

@@ -22,6 +22,16 @@ bool KnownUse(const Trace& trace, const GraphInput& input) {
       });
 }
 
+// True if some node of the graph is known to touch the input.
+bool SurelyTouches(const Facts& facts, GraphId graph, BlockId block) {
+  bool sure = false;
+  ForEachAccess(facts.trace, facts.lives(), block, [&](NodeId node, const Access& access) {
+    sure = sure || (facts.RootOf(node) == graph &&
+                    SureAccess(facts.trace, facts.trace[node].kernel, access));
+  });
+  return sure;
+}
+
 // Page-locked by CUDA, or registered.
 bool IsHostMemory(const Trace& trace, BlockId block) {
   const PoolId pool = trace[block].pool;
@@ -42,10 +52,11 @@ std::vector<Finding> FindFreedInputs(const Facts& facts, bool host, const char* 
                                      const char* advice) {
   const Trace& trace = facts.trace;
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
-    bool known = false, sure = false;
+    bool known = false, sure = false, pooled = true;
     for (const auto& [input, now, in_pool] : facts.stale_inputs()[graph.index()]) {
       if (now.valid() || IsHostMemory(trace, input.block) != host) continue;
-      sure = sure || !in_pool;
+      pooled = pooled && in_pool;
+      sure = sure || (!in_pool && SurelyTouches(facts, graph, input.block));
       known = known ||
               (!in_pool && (host ? Copies(facts, graph, input.block) : KnownUse(trace, input)));
       if (!AddInput(trace, input, finding)) continue;
@@ -61,7 +72,7 @@ std::vector<Finding> FindFreedInputs(const Facts& facts, bool host, const char* 
     finding->severity = known ? Severity::kError : sure ? Severity::kWarning : Severity::kNote;
     finding->message = Say(trace, "{} was launched after {} that it touches was freed: {}", graph,
                            of, BlocksText(*finding));
-    if (!sure) {
+    if (pooled) {
       finding->message +=
           "; its pool still has it, and handed it out in between: it must be "
           "written anew before the launch";
@@ -225,8 +236,11 @@ std::vector<Finding> FindStaleHostMemory(const Facts& facts) {
 std::vector<Finding> FindStaticAddressesChanged(const Facts& facts) {
   const Trace& trace = facts.trace;
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
+    finding->severity = Severity::kNote;
     for (const auto& [input, now, in_pool] : facts.stale_inputs()[graph.index()]) {
-      if (!now.valid() || !AddInput(trace, input, finding)) continue;
+      if (!now.valid()) continue;
+      if (SurelyTouches(facts, graph, input.block)) finding->severity = Severity::kError;
+      if (!AddInput(trace, input, finding)) continue;
       AddEvidence(
           finding,
           Say(trace,

@@ -70,6 +70,13 @@ std::vector<Finding> FindOverwritten(const Facts& facts, Describe describe) {
   return TakeValues(&found);
 }
 
+// A word of a structure proves no use: the finding is a note then. True if the work surely reads.
+bool GradeOverwrite(const Overwrite& found, Finding* finding) {
+  const bool reads = found.mode != AccessMode::kUnknown;
+  finding->severity = !found.sure ? Severity::kNote : reads ? Severity::kError : Severity::kWarning;
+  return reads && found.sure;
+}
+
 // The memory of a block that the graph's capture freed, and that isn't another's. To read what a
 // launch left there may be meant: a program can keep the address of an output.
 void DescribeLoose(const Trace& trace, const Overwrite& loose, Finding* finding) {
@@ -289,8 +296,7 @@ std::vector<Finding> FindEagerUsesOfGraphMemory(const Facts& facts) {
       finding->message = place + "it was launched while the block was there";
       return true;
     }
-    const bool sure = found.mode != AccessMode::kUnknown;
-    finding->severity = sure ? Severity::kError : Severity::kWarning;
+    const bool sure = GradeOverwrite(found, finding);
     finding->message = Say(trace, "{}{} writes over it, and {} {} it afterwards", place, found.node,
                            WorkText(trace, found.after), sure ? "reads" : "may read");
     return true;
@@ -303,8 +309,7 @@ std::vector<Finding> FindPoolClobberedWorkspaces(const Facts& facts) {
   const Trace& trace = facts.trace;
   return FindOverwritten(facts, [&](const Overwrite& found, Finding* finding) {
     if (!found.used.valid() || !trace[found.used].graph.valid()) return false;
-    const bool sure = found.mode != AccessMode::kUnknown;
-    finding->severity = sure ? Severity::kError : Severity::kWarning;
+    const bool sure = GradeOverwrite(found, finding);
     finding->message =
         Say(trace,
             "{}, allocated in the capture of {} and used outside of graphs, is written over by "

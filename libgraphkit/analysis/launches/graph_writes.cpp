@@ -21,6 +21,7 @@ struct Written {
   BlockId block;
   GraphId graph;
   NodeId node;
+  bool sure = true;
 };
 
 // Memory used outside of graphs: by what, and where.
@@ -30,6 +31,7 @@ struct WorkUse {
   AccessMode mode = AccessMode::kUnknown;
   Address begin = 0;
   Address end = 0;
+  bool sure = true;
 };
 
 class OverwriteFinder {
@@ -73,7 +75,8 @@ class OverwriteFinder {
         const Bytes left = block.size - std::min(block.size, access.offset);
         const Bytes length = std::min(access.length, left);
         if (length == 0) continue;
-        uses_.push_back({access.block, i, access.mode, begin, begin + length});
+        uses_.push_back({access.block, i, access.mode, begin, begin + length,
+                         SureAccess(trace_, trace_.works[i].kernel, access)});
         Widen(begin, begin + length);
       }
     }
@@ -116,20 +119,27 @@ class OverwriteFinder {
     std::ranges::stable_sort(written_, {}, &Written::begin);
   }
 
-  // Of a block the bytes that the graph's nodes write, or may: each with the first node.
+  // Of a block the bytes that the graph's nodes write, or may: each with the first node, of those
+  // that surely touch it if there are any.
   void AddWritten(BlockId id, GraphId graph) {
+    std::vector<Interval<Bytes>> fresh = {{0, trace_[id].size}};
+    for (const bool sure : {true, false}) AddWritten(id, graph, sure, &fresh);
+  }
+  void AddWritten(BlockId id, GraphId graph, bool sure, std::vector<Interval<Bytes>>* left) {
     const Block& block = trace_[id];
-    std::vector<Interval<Bytes>> fresh = {{0, block.size}};
+    std::vector<Interval<Bytes>>& fresh = *left;
     ForEachAccess(trace_, facts_.lives(), id, [&](NodeId node, const Access& access) {
       const bool own = facts_.roots()[trace_[node].graph.index()] == graph;
       if (!own || access.mode == AccessMode::kRead || fresh.empty()) return;
+      if (SureAccess(trace_, trace_[node].kernel, access) != sure) return;
       const Bytes begin = std::min(access.offset, block.size);
       const Interval<Bytes> bytes{begin, begin + std::min(access.length, block.size - begin)};
       for (const Interval<Bytes>& part : fresh) {
         const Interval<Bytes> both{std::max(part.begin, bytes.begin),
                                    std::min(part.end, bytes.end)};
         if (both.empty()) continue;
-        written_.push_back({block.address + both.begin, block.address + both.end, id, graph, node});
+        written_.push_back(
+            {block.address + both.begin, block.address + both.end, id, graph, node, sure});
         longest_ = std::max(longest_, both.size());
       }
       TakeOut(bytes, &fresh);
@@ -221,7 +231,8 @@ class OverwriteFinder {
          .launch = *launch,
          .before = j > 0 ? uses[j - 1].work : kNoUse,
          .after = use.work,
-         .mode = use.mode});
+         .mode = use.mode,
+         .sure = use.sure && written.sure});
   }
   static bool Meets(std::span<const Interval<Address>> ranges, Interval<Address> bytes) {
     return std::ranges::any_of(ranges, [&](const auto& range) { return Overlaps(range, bytes); });
@@ -272,7 +283,8 @@ class OverwriteFinder {
                           .graph = written.graph,
                           .launch = last.value_or(launches_[written.graph.index()].front()),
                           .after = use.work,
-                          .mode = use.mode};
+                          .mode = use.mode,
+                          .sure = use.sure && written.sure};
       });
       if (!found) continue;
       ++loose_;
@@ -309,7 +321,8 @@ class OverwriteFinder {
       Overwrite& known = found_[i];
       if (known.used != overwrite.used) break;
       if (known.graph != overwrite.graph) continue;
-      if (known.mode == AccessMode::kUnknown) known = overwrite;
+      const bool worse = known.mode == AccessMode::kUnknown && known.sure <= overwrite.sure;
+      if (worse || known.sure < overwrite.sure) known = overwrite;
       return;
     }
     found_.push_back(overwrite);

@@ -28,6 +28,7 @@ struct Overwrite {
   uint32_t before = kNoUse;  // in Trace::works: what used it before the launch, if any did
   uint32_t after = kNoUse;   // that uses it after the launch; none: nothing recorded does
   AccessMode mode = AccessMode::kUnknown;  // of `after`: it reads what is used, or may
+  bool sure = true;                        // both uses are known to be some (SureAccess)
   bool operator==(const Overwrite&) const = default;
 };
 

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <span>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -461,6 +463,23 @@ class LifetimeFinder {
 };
 
 }  // namespace
+
+bool SureAccess(const Trace& trace, KernelId kernel, const Access& access) {
+  constexpr uint32_t kWord = 8;
+  if (access.mode != AccessMode::kUnknown || !kernel.valid()) return true;
+  const Slice params = trace[kernel].params;
+  for (uint32_t i = 0; i < params.count; ++i) {
+    const uint32_t size = trace.kernel_params[params.first + i].size;
+    if (size <= kWord) continue;
+    // std::array<char*, N> and at::detail::Array<char*, N>, as they are mangled.
+    const std::string words = std::to_string(size / kWord) + "E";
+    const std::string_view name = trace[trace[kernel].name];
+    const bool pointers = name.find("arrayIPcLm" + words) != name.npos ||
+                          name.find("ArrayIPcLi" + words) != name.npos;
+    if (!pointers) return false;
+  }
+  return true;
+}
 
 std::vector<uint32_t> BlocksBySeq(const Trace& trace, Seq Block::*seq) {
   return SortBySeq(trace.blocks.size(), [&](size_t i) { return trace.blocks[i].*seq; });

@@ -104,6 +104,10 @@ void ForEachAccess(const Trace& trace, const Lifetimes& lives, BlockId block, Vi
   }
 }
 
+// True for copies, and where a kernel's signature or an argument of a word, or an array of
+// pointers, has the address. A word of another structure may be what lay on the host's stack.
+bool SureAccess(const Trace& trace, KernelId kernel, const Access& access);
+
 // Blocks in the order in which they were allocated, or in which their frees were requested or
 // completed: those of which it was recorded.
 std::vector<uint32_t> BlocksBySeq(const Trace& trace, Seq Block::*seq);

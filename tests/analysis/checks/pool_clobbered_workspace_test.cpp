@@ -56,6 +56,37 @@ TEST_CASE("pool-clobbered-workspace isn't sure where it isn't known that the lat
   CHECK(RunForOne("pool-clobbered-workspace", &s.t).severity == Severity::kWarning);
 }
 
+// Gives kernels one parameter, of so many bytes.
+Trace WithParameter(Trace trace, const char* kernel, std::string_view mangled, uint32_t bytes) {
+  for (Kernel& one : trace.kernels) {
+    if (trace[one.name] != kernel) continue;
+    if (!mangled.empty()) one.name = trace.strings.Intern(mangled);
+    one.params = {static_cast<uint32_t>(trace.kernel_params.size()), 1};
+    trace.kernel_params.push_back({.offset = 0, .size = bytes});
+  }
+  return trace;
+}
+
+// PyTorch's elementwise kernels take structures whose unused part has what lay on the host's stack.
+TEST_CASE("pool-clobbered-workspace notes a use that only a word of a structure shows") {
+  KeptWorkspace s;
+  s.End();
+  s.t.Work(s.a, "elementwise", {Touches(s.workspace)});
+  s.t.Launch(s.exec, s.a);
+  s.t.Work(s.a, "elementwise", {Touches(s.workspace)});
+  const Trace trace = s.t.Build();
+  const auto severity = [&](std::string_view mangled, uint32_t bytes) {
+    return Run("pool-clobbered-workspace", WithParameter(trace, "elementwise", mangled, bytes))
+        .at(0)
+        .severity;
+  };
+  CHECK(severity("", 8) == Severity::kWarning);
+  CHECK(severity("", 24) == Severity::kNote);
+  CHECK(severity("_Z6filledN2at6detail5ArrayIPcLi3EEE", 24) == Severity::kWarning);
+  CHECK(severity("_Z6filledSt5arrayIPcLm3EE", 24) == Severity::kWarning);
+  CHECK(severity("_Z6filledSt5arrayIPcLm3EE", 40) == Severity::kNote);
+}
+
 TEST_CASE("pool-clobbered-workspace says nothing of what is filled again before it is read") {
   KeptWorkspace s;
   s.End();
