@@ -162,6 +162,18 @@ void AddMemory(const Facts& facts, GraphId id, GraphSummary* summary) {
   summary->peak_blocks = PeakBlocks(facts, id);
   summary->pools = FindShares(facts, id);
   if (!facts.pool_bounds().empty()) AddBounds(facts.pool_bounds()[id.index()], &summary->pools);
+  // A memory history doesn't name the streams that a block was recorded on, so blocks may conflict
+  // that shared memory. Those that were live at once are a bound all the same.
+  const bool imported = facts.trace.process.device == DeviceKind::kImported;
+  if (imported && summary->lower_bound_bytes > usage.extent) {
+    summary->lower_bound_bytes = usage.peak_live;
+    summary->lower_bound_exact = false;
+    summary->lower_bound_blocks = summary->peak_blocks;
+    for (PoolShare& pool : summary->pools) {
+      pool.lower_bound_bytes = std::min(pool.lower_bound_bytes, pool.peak_live_bytes);
+      pool.lower_bound_exact = false;
+    }
+  }
   for (const GraphInput& input : facts.inputs()[id.index()]) {
     ++summary->pinned_blocks;
     *summary->pinned_bytes += RoundedSize(facts.trace[input.block]);

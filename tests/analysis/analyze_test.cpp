@@ -155,6 +155,29 @@ TEST_CASE("--edges pytorch says nothing more where the consumer is known to wait
   CHECK(report.findings.empty());
 }
 
+// y lies where x lay, and nothing that was recorded orders them.
+TEST_CASE("the bound of a memory history isn't above what was recorded") {
+  TraceBuilder t;
+  const StreamId a = t.Stream(), b = t.Stream();
+  t.BeginCapture(a);
+  t.Order(a, b);
+  const BlockId x = t.Alloc(a, kMiB);
+  t.Kernel(a, "k", {Touches(x)});
+  t.Free(x);
+  const BlockId y = t.AllocAt(b, kMiB, t.trace()[x].address);
+  t.Kernel(b, "k", {Touches(y)});
+  t.Order(b, a);
+  t.EndCapture(a);
+  Trace trace = t.Build();
+  trace.process.device = DeviceKind::kCuda;
+  CHECK(Analyze(trace)->graphs.at(0).lower_bound_bytes == 2 * kMiB);
+  trace.process.device = DeviceKind::kImported;
+  const GraphSummary graph = Analyze(trace)->graphs.at(0);
+  CHECK(graph.lower_bound_bytes == kMiB);
+  CHECK_FALSE(graph.lower_bound_exact);
+  CHECK(graph.pools.at(0).lower_bound_bytes == kMiB);
+}
+
 TEST_CASE("an incomplete trace says why") {
   TraceBuilder t;
   t.Note("the clock stood still");
