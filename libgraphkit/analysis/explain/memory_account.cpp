@@ -66,16 +66,6 @@ bool IsCall(const Trace& trace, const StackFrame& frame) {
   return function == "_call_impl" || function == "_wrapped_call_impl";
 }
 
-// at::cuda::getCUDABlasLtWorkspace and others: kept for later calls by the library.
-bool IsWorkspace(const Trace& trace, StackId stack) {
-  const Slice run = trace.stacks[stack.index()].frames;
-  for (uint32_t i = run.first; i < run.first + run.count; ++i) {
-    const std::string_view function = trace[trace.stack_frames[i].function];
-    if (function.find("orkspace") != function.npos) return true;
-  }
-  return false;
-}
-
 // The line that called the outermost module.
 std::string CallerOfModel(const Trace& trace, StackId stack) {
   const Slice run = trace.stacks[stack.index()].frames;
@@ -377,7 +367,7 @@ KeptByForward FindKeptByForward(const MemoryFacts& facts, std::span<const StackN
     const Block& block = trace[id];
     const bool kept_by_user = !block.freed() && !block.graph && block.allocated < last;
     if (NameIn(names, block).role != MemoryRole::kForward || !kept_by_user) continue;
-    if (IsWorkspace(trace, block.stack)) continue;
+    if (!LibraryMemory(trace, block.stack).empty()) continue;
     kept.bytes += AllocatedSize(block);
     ++kept.blocks;
     callers[CallerOfModel(trace, block.stack)] += AllocatedSize(block);

@@ -292,6 +292,34 @@ StackName NameOfStack(const Trace& trace, StackId stack) {
   return name;
 }
 
+std::string_view LibraryMemory(const Trace& trace, StackId stack) {
+  struct Use {
+    std::string_view function, file, name;  // a file: of the innermost Python frame
+  };
+  constexpr std::array<Use, 5> kUses = {{
+      {"CUDABlasLtWorkspace", "", "cuBLASLt workspace"},
+      {"getCurrentCUDABlasHandle", "", "cuBLAS workspace"},
+      {"orkspace", "", "workspace of a library"},
+      {"get_empty_cache_for_benchmark", "/triton/", "Triton's benchmark buffer"},
+      {"do_bench", "/triton/testing.py", "Triton's benchmark buffer"},
+  }};
+  if (!stack) return {};
+  const Slice run = trace.stacks[stack.index()].frames;
+  const Use* found = nullptr;
+  for (uint32_t i = run.first; i < run.first + run.count; ++i) {
+    const StackFrame& frame = trace.stack_frames[i];
+    const std::string_view function = trace[frame.function], file = trace[frame.file];
+    const bool python = IsPythonFile(file);
+    for (const Use& use : kUses) {
+      const bool fits = function.find(use.function) != function.npos &&
+                        file.find(use.file) != file.npos && python == !use.file.empty();
+      if (fits && (found == nullptr || &use < found)) found = &use;
+    }
+    if (python) break;
+  }
+  return found != nullptr ? found->name : std::string_view();
+}
+
 bool HasTorchFrames(const Trace& trace, StackId stack) {
   if (!stack || trace.stacks[stack.index()].frames.count == 0) return false;
   const StackFrame& first = trace.stack_frames[trace.stacks[stack.index()].frames.first];
@@ -324,6 +352,8 @@ std::string ShortPlaceOfFrame(const Trace& trace, uint32_t frame) {
 }
 
 std::string MemoryTitle(const Trace& trace, StackId stack) {
+  if (const std::string_view library = LibraryMemory(trace, stack); !library.empty())
+    return std::string(library);
   const StackName name = NameOfStack(trace, stack);
   if (!name.frame) return name.operation;
   const std::string place = ShortPlaceOfFrame(trace, *name.frame);

@@ -77,6 +77,10 @@ StackName NameOfStack(const Trace& trace, StackId stack);
 // made"; the others "".
 std::string_view RoleText(MemoryRole role);
 
+// Memory that a library keeps or uses for itself: "cuBLAS workspace", "Triton's benchmark buffer";
+// empty: it isn't. Workspaces show in native frames only.
+std::string_view LibraryMemory(const Trace& trace, StackId stack);
+
 // True if PyTorch recorded the stack with its native frames.
 bool HasTorchFrames(const Trace& trace, StackId stack);
 

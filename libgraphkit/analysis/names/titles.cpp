@@ -163,7 +163,8 @@ std::string PoolTitle(const Trace& trace, PoolId id) {
 }
 
 std::string StackTitle(const Trace& trace, StackId id) {
-  if (HasTorchFrames(trace, id)) return Printable(MemoryTitle(trace, id));
+  if (HasTorchFrames(trace, id) || !LibraryMemory(trace, id).empty())
+    return Printable(MemoryTitle(trace, id));
   CallSite site = CallSiteOf(trace, id);
   // A framework's line says more than PyTorch's below it, or than code that torch.compile made.
   const std::optional<uint32_t> line = site.inner ? NameOfStack(trace, id).frame : std::nullopt;

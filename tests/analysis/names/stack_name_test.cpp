@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "libgraphkit/analysis/names/titles.h"
 #include "tests/build_trace.h"
 
 namespace graphkit {
@@ -33,6 +34,33 @@ TEST_CASE("without Python it is the innermost frame of the program's own") {
   CHECK(MemoryTitle(trace, line) == "src/step.cu:42");
   CHECK(MemoryTitle(trace, program) == "bin/step");
   CHECK(MemoryTitle(trace, unknown) == "");
+}
+
+TEST_CASE("workspaces and benchmark buffers of libraries go under their own name") {
+  const std::string triton = "/v/lib/python3.12/site-packages/triton/";
+  TraceBuilder t;
+  const FrameText program = {"step", "/app/train.py", 9};
+  const StackId blas = t.Stack({{"torch::unwind::unwind()", "??", 0},
+                                {"at::cuda::getNewWorkspace()", "??", 0},
+                                {"at::cuda::getCurrentCUDABlasHandle()", "??", 0},
+                                program});
+  const StackId lt = t.Stack({{"at::cuda::getCUDABlasLtWorkspace()", "??", 0}, program});
+  const StackId other =
+      t.Stack({{"at::native::Workspace::Workspace(unsigned long)", "", 0}, program});
+  const StackId buffer = t.Stack(
+      {{"get_empty_cache_for_benchmark", triton + "backends/nvidia/driver.py", 7}, program});
+  const StackId older = t.Stack({{"do_bench", triton + "testing.py", 137}, program});
+  const StackId measured = t.Stack(
+      {{"kernel", "/app/kernels.py", 3}, {"do_bench", triton + "testing.py", 137}, program});
+  const StackId own = t.Stack({{"make_workspace", "/app/train.py", 5}});
+  const Trace trace = t.Build();
+  CHECK(StackTitle(trace, blas) == "cuBLAS workspace");
+  CHECK(StackTitle(trace, lt) == "cuBLASLt workspace");
+  CHECK(StackTitle(trace, other) == "workspace of a library");
+  CHECK(StackTitle(trace, buffer) == "Triton's benchmark buffer");
+  CHECK(MemoryTitle(trace, older) == "Triton's benchmark buffer");
+  CHECK(LibraryMemory(trace, measured).empty());
+  CHECK(LibraryMemory(trace, own).empty());
 }
 
 TEST_CASE("the line is the innermost Python frame outside torch and CPython, with the operator") {
