@@ -28,6 +28,15 @@ def test_an_older_trace_is_not_taken_for_that_of_a_run_that_recorded_nothing(fol
     assert (folder / "trace.json").read_text() == "old"
 
 
+def test_traces_of_an_earlier_runs_processes_are_not_taken_for_ranks(folder):
+    trace(folder, *processes("capture"))
+    os.rename(folder / "trace.json", folder / "trace.4242.json")
+    (folder / "trace.7.json").write_text("no trace")
+    err = trace(folder, *processes("capture"))[2]
+    assert f"{folder}/trace.4242.json is of an earlier run, and renamed: {folder}/trace.4242.json.old" in err, err
+    assert sorted(os.listdir(folder)) == ["trace.4242.json.old", "trace.7.json", "trace.json"]
+
+
 def start(folder, *words):
     return subprocess.Popen([BUILD / "bin/graphkit", "trace", "--device", "soft", *words], cwd=folder, text=True,
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -201,6 +201,22 @@ void MoveOldAside(const TraceRun& run) {
   }
 }
 
+// Traces that processes of an earlier run left beside this one's would be taken for its ranks.
+void MoveEarlierAside(const TraceRun& run) {
+  std::vector<std::string> earlier = OtherTraces(run.path, 0);
+  const std::vector<std::string> later = OtherTraces(run.path, run.started);
+  std::erase_if(earlier, [&](const std::string& path) {
+    if (std::ranges::find(later, path) != later.end()) return true;
+    const std::optional<TraceOutcome> trace = InspectTrace(path);
+    if (!trace || trace->writing) return true;
+    return std::rename(path.c_str(), (path + ".old").c_str()) != 0;
+  });
+  if (earlier.empty()) return;
+  const bool one = earlier.size() == 1;
+  PrintNote((one ? earlier[0] + " is" : std::to_string(earlier.size()) + " traces beside it are") +
+            " of an earlier run, and renamed: " + earlier[0] + ".old" + (one ? "" : ", …"));
+}
+
 void ExplainNothing(const TraceRun& run, const std::vector<std::string>& said, bool began) {
   if (!said.empty()) {
     PrintWarning("no trace of this run: the tracer reported \"" + said.front() + "\"");
@@ -234,6 +250,7 @@ void SayOutcome(const TraceRun& run, std::vector<std::string> said) {
     return !outcome;
   });
   if (traces.empty()) ExplainNothing(run, said, began);
+  if (!traces.empty()) MoveEarlierAside(run);
   for (const std::string& trace : traces) AddSourceLines(trace);
   std::vector<LeftSnapshot> snapshots = LeftSnapshots(run.path, run.started);
   std::erase_if(snapshots, [&others](const LeftSnapshot& snapshot) {
