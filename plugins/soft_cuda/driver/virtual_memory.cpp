@@ -3,15 +3,8 @@
 // from and to.
 #include "plugins/soft_cuda/model/virtual_memory.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <string>
-#include <string_view>
-
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
-#include "plugins/soft_cuda/driver/shared_file.h"
 #include "plugins/soft_cuda/driver/submit.h"
 
 namespace graphkit::soft::driver {
@@ -47,16 +40,6 @@ CUresult CheckProperties(const CUmemAllocationProp* properties) {
 
 Gpu* GpuOf(const PhysicalMemory& memory) {
   return Device::Get().FindGpu(memory.properties.location.id);
-}
-
-constexpr char kFileName[] = "graphkit soft allocation";
-
-// Of this or another process.
-bool IsExported(int file) {
-  char name[64] = {};
-  const std::string link = "/proc/self/fd/" + std::to_string(file);
-  return readlink(link.c_str(), name, sizeof name - 1) > 0 &&
-         std::string_view(name).starts_with(std::string("/memfd:") + kFileName);
 }
 
 bool IsAccess(CUmemAccess_flags flags) {
@@ -229,35 +212,40 @@ CUresult MemRetainAllocationHandle(CUmemGenericAllocationHandle* out, void* poin
 
 CUresult MemExportToShareableHandle(void* out, CUmemGenericAllocationHandle handle,
                                     CUmemAllocationHandleType type, unsigned long long flags) {
-  const Lock lock = LockDevice();
+  Lock lock = LockDevice();
   const PhysicalMemory* memory = Virtual().Find(handle);
   if (out == nullptr || memory == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
   if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
       memory->properties.requestedHandleTypes != type) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  const int file = memfd_create(kFileName, MFD_CLOEXEC);
+  if (memory->file < 0) {
+    if (CUresult error = WaitForAll(lock); error != CUDA_SUCCESS) return error;
+    if (Virtual().Find(handle) == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    // Bytes that kernels would have written are settled; nothing moves.
+    for (const auto& [begin, mapping] : Virtual().mappings())
+      if (mapping.handle == handle) Device::Get().backing.Share(begin, mapping.size, -1, 0);
+  }
+  const int file = Virtual().Export(handle, GpuOf(*memory)->place);
   if (file < 0) return CUDA_ERROR_OUT_OF_MEMORY;
-  Virtual().exported[InodeOf(file)] = handle;
   *static_cast<int*>(out) = file;
   return CUDA_SUCCESS;
 }
 
-// Files of another process name memory of another device: they can't be imported.
+// Of this or another process, whose memory counts there.
 CUresult MemImportFromShareableHandle(CUmemGenericAllocationHandle* out, void* os_handle,
                                       CUmemAllocationHandleType type) {
   if (out == nullptr || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
     return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
-  const auto file = static_cast<int>(reinterpret_cast<intptr_t>(os_handle));
-  const auto found = Virtual().exported.find(InodeOf(file));
-  if (found == Virtual().exported.end() && IsExported(file)) {
-    Explain("memory of another process can't be imported: each process has its own device");
-    return CUDA_ERROR_NOT_SUPPORTED;
+  int place = -1;
+  *out = Virtual().Import(static_cast<int>(reinterpret_cast<intptr_t>(os_handle)), &place);
+  if (*out == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (place >= 0) {
+    const Gpu* gpu = Device::Get().FindPlace(place);
+    if (gpu == nullptr) gpu = Device::Get().FindGpu(0);
+    Virtual().Find(*out)->properties.location.id = gpu->ordinal;
   }
-  if (found == Virtual().exported.end()) return CUDA_ERROR_INVALID_VALUE;
-  Virtual().Retain(found->second);
-  *out = found->second;
   return CUDA_SUCCESS;
 }
 

@@ -1,9 +1,14 @@
 #include "plugins/soft_cuda/model/virtual_memory.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
+#include <vector>
 
 namespace graphkit::soft {
 namespace {
@@ -39,6 +44,55 @@ bool IsUsable(const Mapping& mapping) {
   return std::ranges::any_of(mapping.access, [](const auto& entry) {
     return entry.second != CU_MEM_ACCESS_FLAGS_PROT_NONE;
   });
+}
+
+constexpr uint64_t kPage = 4096;  // bytes
+
+// The last page of the file of an exported allocation.
+struct ExportedMemory {
+  char mark[32];
+  uint64_t size;
+  CUmemAllocationProp properties;
+  int place;
+};
+constexpr char kMark[] = "graphkit soft allocation";
+static_assert(sizeof(ExportedMemory) <= kPage);
+
+// 0: it isn't open.
+uint64_t InodeOf(int file) {
+  struct stat about {};
+  return fstat(file, &about) == 0 ? about.st_ino : 0;
+}
+
+// False: the file is none that an allocation was exported as.
+bool ReadEnd(int file, ExportedMemory* end) {
+  struct stat about {};
+  if (fstat(file, &about) != 0 || about.st_size <= off_t{kPage}) return false;
+  return pread(file, end, sizeof *end, about.st_size - off_t{kPage}) == ssize_t{sizeof *end} &&
+         std::memcmp(end->mark, kMark, sizeof kMark) == 0 &&
+         end->size == static_cast<uint64_t>(about.st_size) - kPage;
+}
+
+bool WriteWhole(int file, const void* from, uint64_t bytes, uint64_t offset) {
+  return pwrite(file, from, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
+}
+
+// The pages that have memory; the others read as 0 in the file, too.
+bool WriteTouched(int file, uint64_t home, uint64_t size) {
+  std::vector<unsigned char> touched(size / kPage);
+  if (mincore(Address(home), size, touched.data()) != 0) return false;
+  for (uint64_t at = 0; at < size; at += kPage) {
+    const bool is_touched = (touched[at / kPage] & 1) != 0;
+    if (is_touched && !WriteWhole(file, Address(home + at), kPage, at)) return false;
+  }
+  return true;
+}
+
+// Out of the way of the descriptors that the program counts on.
+int KeepOpen(int file) {
+  constexpr int kLowest = 512;
+  const int kept = fcntl(file, F_DUPFD_CLOEXEC, kLowest);
+  return kept >= 0 ? kept : fcntl(file, F_DUPFD_CLOEXEC, 0);
 }
 
 // Takes the pages from behind a range and leaves it reserved.
@@ -94,6 +148,56 @@ CUmemGenericAllocationHandle VirtualMemory::Make(uint64_t size,
   return last_handle_;
 }
 
+bool VirtualMemory::MoveInto(int file, int place, CUmemGenericAllocationHandle handle) {
+  const PhysicalMemory& memory = physical_.at(handle);
+  ExportedMemory end{.size = memory.size, .properties = memory.properties, .place = place};
+  std::memcpy(end.mark, kMark, sizeof kMark);
+  const bool written = ftruncate(file, static_cast<off_t>(memory.size + kPage)) == 0 &&
+                       WriteTouched(file, memory.home, memory.size) &&
+                       WriteWhole(file, &end, sizeof end, memory.size);
+  if (!written || mmap(Address(memory.home), memory.size, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED)
+    return false;
+  madvise(Address(memory.home), memory.size, MADV_DONTDUMP);
+  for (const auto& [address, mapping] : mappings_)
+    if (mapping.handle == handle && IsUsable(mapping)) Lay(address, mapping);
+  return true;
+}
+
+int VirtualMemory::Export(CUmemGenericAllocationHandle handle, int place) {
+  PhysicalMemory& memory = physical_.at(handle);
+  if (memory.file < 0) {
+    const int file = memfd_create(kMark, MFD_CLOEXEC);
+    if (file < 0) return -1;
+    if (MoveInto(file, place, handle)) memory.file = KeepOpen(file);
+    close(file);
+    if (memory.file < 0) return -1;
+    exported_[InodeOf(memory.file)] = handle;
+  }
+  return fcntl(memory.file, F_DUPFD_CLOEXEC, 0);
+}
+
+CUmemGenericAllocationHandle VirtualMemory::Import(int file, int* place) {
+  const auto found = exported_.find(InodeOf(file));
+  if (found != exported_.end()) {
+    Retain(found->second);
+    return found->second;
+  }
+  ExportedMemory end{};
+  if (!ReadEnd(file, &end)) return 0;
+  void* home = mmap(nullptr, end.size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (home == MAP_FAILED) return 0;
+  madvise(home, end.size, MADV_DONTDUMP);
+  *place = end.place;
+  exported_[InodeOf(file)] = ++last_handle_;
+  physical_[last_handle_] = {.properties = end.properties,
+                             .size = end.size,
+                             .home = reinterpret_cast<uint64_t>(home),
+                             .file = KeepOpen(file),
+                             .imported = true};
+  return last_handle_;
+}
+
 PhysicalMemory* VirtualMemory::Find(CUmemGenericAllocationHandle handle) {
   auto found = physical_.find(handle);
   return found != physical_.end() && found->second.references > 0 ? &found->second : nullptr;
@@ -123,9 +227,10 @@ uint64_t VirtualMemory::GiveBackUnused(CUmemGenericAllocationHandle handle) {
     return 0;
   }
   munmap(Address(memory.home), memory.size);
+  if (memory.file >= 0) close(memory.file);
   physical_.erase(found);
-  std::erase_if(exported, [handle](const auto& entry) { return entry.second == handle; });
-  return memory.size;
+  std::erase_if(exported_, [handle](const auto& entry) { return entry.second == handle; });
+  return memory.imported ? 0 : memory.size;
 }
 
 uint64_t VirtualMemory::Release(CUmemGenericAllocationHandle handle) {
@@ -195,8 +300,11 @@ bool VirtualMemory::IsMapped(uint64_t address, uint64_t size) const {
 void VirtualMemory::SetAccess(uint64_t address, int device, CUmemAccess_flags flags) {
   Mapping& mapping = mappings_.at(address);
   mapping.access[device] = flags;
-  if (!IsUsable(mapping)) return Empty(address, mapping.size);
-  // A length of 0 maps the same memory once more.
+  IsUsable(mapping) ? Lay(address, mapping) : Empty(address, mapping.size);
+}
+
+// A length of 0 maps the same memory once more.
+void VirtualMemory::Lay(uint64_t address, const Mapping& mapping) {
   mremap(Address(physical_.at(mapping.handle).home + mapping.offset), 0, mapping.size,
          MREMAP_MAYMOVE | MREMAP_FIXED, Address(address));
 }

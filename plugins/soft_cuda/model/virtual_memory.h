@@ -1,6 +1,9 @@
 // Virtual memory management: addresses are reserved, physical memory is made, and the one is mapped
 // to the other. Bytes lie in shared mappings of their own, which are mapped a second time where the
-// program maps them: no file descriptor that the program could close.
+// program maps them: no file descriptor that the program could close. Those of a handle that is
+// exported move into a file, which processes share:
+//
+//   file  | bytes, `size` of them | a page that describes them |
 //
 //   reservation  |--------------------------------------|   no access: the host would fault, too
 //   mappings        |=====h1=====|=====h1=====|==h2==|      no access before cuMemSetAccess
@@ -23,7 +26,9 @@ struct PhysicalMemory {
   unsigned references = 1;
   unsigned mappings = 0;
   uint64_t allocation =
-      0;  // the address of what cuMemAlloc made, whose handle this is; 0: it isn't
+      0;                  // the address of what cuMemAlloc made, whose handle this is; 0: it isn't
+  int file = -1;          // an open descriptor of the file; -1: never exported
+  bool imported = false;  // of another process, which counts the bytes
 };
 
 struct Mapping {
@@ -45,6 +50,11 @@ class VirtualMemory {
   CUmemGenericAllocationHandle Make(uint64_t size, const CUmemAllocationProp& properties);
   PhysicalMemory* Find(CUmemGenericAllocationHandle handle);  // null: none, or released
   uint64_t HomeOf(CUmemGenericAllocationHandle handle) const { return physical_.at(handle).home; }
+  // A new descriptor of the file with the memory, which the caller closes; -1: none can be made.
+  // `place` is the GPU's in the machine.
+  int Export(CUmemGenericAllocationHandle handle, int place);
+  // 0: the descriptor isn't of such a file. Of another process's memory `place` is set.
+  CUmemGenericAllocationHandle Import(int file, int* place);
   // The handle of an allocation that was made in another way.
   CUmemGenericAllocationHandle RetainAllocation(uint64_t address, uint64_t size, int device);
   void Retain(CUmemGenericAllocationHandle handle) { ++physical_.at(handle).references; }
@@ -63,11 +73,11 @@ class VirtualMemory {
   void SetAccess(uint64_t address, int device, CUmemAccess_flags flags);
   // Begins of the mappings in a range.
   std::set<uint64_t> MappingsIn(uint64_t address, uint64_t size) const;
-
-  // By the inode of the file that a handle was exported as.
-  std::map<uint64_t, CUmemGenericAllocationHandle> exported;
+  const std::map<uint64_t, Mapping>& mappings() const { return mappings_; }  // by begin
 
  private:
+  bool MoveInto(int file, int place, CUmemGenericAllocationHandle handle);
+  void Lay(uint64_t address, const Mapping& mapping);
   uint64_t GiveBackUnused(CUmemGenericAllocationHandle handle);
 
   uint64_t next_address_ = 0;
@@ -75,6 +85,7 @@ class VirtualMemory {
   std::map<uint64_t, uint64_t> reservations_;  // begin → size
   std::map<uint64_t, Mapping> mappings_;       // by begin
   std::map<CUmemGenericAllocationHandle, PhysicalMemory> physical_;
+  std::map<uint64_t, CUmemGenericAllocationHandle> exported_;  // by the inode of the file
 };
 
 }  // namespace graphkit::soft

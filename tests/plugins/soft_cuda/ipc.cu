@@ -259,9 +259,84 @@ void ImportPool() {
   ON_SOFT(EXPECT_OK(cudaMemPoolDestroy(pool)));
 }
 
+// A piece of memory mapped to addresses.
+struct Piece {
+  CUmemGenericAllocationHandle handle = 0;
+  CUdeviceptr address = 0;
+  static constexpr size_t kSize = size_t{2} << 20;
+
+  void Map() {
+    CUmemAccessDesc access = {};
+    access.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    EXPECT_OK(cuMemAddressReserve(&address, kSize, 0, 0, 0));
+    EXPECT_OK(cuMemMap(address, kSize, 0, handle, 0));
+    EXPECT_OK(cuMemSetAccess(address, kSize, &access, 1));
+  }
+  void Unmap() {
+    EXPECT_OK(cuMemUnmap(address, kSize));
+    EXPECT_OK(cuMemAddressFree(address, kSize));
+    EXPECT_OK(cuMemRelease(handle));
+  }
+  void* data() const { return reinterpret_cast<void*>(address); }
+};
+constexpr auto kPosix = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+
+// effect: cuMemExportToShareableHandle cuMemImportFromShareableHandle
+void ExportPiece() {
+  CUmemAllocationProp properties = {};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.requestedHandleTypes = kPosix;
+  properties.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
+  Piece piece;
+  EXPECT_OK(cuMemCreate(&piece.handle, Piece::kSize, &properties, 0));
+  piece.Map();
+  EXPECT_OK(cudaMemset(piece.data(), 14, kBytes));
+  AwaitDefaultStream();
+  for (int times = 0; times < 2; ++times) {
+    int file = -1;
+    EXPECT_OK(cuMemExportToShareableHandle(&file, piece.handle, kPosix, 0));
+    SendFile(file);
+    close(file);
+  }
+  Meet();
+  EXPECT(Holds(piece.data(), kBytes, 15));
+  piece.Unmap();
+}
+
+void ImportPiece() {
+  size_t before = 0, after = 0, total = 0;
+  Piece piece, again;
+  EXPECT_OK(cudaMemGetInfo(&before, &total));
+  for (Piece* imported : {&piece, &again}) {
+    const int file = GetFile();
+    void* handle = reinterpret_cast<void*>(static_cast<intptr_t>(file));
+    EXPECT_OK(cuMemImportFromShareableHandle(&imported->handle, handle, kPosix));
+    close(file);
+    imported->Map();
+  }
+  ON_SOFT({
+    EXPECT_OK(cudaMemGetInfo(&after, &total));
+    EXPECT(after == before);
+  });
+  EXPECT(Holds(piece.data(), kBytes, 14));
+  EXPECT_OK(cudaMemset(piece.data(), 15, kBytes));
+  AwaitDefaultStream();
+  EXPECT(Holds(again.data(), kBytes, 15));
+  piece.Unmap();
+  EXPECT(Holds(again.data(), kBytes, 15));
+  again.Unmap();
+  Meet();
+  int ends[2] = {};
+  EXPECT(pipe(ends) == 0);
+  void* wrong = reinterpret_cast<void*>(static_cast<intptr_t>(ends[0]));
+  EXPECT_FAILS(cuMemImportFromShareableHandle(&piece.handle, wrong, kPosix));
+}
+
 CASE(Memory) { exports ? ExportMemory() : ImportMemory(); }
 CASE(Events) { exports ? ExportEvent() : ImportEvent(); }
 CASE(Pools) { exports ? ExportPool() : ImportPool(); }
+CASE(Pieces) { exports ? ExportPiece() : ImportPiece(); }
 
 }  // namespace
 
