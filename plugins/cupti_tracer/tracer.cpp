@@ -15,8 +15,6 @@
 namespace graphkit {
 namespace {
 
-constexpr int kFailureFrames = 32;
-
 // The library stays loaded to the end, and this is all that it has of the static thread-local
 // storage.
 [[gnu::tls_model("initial-exec")]] thread_local ThreadState* this_thread = nullptr;
@@ -104,7 +102,7 @@ bool Tracer::Start() {
   const char* stacks = std::getenv("GRAPHKIT_TRACE_STACKS");
   bool asked = stacks != nullptr && *stacks != '\0';
   depth_ = asked ? std::clamp(std::atoi(stacks), 0, kMostFrames) : 0;
-  failure_depth_ = asked ? depth_ : kFailureFrames;
+  failure_depth_ = asked ? depth_ : kMostFrames;
   python_.Find();
   if (depth_ != 0 && !python_.unknown().empty()) {
     Say("the frames of Python " + python_.unknown() +

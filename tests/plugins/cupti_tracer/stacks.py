@@ -127,6 +127,27 @@ def check_functions_of_python(folder, python):
         assert not any("_PyEval" in f[0] or re.search(r"/python3\.\d+$", f[1]) for f in fills[0]), fills[0]
 
 
+def test_failures_have_the_programs_line_below_many_frames_of_a_framework(folder):
+    script = folder / "deep.py"
+    script.write_text(PYTHON.split("class Möbius")[0] + """
+def layer(n):
+    return layer(n - 1) if n else cuda.cudaStreamSynchronize(stream)
+
+
+stream = ctypes.c_void_p()
+check(cuda.cudaStreamCreate(ctypes.byref(stream)))
+check(cuda.cudaStreamBeginCapture(stream, 0))
+layer(60)
+""")
+    code, _, err = trace(folder, interpreter((3, 11)), script)
+    assert code == 0, err
+    records = load(folder / "trace.json")
+    stacks = [r["frames"] for r in records if r["type"] == "stack"]
+    failure = next(r for r in records if r["type"] == "failure")
+    names = [frame[0] for frame in stacks[failure["stack"]] if frame[1] == str(script)]
+    assert names == ["layer"] * 61 + ["<module>"], names
+
+
 def test_call_stacks_have_the_functions_of_python_3_11(folder):
     check_functions_of_python(folder, interpreter((3, 11)))
 
