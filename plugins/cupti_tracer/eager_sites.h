@@ -69,7 +69,7 @@ class SiteOfThread {
   StackId stack_;
   uint64_t written_ = 0;
   std::atomic<uint64_t> launches_{0}, first_{0}, last_{0};
-  std::deque<SeenValues> seen_;  // of the grid's extents, then of the kernel's scalars
+  std::vector<SeenValues> seen_;  // of the grid's extents, then of the kernel's scalars
 };
 
 // The places of one thread.

@@ -8,6 +8,17 @@
 
 namespace graphkit {
 
+// Up to 8 bytes as a number. Most are 4, for which no call of memcpy is needed.
+inline uint64_t BitsOf(const char* bytes, size_t count) {
+  uint64_t bits = 0;
+  if (count == sizeof(uint32_t)) {
+    std::memcpy(&bits, bytes, sizeof(uint32_t));
+  } else {
+    std::memcpy(&bits, bytes, count);
+  }
+  return bits;
+}
+
 class Fingerprint {
  public:
   static constexpr uint64_t kUnknown = 0;
@@ -20,15 +31,14 @@ class Fingerprint {
     value_ = (value_ ^ word) * 0x9e3779b97f4a7c15u;
     value_ ^= value_ >> 32;
   }
+  void Add(uint32_t low, uint32_t high) { Add(uint64_t{high} << 32 | low); }
   void Add(const char* bytes, size_t count) {
     for (; count >= sizeof(uint64_t); bytes += sizeof(uint64_t), count -= sizeof(uint64_t)) {
       uint64_t word;
       std::memcpy(&word, bytes, sizeof word);
       Add(word);
     }
-    uint64_t rest = 0;
-    std::memcpy(&rest, bytes, count);
-    if (count != 0) Add(rest);
+    if (count != 0) Add(BitsOf(bytes, count));
   }
   uint64_t value() const { return value_ != kUnknown ? value_ : 1; }
 

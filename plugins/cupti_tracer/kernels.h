@@ -112,8 +112,7 @@ inline bool ReadScalar(const KernelWork& launch, const KernelInfo& kernel, Scala
   const KernelParam& param = kernel.params[place.argument];
   const char* bytes = ArgumentOf(launch, param, place.argument);
   if (bytes == nullptr) return false;
-  bits = 0;
-  std::memcpy(&bits, bytes + place.offset, place.size);
+  bits = BitsOf(bytes + place.offset, place.size);
   const size_t word = place.offset / kWord * kWord;
   if (place.typed || word + kWord > param.size) return true;
   uint64_t whole;

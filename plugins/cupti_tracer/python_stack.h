@@ -32,11 +32,12 @@ struct PythonLayout {
   bool operator==(const PythonLayout&) const = default;
 };
 
+// Without initial values: every launch outside of captures has room for several.
 struct PythonFrame {
-  const PythonLayout* layout = nullptr;
-  const char* code = nullptr;  // the code object
-  uint32_t unit = 0;           // the code unit that runs
-  bool outermost = false;      // of those that one call of the interpreter's loop runs
+  const PythonLayout* layout;
+  const char* code;  // the code object
+  uint32_t unit;     // the code unit that runs
+  bool outermost;    // of those that one call of the interpreter's loop runs
 };
 
 struct PythonPlace {

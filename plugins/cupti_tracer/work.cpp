@@ -63,9 +63,7 @@ void WorkReader::ReadKernel(const KernelWork& launch, Work& work) {
   const bool read = launch.arguments || launch.packed || kernel->params.empty();
   work.complete = kernel->has_layout && read && !kernel->indirect;
   Fingerprint all{kernel->id.value, launch.shared_bytes};
-  for (const auto* extents : {launch.grid, launch.block}) {
-    for (int i = 0; i < 3; ++i) all.Add(extents[i]);
-  }
+  for (int i = 0; i < 3; ++i) all.Add(launch.grid[i], launch.block[i]);
   for (size_t i = 0; i < kernel->params.size(); ++i) {
     const char* bytes = ArgumentOf(launch, kernel->params[i], i);
     if (bytes != nullptr) all.Add(bytes, kernel->params[i].size);

@@ -40,6 +40,31 @@ void RecordLine::Grow(size_t more) {
   capacity_ = capacity;
 }
 
+// Two digits at a time, from the last: std::to_chars takes twice the instructions, and most of a
+// node's record is numbers.
+void RecordLine::ManyDigits(uint64_t value) {
+  static constexpr auto kPairs = [] {
+    std::array<char, 200> pairs{};
+    for (size_t i = 0; i < pairs.size(); ++i)
+      pairs[i] = static_cast<char>('0' + (i % 2 == 0 ? i / 20 : i / 2 % 10));
+    return pairs;
+  }();
+  static constexpr auto kPowers = [] {
+    std::array<uint64_t, 20> powers{1};
+    for (size_t i = 1; i < powers.size(); ++i) powers[i] = 10 * powers[i - 1];
+    return powers;
+  }();
+  const auto less = static_cast<size_t>(std::bit_width(value) * 1233 >> 12);  // bits · log10(2)
+  size_ += less + (value >= kPowers[less] ? 1 : 0);
+  char* at = buffer_.get() + size_;
+  for (; value >= 100; value /= 100) std::memcpy(at -= 2, &kPairs[value % 100 * 2], 2);
+  if (value >= 10) {
+    std::memcpy(at - 2, &kPairs[value * 2], 2);
+  } else {
+    at[-1] = static_cast<char>('0' + value);
+  }
+}
+
 // Runs of bytes that stand for themselves are taken over as they are.
 void RecordLine::Quoted(std::string_view text) {
   static constexpr char kHex[] = "0123456789abcdef";

@@ -9,7 +9,7 @@
 //     file.Finish({});                 {"type":"end","records":1}]}
 #pragma once
 
-#include <charconv>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -56,7 +56,10 @@ class RecordLine {
   void Hexadecimal(uint64_t value) {
     Put("\"0x");
     Reserve(kMostDigits);
-    ManyDigits(value, 16);
+    char* at = buffer_.get() + size_;
+    int shift = (static_cast<int>(std::bit_width(value | 1)) - 1) / 4 * 4;
+    size_ += static_cast<size_t>(shift / 4 + 1);
+    for (; shift >= 0; shift -= 4) *at++ = "0123456789abcdef"[value >> shift & 15];
     Put("\"");
   }
   // A word that needs no escaping.
@@ -95,13 +98,10 @@ class RecordLine {
     if (value < 10) {  // most are
       buffer_[size_++] = static_cast<char>('0' + value);
     } else {
-      ManyDigits(value, 10);
+      ManyDigits(value);
     }
   }
-  void ManyDigits(uint64_t value, int base) {
-    char* at = buffer_.get() + size_;
-    size_ += static_cast<size_t>(std::to_chars(at, at + kMostDigits, value, base).ptr - at);
-  }
+  void ManyDigits(uint64_t value);
   [[gnu::always_inline]] void Reserve(size_t more) {
     if (__builtin_expect(size_ + more > capacity_, 0)) Grow(more);
   }

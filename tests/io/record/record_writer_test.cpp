@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -49,6 +50,21 @@ std::string Note(int number) {
   NoteRecord note;
   note.text = "number " + std::to_string(number);
   return Line(note);
+}
+
+TEST_CASE("numbers are written as the standard library writes them") {
+  uint64_t power = 1;
+  for (int digits = 1; digits <= 20; ++digits, power *= 10) {
+    for (const uint64_t value : {power - 1, power, power + 1, power * 7 + 5, ~power}) {
+      RecordLine line;
+      line.Start("x");
+      line.Decimal(value);
+      line.Hexadecimal(value);
+      char hex[32];
+      std::snprintf(hex, sizeof hex, "\"0x%llx\"}", static_cast<unsigned long long>(value));
+      CHECK(line.Finish() == "{\"type\":\"x\"" + std::to_string(value) + hex);
+    }
+  }
 }
 
 TEST_CASE("a line has its keys in order, and leaves out what is at its default") {

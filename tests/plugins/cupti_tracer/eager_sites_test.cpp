@@ -124,7 +124,7 @@ TEST_CASE("where the native stack can't be followed, Python's frames tell caller
   at.words[8] = 0;  // where the outer frame's return address ought to be
   sites.Add(thread, launch, kernel, StackId(0u), at.anchor(), at.frames, {});
   CHECK_FALSE(thread.Count(launch, at.anchor(), at.end(), {}));
-  const PythonFrame line{.code = "a", .unit = 1}, other{.code = "a", .unit = 2};
+  const PythonFrame line{nullptr, "a", 1, false}, other{nullptr, "a", 2, false};
   sites.Add(thread, launch, kernel, StackId(0u), at.anchor(), at.frames, {&line, 1});
   CHECK(thread.Count(launch, at.anchor(), at.end(), {&line, 1}));
   CHECK_FALSE(thread.Count(launch, at.anchor(), at.end(), {&other, 1}));
