@@ -7,19 +7,37 @@
 namespace graphkit {
 namespace {
 
-// Why a graph was recorded although one of the same code was there.
-enum class Moved : uint8_t { kNothing, kAddress, kLayout, kSize, kOther };
+// Causes of a recording although one of the same code was there.
+enum class Moved : uint8_t { kAddress, kLayout, kSize, kOther };
 
-struct MovedInputs {
-  Moved what = Moved::kNothing;
-  std::vector<std::pair<BlockId, BlockId>> inputs = {};  // of the earlier graph, of this one
+// An input, where a node accesses it.
+struct InputUse {
+  BlockId block;
+  Address place = 0;
+};
+
+struct Recording {
+  GraphId graph;
+  Seq ended = 0;  // its capture
+  std::vector<InputUse> uses = {};
+  uint64_t form = 0, sizes = 0, values = 0;  // hashes: accesses of inputs; extents; arguments
+  Moved Since(const Recording& old) const {
+    if (form != old.form || uses.size() != old.uses.size()) return Moved::kOther;
+    if (sizes != old.sizes) return Moved::kSize;
+    return values != old.values ? Moved::kLayout : Moved::kAddress;
+  }
+};
+
+struct MovedInput {
+  size_t use = 0;
+  BlockId from, to;
 };
 
 // Graphs of the same code, in the order of their captures.
 struct Recordings {
-  std::vector<GraphId> graphs = {};
-  Seq ended = 0;                                                // the last one's capture
-  std::vector<MovedInputs> saved = {};                          // that a copy would have saved
+  std::vector<Recording> all = {};
+  std::vector<std::vector<MovedInput>> saved = {};  // of those that a copy would have saved
+  size_t repeated = 0;                              // of these, with the addresses of another one
   std::map<std::pair<Moved, std::string>, size_t> others = {};  // by what moved, and of which line
 };
 
@@ -53,57 +71,70 @@ class RecordingFinder {
   }
 
  private:
-  void Add(const Capture& capture, Recordings* same) {
-    const GraphId now = capture.graph;
-    if (!same->graphs.empty()) {
-      MovedInputs found = Compare(same->graphs.back(), now);
-      const bool copies = found.what == Moved::kAddress || found.what == Moved::kLayout;
-      const auto replaced = [&](const auto& moved) {
-        return Replaced(same->ended, capture, trace_[moved.first], trace_[moved.second]);
-      };
-      if (found.what == Moved::kAddress && std::ranges::all_of(found.inputs, replaced)) {
-        same->saved.push_back(std::move(found));
-      } else if (copies || found.what == Moved::kSize) {
-        const std::string line = found.inputs.empty() ? "" : LineOf(found.inputs[0].second);
-        ++same->others[{found.what, line}];
+  Recording Read(const Capture& capture) const {
+    Recording recording{.graph = capture.graph, .ended = capture.end};
+    for (const uint32_t id : nodes_.Of(capture.graph.index())) {
+      const Node node = trace_.nodes[id];
+      recording.sizes = HashOf(recording.sizes, uint64_t{node.shape});
+      for (const Scalar& scalar : RowsAt(trace_.scalars, node.seq))
+        recording.values = HashOf(recording.values, scalar.argument, scalar.offset, scalar.bits);
+      for (uint32_t k = 0; k < node.accesses.count; ++k) {
+        const Access access = trace_.accesses[node.accesses.first + k];
+        const bool input = IsInput(capture.graph, access.block);
+        recording.form = HashOf(recording.form, id - nodes_.Of(capture.graph.index())[0], input);
+        if (!input) continue;
+        const Block block = trace_[access.block];
+        recording.sizes = HashOf(recording.sizes, access.length, block.size);
+        recording.uses.push_back({access.block, block.address + access.offset});
       }
     }
-    same->graphs.push_back(now);
-    same->ended = capture.end;
+    return recording;
   }
 
-  // False: both are there side by side, as the weights of two layers are.
-  static bool Replaced(Seq ended, const Capture& capture, const Block& old, const Block& now) {
-    return now.allocated > ended || old.free_requested < capture.begin;
-  }
-
-  MovedInputs Compare(GraphId before, GraphId now) const {
-    MovedInputs found;
-    const auto old = nodes_.Of(before.index()), own = nodes_.Of(now.index());
-    const auto raise = [&](Moved what) { found.what = std::max(found.what, what); };
-    for (size_t i = 0; i < own.size(); ++i) {
-      const Node a = trace_.nodes[old[i]], b = trace_.nodes[own[i]];
-      if (a.shape != b.shape) raise(Moved::kSize);
-      const auto scalars = RowsAt(trace_.scalars, a.seq), others = RowsAt(trace_.scalars, b.seq);
-      const auto alike = [](const Scalar& x, const Scalar& y) {
-        return x.argument == y.argument && x.offset == y.offset && x.bits == y.bits;
-      };
-      if (!std::ranges::equal(scalars, others, alike)) raise(Moved::kLayout);
-      if (a.accesses.count != b.accesses.count) raise(Moved::kOther);
-      for (uint32_t k = 0; k < std::min(a.accesses.count, b.accesses.count); ++k) {
-        const Access x = trace_.accesses[a.accesses.first + k];
-        const Access y = trace_.accesses[b.accesses.first + k];
-        const bool input = IsInput(before, x.block), now_input = IsInput(now, y.block);
-        if (input != now_input) raise(Moved::kOther);
-        if (!input || !now_input) continue;
-        const Block from = trace_[x.block], to = trace_[y.block];
-        if (x.length != y.length || from.size != to.size) raise(Moved::kSize);
-        if (from.address + x.offset == to.address + y.offset && from.size == to.size) continue;
-        raise(Moved::kAddress);
-        AddOnce(std::pair(x.block, y.block), &found.inputs);
-      }
+  // Looks for a recording that `capture` could have done without, the last ones first.
+  void Add(const Capture& capture, Recordings* same) const {
+    constexpr size_t kMostTried = 1000;
+    Recording now = Read(capture);
+    const Recording* alike = nullptr;  // the last one of the same sizes and arguments
+    bool served = false;
+    for (size_t i = same->all.size(); !served && i-- > 0 && same->all.size() - i <= kMostTried;) {
+      const Recording& old = same->all[i];
+      if (now.Since(old) != Moved::kAddress) continue;
+      const auto moved = MovedBetween(old, now, &capture);
+      served = moved.has_value();
+      const bool repeats = served && moved->empty() && alike != nullptr;
+      if (repeats) ++same->repeated;
+      if (alike == nullptr) alike = &old;
+      if (served && (repeats || !moved->empty()))
+        same->saved.push_back(repeats ? *MovedBetween(*alike, now, nullptr) : *moved);
     }
-    return found;
+    if (!served && !same->all.empty()) AddCause(alike ? *alike : same->all.back(), now, same);
+    same->all.push_back(std::move(now));
+  }
+
+  void AddCause(const Recording& old, const Recording& now, Recordings* same) const {
+    const Moved cause = now.Since(old);
+    if (cause == Moved::kOther) return;
+    const auto moved = *MovedBetween(old, now, nullptr);
+    ++same->others[{cause, moved.empty() ? "" : LineOf(moved[0].to)}];
+  }
+
+  // With a capture, nothing where both are there side by side, as the weights of two layers are.
+  std::optional<std::vector<MovedInput>> MovedBetween(const Recording& old, const Recording& now,
+                                                      const Capture* capture) const {
+    std::vector<MovedInput> moved;
+    for (size_t i = 0; i < std::min(old.uses.size(), now.uses.size()); ++i) {
+      const BlockId from = old.uses[i].block, to = now.uses[i].block;
+      if (old.uses[i].place == now.uses[i].place) continue;
+      if (capture != nullptr && trace_[to].allocated <= old.ended &&
+          trace_[from].free_requested >= capture->begin) {
+        return std::nullopt;
+      }
+      const bool is_new = std::ranges::none_of(
+          moved, [&](const MovedInput& one) { return one.from == from && one.to == to; });
+      if (is_new) moved.push_back({i, from, to});
+    }
+    return moved;
   }
 
   bool IsInput(GraphId graph, BlockId block) const {
@@ -116,15 +147,16 @@ class RecordingFinder {
   Finding Describe(const Recordings& of, size_t nodes) const {
     constexpr size_t kOften = 4;
     const size_t saved = of.saved.size();
-    Finding finding{.severity = saved >= kOften ? Severity::kWarning : Severity::kNote,
-                    .graph = of.graphs.front()};
+    Finding finding{
+        .severity = saved >= kOften + of.repeated ? Severity::kWarning : Severity::kNote,
+        .graph = of.all[0].graph};
     Bytes copied = 0;
-    for (const MovedInputs& one : of.saved) {
+    for (const std::vector<MovedInput>& moved : of.saved) {
       Bytes bytes = 0;
-      for (const auto& [from, to] : one.inputs) {
-        bytes += trace_[to].size;
-        AddOnce(from, &finding.blocks);
-        AddOnce(to, &finding.blocks);
+      for (const MovedInput& one : moved) {
+        bytes += trace_[one.to].size;
+        AddOnce(one.from, &finding.blocks);
+        AddOnce(one.to, &finding.blocks);
       }
       copied = std::max(copied, bytes);
     }
@@ -132,19 +164,31 @@ class RecordingFinder {
         Say(trace_,
             "{} of {} of the same code ({}, {} first) {} made only because an input "
             "had another address; copying {} before a launch would have saved {}",
-            saved, Count(of.graphs.size(), "recording"), Count(nodes, "node"), finding.graph,
+            saved, Count(of.all.size(), "recording"), Count(nodes, "node"), finding.graph,
             Was(saved), FormatBytes(copied), saved == 1 ? "it" : "them");
     finding.advice =
         "keep one buffer for the input, and copy each new value into it before the launch";
-    for (const auto& [from, to] : of.saved.front().inputs) {
+    for (const MovedInput& one : of.saved.front()) {
       if (finding.evidence.size() >= kShownEvidence) break;
-      AddEvidence(&finding, NameOf(trace_, to) + " stands where " + NameOf(trace_, from) + " was",
-                  trace_[to].stack, {}, {to});
+      std::set<Address> places;
+      for (const Recording& other : of.all) {
+        if (one.use >= other.uses.size()) continue;
+        const InputUse& use = other.uses[one.use];
+        if (trace_[use.block].size == trace_[one.to].size) places.insert(use.place);
+      }
+      AddEvidence(&finding,
+                  Say(trace_, "{} stands where {} was (one of {} addresses)",
+                      NameOf(trace_, one.to), NameOf(trace_, one.from), places.size()),
+                  trace_[one.to].stack, {}, {one.to});
+    }
+    if (of.repeated != 0) {
+      AddEvidence(&finding,
+                  Count(of.repeated, "recording") +
+                      " had the addresses of an earlier one, whose graph would have done");
     }
     for (const auto& [key, count] : of.others) {
-      constexpr const char* kWords[] = {"", "at another address beside the first",
-                                        "with other arguments (layout, values)", "of another size",
-                                        ""};
+      constexpr const char* kWords[] = {"at another address beside the first",
+                                        "with other arguments (layout, values)", "of another size"};
       AddEvidence(&finding, Count(count, "recording") + " had an input " +
                                 kWords[static_cast<size_t>(key.first)] +
                                 (key.second.empty() ? "" : ", allocated at " + key.second));

@@ -55,6 +55,36 @@ TEST_CASE("recorded-again counts recordings for other sizes apart") {
         "1 recording had an input of another size, allocated at serve.py:7");
 }
 
+TEST_CASE("recorded-again compares with every earlier recording, not the last one alone") {
+  Server server;  // two layers by turns, each with a new input
+  const BlockId second = server.t.Alloc({}, 512);
+  for (int i = 0; i < 2; ++i) {
+    server.Record(server.Request(4096), server.weight);
+    server.Record(server.Request(4096), second);
+  }
+  const std::vector<Finding> findings = server.Find();
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].message.starts_with("2 of 4 recordings"));
+}
+
+TEST_CASE("recorded-again counts recordings for two buffers that take turns") {
+  Server server;
+  const BlockId a = server.Request(4096), b = server.Request(4096);
+  for (int i = 0; i < 2; ++i) {
+    server.Record(a, server.weight);
+    server.Record(b, server.weight);
+  }
+  const std::vector<Finding> findings = server.Find();
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].severity == Severity::kNote);
+  CHECK(findings[0].message.starts_with("2 of 4 recordings"));
+  CHECK(findings[0].message.find("copying 4 KiB") != std::string::npos);
+  CHECK(findings[0].evidence[0].text.ends_with("(one of 2 addresses)"));
+  REQUIRE(findings[0].evidence.size() == 3);
+  CHECK(findings[0].evidence[1].text ==
+        "2 recordings had the addresses of an earlier one, whose graph would have done");
+}
+
 TEST_CASE("recorded-again finds nothing in a server with a graph for each size") {
   Server server;
   for (const Bytes size : {4096, 8192, 16384}) server.Record(size);
