@@ -351,12 +351,13 @@ def name_of_batch(frame):
     for _ in range(FRAMES):
         if frame is None:
             return ""
-        values = frame.f_locals
-        for name in ("batch_descriptor", "desc"):
-            if hasattr(values.get(name), "num_tokens"):
-                return described(values[name], values)
-        if "cuda_graph" in frame.f_code.co_filename and isinstance(values.get("bs"), int):
-            return f"batch size {values['bs']}"
+        # Before Python 3.13 a frame keeps what its f_locals were, so a program's `del` would free nothing.
+        code = frame.f_code
+        for name in {"batch_descriptor", "desc"}.intersection(code.co_varnames):
+            if hasattr(frame.f_locals.get(name), "num_tokens"):
+                return described(frame.f_locals[name], frame.f_locals)
+        if "cuda_graph" in code.co_filename and "bs" in code.co_varnames and isinstance(frame.f_locals.get("bs"), int):
+            return f"batch size {frame.f_locals['bs']}"
         frame = frame.f_back
     return ""
 

@@ -262,6 +262,14 @@ def a_graph_has_the_name_of_the_batch_that_it_is_captured_for():
     assert graph["name"] == "full, 8 tokens, 2 requests", graph
 
 
+def a_capture_keeps_nothing_that_the_program_deletes():
+    run = Run("import torch, weakref\nclass Tensor:\n  pass\n"
+              "def main():\n  tensor = Tensor()\n  there = weakref.ref(tensor)\n  graph = torch.cuda.CUDAGraph()\n"
+              "  with torch.cuda.graph(graph):\n    torch.empty(4096)\n  del tensor\n  print(there())\n"
+              "torch.empty(4096)\nmain()\n")
+    assert run.out == "None\n", (run.out, run.err)
+
+
 def a_capture_is_not_held_up_by_a_snapshot_that_is_made_up():
     slow = ("import time, torch\n"
             "fast, inside = torch.cuda.memory._snapshot, []\n"
