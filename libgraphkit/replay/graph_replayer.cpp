@@ -1,13 +1,5 @@
 #include "libgraphkit/replay/graph_replayer.h"
 
-#include <algorithm>
-#include <chrono>
-#include <memory>
-#include <optional>
-#include <utility>
-
-#include "libgraphkit/alloc/policies/freed_by_order.h"
-#include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/replay/policy_memory.h"
 
 namespace graphkit {
@@ -103,21 +95,17 @@ class GraphReplayer {
   // By an index where it finds the same as scanning.
   void MakeMemory() {
     const bool compares = options_.missed && info_.misses;
-    const MallocViews* proved = compares ? views_.proved() : nullptr;
-    const MallocViews* views = views_.Of(info_);
+    PolicyMemory::Views views{views_.Of(info_), compares ? views_.proved() : nullptr};
     const bool plain = views_.plain[static_cast<size_t>(info_.rule)];
-    if (!options_.scan && views != nullptr && (!compares || proved != nullptr) &&
-        (!info_.by_order || plain)) {
-      memory_ =
-          IndexedMemory(facts_, info_, slice_, *views, proved, pools_.size(), options_.config);
-    }
-    out_.scanned = memory_ == nullptr;
-    if (memory_) view_.views = views;
+    const bool indexed = !options_.scan && views.offered != nullptr &&
+                         (!compares || views.proved != nullptr) && (!info_.by_order || plain) &&
+                         PolicyMemory::CanIndex(info_, views);
+    out_.scanned = !indexed;
+    if (!indexed) views = {};
+    view_.views = views.offered;
     policy_ = info_.make(view_);
-    if (!memory_) {
-      memory_ =
-          ScanningMemory(facts_, slice_, *policy_, pools_.size(), options_.config, options_.missed);
-    }
+    memory_.emplace(facts_, slice_, info_, *policy_, views, pools_.size(), options_.config,
+                    options_.missed);
     for (uint32_t pool = 0; held_ != nullptr && pool < pools_.size(); ++pool) {
       memory_->Hold(pool, held_->Of(pools_[pool].pool), views_.blocks);
     }
@@ -227,7 +215,7 @@ class GraphReplayer {
   const std::vector<PoolBlocks>& pools_;
   const std::vector<LowerBound>& bounds_;  // of each pool, where they were asked for
   std::vector<OutOfMemory> rises_;
-  std::unique_ptr<PolicyMemory> memory_;
+  std::optional<PolicyMemory> memory_;
   std::vector<uint64_t> freed_at_;  // by block of the graph: the operation
   Bytes stayed_ = 0;                // blocks of graphs before it in its pools
   Bytes allocated_ = 0;

@@ -1,12 +1,13 @@
 // The memory of a graph's pools as a policy fills it: each block is placed twice, with segments and
-// without. Two ways to the same places: looking at every piece of memory at each malloc, by asking
-// the policy pair by pair, or by an index of what it has offered.
+// without. Two ways to the same places: by an index of what the policy has offered to views of its
+// mallocs, or by asking it, pair by pair, for every piece of memory at each malloc.
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "libgraphkit/alloc/chunks/indexed_map.h"
 #include "libgraphkit/alloc/policies/policy.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/model/caching_config.h"
@@ -16,6 +17,19 @@ namespace graphkit {
 
 class PolicyMemory {
  public:
+  // Of a graph's mallocs; they must outlive the memory.
+  struct Views {
+    const MallocViews* offered = nullptr;  // that the policy offers to; null: it is asked
+    const MallocViews* proved = nullptr;   // of what last use proves, to find out what was missed
+  };
+  // False: there are more views than an index can tell apart.
+  static bool CanIndex(const PolicyInfo& policy, const Views& views);
+
+  // `missed`: finds out what was missed; with an index, where there are views for it.
+  PolicyMemory(const Facts& facts, const GraphSlice& slice, const PolicyInfo& info,
+               const ReusePolicy& policy, const Views& views, size_t pools,
+               const CachingConfig& config, bool missed);
+
   // Where a block went, and what its pool got to hold more for it.
   struct Placed {
     Bytes arena = 0;  // offsets
@@ -26,29 +40,47 @@ class PolicyMemory {
     bool missed = false;
   };
 
-  virtual ~PolicyMemory() = default;
-
   // The pool's segments from the beginning; before any of `blocks` is placed.
-  virtual void Hold(uint32_t pool, const HeldMemory& held, std::span<const BlockId> blocks) = 0;
+  void Hold(uint32_t pool, const HeldMemory& held, std::span<const BlockId> blocks);
   // Called for every offer of the policy, and before each malloc, placed or not.
-  virtual void Take(const Offer&) {}
-  virtual void BeforeMalloc(BlockId) {}
-  virtual void Freed(BlockId) {}
+  void Take(const Offer& offer);
+  void BeforeMalloc(BlockId block);
+  void Freed(BlockId block);
   // `size`: rounded, not 0.
-  virtual Placed Place(BlockId block, uint32_t pool, Bytes size) = 0;
+  Placed Place(BlockId block, uint32_t pool, Bytes size);
+
+ private:
+  static constexpr uint32_t kNoPool = 0xffffffffu;
+
+  struct Pool {
+    IndexedMap arena;
+    IndexedMap segments;
+    std::optional<IndexedMap> proved;  // the arena, with what last use proves
+  };
+  struct Answer {
+    uint32_t stamp = 0;
+    bool yes = false;
+  };
+
+  // The block's number in the maps, and back.
+  BlockId Number(BlockId block) const { return BlockId(blocks_.NumberOf(block.index())); }
+  BlockId BlockOf(BlockId number) const { return BlockId(blocks_[number.index()]); }
+  void Ask(BlockId block, Bytes size, Pool* pool, Placed* placed);
+  bool Offered(BlockId last, BlockId block);
+
+  const Facts& facts_;
+  const Rows& blocks_;
+  const ReusePolicy& policy_;
+  Views views_;
+  bool shared_;  // blocks go to other streams, too
+  bool missed_;
+  BlockOrder safe_;
+  std::vector<uint32_t> pool_of_;  // by block of the graph, once it is placed
+  std::vector<Pool> pools_;
+  std::optional<FreedByOrder> proofs_;
+  std::vector<BlockId> found_;
+  std::vector<Answer> answers_;  // by block of the graph: what was said of this malloc
+  uint32_t stamp_ = 0;
 };
-
-// Asks the policy at each malloc for every piece of the pool. `missed`: finds out what was missed.
-std::unique_ptr<PolicyMemory> ScanningMemory(const Facts& facts, const GraphSlice& slice,
-                                             const ReusePolicy& policy, size_t pools,
-                                             const CachingConfig& config, bool missed);
-
-// For a policy that offers to `views`. `proved`: views of what last use proves, to find out what
-// was missed; null: nothing is asked. Null when there are more views than can be told apart. Views
-// must outlive it.
-std::unique_ptr<PolicyMemory> IndexedMemory(const Facts& facts, const PolicyInfo& policy,
-                                            const GraphSlice& slice, const MallocViews& views,
-                                            const MallocViews* proved, size_t pools,
-                                            const CachingConfig& config);
 
 }  // namespace graphkit

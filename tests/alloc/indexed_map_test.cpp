@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "libgraphkit/alloc/chunks/piece_map.h"
+#include "tests/alloc/slow_piece_map.h"
 
 namespace graphkit {
 namespace {
@@ -99,6 +99,7 @@ TEST_CASE("blocks go where a look at every byte puts them") {
 TEST_CASE("with segments, too, the index finds what a look at every piece finds") {
   for (unsigned seed = 1; seed <= 40; ++seed) {
     IndexedMap map({.config = CachingConfig{}, .views = kViews, .shared = true}, 3000);
+    IndexedMap by_rule({.config = CachingConfig{}}, 3000);
     PieceMap slow{CachingConfig{}};
     std::vector<uint64_t> shown(3000);  // by block: to which views
     CAPTURE(seed);
@@ -112,8 +113,12 @@ TEST_CASE("with segments, too, the index finds what a look at every piece finds"
         return !last.valid() || (shown[last.index()] >> step.view & 1) != 0;
       };
       const Bytes size = step.size * step.size * step.size * 8 * kUnit;
-      REQUIRE(map.Place(step.block, size, step.view) == slow.Place(step.block, size, {}, may_take));
+      REQUIRE(by_rule.Fits(size, may_take) == slow.Fits(size, may_take));
+      const Bytes offset = slow.Place(step.block, size, {}, may_take);
+      REQUIRE(map.Place(step.block, size, step.view) == offset);
+      REQUIRE(by_rule.Place(step.block, size, {}, may_take) == offset);
       REQUIRE(map.reserved() == slow.reserved());
+      REQUIRE(by_rule.reserved() == slow.reserved());
     }
   }
 }
@@ -127,6 +132,7 @@ TEST_CASE("memory that stays with its stream goes where a look at every piece pu
       CAPTURE(seed);
       const auto config = segments ? std::optional<CachingConfig>(CachingConfig{}) : std::nullopt;
       IndexedMap map({.config = config, .views = kStreams}, 3000);
+      IndexedMap by_rule({.config = config}, 3000);
       PieceMap slow{config};
       std::mt19937_64 random(seed);
       std::vector<uint32_t> view_of;
@@ -152,7 +158,10 @@ TEST_CASE("memory that stays with its stream goes where a look at every piece pu
         freed.push_back(false);
         live.push_back(block.value);
         REQUIRE(map.Fits(size, view) == slow.Fits(size, may_take));
-        REQUIRE(map.Place(block, size, view) == slow.Place(block, size, StreamId(view), may_take));
+        const Bytes offset = slow.Place(block, size, StreamId(view), may_take);
+        REQUIRE(map.Place(block, size, view) == offset);
+        REQUIRE(by_rule.Place(block, size, StreamId(view), may_take) == offset);
+        REQUIRE(by_rule.added() == slow.added());
         REQUIRE(map.reserved() == slow.reserved());
         REQUIRE(map.added() == slow.added());
         reused += map.added() == 0 ? 1 : 0;

@@ -27,14 +27,33 @@ IndexedMap::IndexedMap(const Options& options, size_t blocks)
   runs_.resize(2 * size_t{options_.views});
 }
 
-void IndexedMap::AddHole(Bytes offset, Bytes size, bool small, uint32_t view) {
-  ShowPiece(NewPiece(offset, size, small, kNone), ViewsOfFresh(view));
+void IndexedMap::AddHole(Bytes offset, Bytes size, bool small, uint32_t view, StreamId owner) {
+  const uint32_t piece = NewPiece(offset, size, small, kNone);
+  pieces_[piece].owner = owner;
+  ShowPiece(piece, ViewsOfFresh(view));
 }
 
 Bytes IndexedMap::Place(BlockId block, Bytes size, uint32_t view) {
   added_ = 0;
-  Run run = FindRun(size, view);
-  if (run.first == kNone) run = Grow(size, view);
+  const Run run = FindRun(size, view);
+  return PlaceIn(run.first == kNone ? Grow(size, view) : run, block, size);
+}
+
+Bytes IndexedMap::Place(BlockId block, Bytes size, StreamId owner, const MayTake& may_take) {
+  added_ = 0;
+  Run run = FindRun(size, may_take);
+  if (run.first == kNone && options_.config) {
+    const uint32_t piece = NewSegment(size);
+    pieces_[piece].owner = owner;
+    run = RunOf(piece, piece);
+  } else if (run.first == kNone) {
+    run = GrowTop(
+        size, [&](uint32_t piece) { return may_take(pieces_[piece].last, pieces_[piece].owner); });
+  }
+  return PlaceIn(run, block, size);
+}
+
+Bytes IndexedMap::PlaceIn(const Run& run, BlockId block, Bytes size) {
   const Bytes available = run.size * kBlockGranularity;
   const bool split = KeepsRest(pieces_[run.first].small, available - size);
   Take(run.first, block, run.offset + (split ? size : available));
@@ -60,18 +79,40 @@ void IndexedMap::ShowTo(BlockId block, ViewMask views) {
   JoinAlike(piece);
 }
 
-Run IndexedMap::FindRun(Bytes size, uint32_t view) {
+IndexedMap::Run IndexedMap::FindRun(Bytes size, uint32_t view) {
   if (options_.own_first) {
     if (const Run own = FindRunIn(size, Own(view)); own.first != kNone) return own;
   }
   return FindRunIn(size, view);
 }
 
-Run IndexedMap::FindRunIn(Bytes size, uint32_t view) {
+IndexedMap::Run IndexedMap::FindRunIn(Bytes size, uint32_t view) {
   Open(view);
   const SortedChunks<Run>& runs = Runs(SmallRequest(size), view);
   const auto at = runs.LowerBound({.size = UnitsOf(size)});
   return at == runs.end() ? Run{} : runs[at];
+}
+
+// The smallest stretch of pieces that the rule allows, the lowest of equals.
+IndexedMap::Run IndexedMap::FindRun(Bytes size, const MayTake& may_take) const {
+  Run best;
+  for (uint32_t head = 0; head < pieces_.size(); ++head) {
+    const Piece& segment = pieces_[head];
+    if (segment.prev != kNone || segment.size == 0 || segment.small != SmallRequest(size)) continue;
+    for (uint32_t piece = head; piece != kNone;) {
+      const uint32_t first = piece;
+      uint32_t last = kNone;
+      for (; piece != kNone && may_take(pieces_[piece].last, pieces_[piece].owner);
+           piece = pieces_[piece].next) {
+        last = piece;
+      }
+      if (piece != kNone) piece = pieces_[piece].next;
+      if (last == kNone) continue;
+      const Run run = RunOf(first, last);
+      if (run.size >= UnitsOf(size) && (best.first == kNone || run < best)) best = run;
+    }
+  }
+  return best;
 }
 
 // Who may take a segment that `view` grew by.
@@ -80,23 +121,34 @@ IndexedMap::ViewMask IndexedMap::ViewsOfFresh(uint32_t view) const {
   return options_.shared ? all_views_ : Bit(view);
 }
 
-// A segment of its own; without segments, what may be taken at the top and more above it.
-Run IndexedMap::Grow(Bytes size, uint32_t view) {
-  if (options_.config) {
-    added_ = SegmentSize(*options_.config, size);
-    const uint32_t piece = NewPiece(next_, added_, SmallRequest(size), kNone);
-    next_ += RoundUp(added_, kSegmentAlignment);
-    reserved_ += added_;
-    ShowPiece(piece, ViewsOfFresh(view));
-    return RunOf(piece, piece);
-  }
-  uint32_t first = In(top_, view) ? top_ : kNone;
-  while (first != kNone && In(pieces_[first].prev, view)) first = pieces_[first].prev;
+uint32_t IndexedMap::NewSegment(Bytes size) {
+  added_ = SegmentSize(*options_.config, size);
+  const uint32_t piece = NewPiece(next_, added_, SmallRequest(size), kNone);
+  next_ += RoundUp(added_, kSegmentAlignment);
+  reserved_ += added_;
+  return piece;
+}
+
+// Without segments: what may be taken at the top, and more above it.
+template <typename Takes>
+IndexedMap::Run IndexedMap::GrowTop(Bytes size, const Takes& takes) {
+  uint32_t first = kNone;
+  for (uint32_t at = top_; at != kNone && takes(at); at = pieces_[at].prev) first = at;
   added_ = first == kNone ? size : size - (reserved_ - pieces_[first].offset);
   const uint32_t piece = NewPiece(reserved_, added_, false, top_);
   reserved_ += added_;
-  ShowPiece(piece, Bit(view));
   return RunOf(first == kNone ? piece : first, piece);
+}
+
+IndexedMap::Run IndexedMap::Grow(Bytes size, uint32_t view) {
+  if (!options_.config) {
+    const Run run = GrowTop(size, [&](uint32_t piece) { return In(piece, view); });
+    ShowPiece(top_, Bit(view));
+    return run;
+  }
+  const uint32_t piece = NewSegment(size);
+  ShowPiece(piece, ViewsOfFresh(view));
+  return RunOf(piece, piece);
 }
 
 bool IndexedMap::KeepsRest(bool small, Bytes rest) const {
@@ -152,6 +204,7 @@ void IndexedMap::DropPiece(uint32_t piece) {
   if (p.next != kNone) pieces_[p.next].prev = p.prev;
   if (top_ == piece) top_ = p.prev;
   if (options_.by_address) by_address_.Erase({p.offset, piece});
+  p.size = 0;
   p.views = 0;
   spare_.push_back(piece);
 }
@@ -170,6 +223,7 @@ uint32_t IndexedMap::SplitAt(uint32_t piece, Bytes offset) {
   Piece& upper = pieces_[made];
   lower.size -= size;
   upper.last = lower.last;
+  upper.owner = lower.owner;
   upper.views = lower.views;
   lower.last = {};
   if (upper.last.valid() && piece_of_[upper.last.index()] == piece) {
@@ -215,7 +269,7 @@ void IndexedMap::Absorb(uint32_t piece, uint32_t next) {
   DropPiece(next);
 }
 
-Run IndexedMap::RunOf(uint32_t first, uint32_t last) const {
+IndexedMap::Run IndexedMap::RunOf(uint32_t first, uint32_t last) const {
   const Bytes begin = pieces_[first].offset;
   return {UnitsOf(pieces_[last].offset + pieces_[last].size - begin), first, begin};
 }

@@ -1,6 +1,6 @@
 // Where blocks lie, and who may take what is free: memory that is handed on by a rule that
-// says, once for each stream, when a block's memory may go to that stream's mallocs. The same
-// places as PieceMap finds, without looking at every piece.
+// says, once for each stream, when a block's memory may go to that stream's mallocs; or by one that
+// decides pair by pair, for which every piece is looked at.
 //
 // Memory is cut into pieces. A view is a stream that allocates, or several that see memory alike; a
 // piece that is free is in the views that may take it, and neighbours in one view are one run of
@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -26,14 +27,6 @@
 #include "libgraphkit/units.h"
 
 namespace graphkit {
-
-// Neighbouring pieces of one view.
-struct Run {
-  uint32_t size = 0;             // in units of 512 bytes; not 0
-  uint32_t first = 0xffffffffu;  // its first piece
-  Bytes offset = 0;
-  bool operator<(const Run& o) const { return size != o.size ? size < o.size : offset < o.offset; }
-};
 
 class IndexedMap {
  public:
@@ -59,11 +52,16 @@ class IndexedMap {
   void AddBlock() { piece_of_.push_back(kNone); }
 
   // With segments: free memory of one that others lie in, and where the next segment may begin.
-  void AddHole(Bytes offset, Bytes size, bool small, uint32_t view);
+  // `owner`: the stream whose request made the segment; only rules ask for it.
+  void AddHole(Bytes offset, Bytes size, bool small, uint32_t view, StreamId owner = {});
   void BeginAt(Bytes offset) { next_ = offset; }
 
   // `size`: rounded up to 512, not 0. Segments lie one after the other, at multiples of 2 MiB.
   Bytes Place(BlockId block, Bytes size, uint32_t view);
+  // The same by a rule: true if the request, of the stream `owner`, may lie where `last` lay; for
+  // memory where none lay, `last` is none. Nothing is shown to a view then.
+  using MayTake = std::function<bool(BlockId last, StreamId owner)>;
+  Bytes Place(BlockId block, Bytes size, StreamId owner, const MayTake& may_take);
   // Without segments: where the caller says. The block that lay there is let go.
   void PlaceAt(BlockId block, Bytes offset, Bytes size);
   // The rest of the block's memory may be taken by the view (shared: by all of them) from here
@@ -80,11 +78,24 @@ class IndexedMap {
   Bytes next_segment() const { return next_; }
   // True if a run of the view holds so much.
   bool Fits(Bytes size, uint32_t view) { return FindRun(size, view).first != kNone; }
+  bool Fits(Bytes size, const MayTake& may_take) const {
+    return FindRun(size, may_take).first != kNone;
+  }
 
  private:
   static constexpr uint32_t kNone = 0xffffffffu;
   // Shared: a bit for each view; otherwise 1 + the number of the one view.
   using ViewMask = uint64_t;
+
+  // Neighbouring pieces of one view.
+  struct Run {
+    uint32_t size = 0;             // in units of 512 bytes; not 0
+    uint32_t first = 0xffffffffu;  // its first piece
+    Bytes offset = 0;
+    bool operator<(const Run& o) const {
+      return size != o.size ? size < o.size : offset < o.offset;
+    }
+  };
 
   struct Piece {
     Bytes offset = 0;
@@ -92,6 +103,7 @@ class IndexedMap {
     uint32_t prev = kNone;  // neighbours in the segment
     uint32_t next = kNone;
     BlockId last;  // who lies or lay there; none: it no longer matters
+    StreamId owner = {};
     bool small = false;
     ViewMask views = 0;
   };
@@ -149,7 +161,12 @@ class IndexedMap {
 
   Run FindRun(Bytes size, uint32_t view);
   Run FindRunIn(Bytes size, uint32_t view);
+  Run FindRun(Bytes size, const MayTake& may_take) const;
+  uint32_t NewSegment(Bytes size);
+  template <typename Takes>
+  Run GrowTop(Bytes size, const Takes& takes);
   Run Grow(Bytes size, uint32_t view);
+  Bytes PlaceIn(const Run& run, BlockId block, Bytes size);
   bool KeepsRest(bool small, Bytes rest) const;
   void Take(uint32_t first, BlockId block, Bytes end);
 
