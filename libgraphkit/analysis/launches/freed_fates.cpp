@@ -8,48 +8,10 @@
 #include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/memory_facts.h"
 #include "libgraphkit/analysis/names/call_site.h"
+#include "libgraphkit/interval_map.h"
 
 namespace graphkit {
 namespace {
-
-// Of a segment: where the next block will be allocated, looking backwards.
-class NextOwners {
- public:
-  // From here on the bytes are allocated at `seq` next, which is before what was said so far.
-  void Put(Address begin, Address end, Seq seq) {
-    if (begin >= end) return;
-    auto at = pieces_.upper_bound(begin);
-    if (at != pieces_.begin() && std::prev(at)->second.end > begin) {
-      const Piece over = std::prev(at)->second;
-      std::prev(at)->second.end = begin;
-      if (over.end > end) pieces_.emplace(end, over);
-    }
-    at = pieces_.lower_bound(begin);
-    while (at != pieces_.end() && at->first < end) {
-      const Piece over = at->second;
-      at = pieces_.erase(at);
-      if (over.end > end) pieces_.emplace(end, over);
-    }
-    pieces_.emplace(begin, Piece{end, seq});
-  }
-
-  Seq First(Address begin, Address end, uint64_t* looks) const {
-    Seq first = kNever;
-    auto at = pieces_.upper_bound(begin);
-    if (at != pieces_.begin()) --at;
-    for (; at != pieces_.end() && at->first < end; ++at, ++*looks) {
-      if (at->second.end > begin) first = std::min(first, at->second.seq);
-    }
-    return first;
-  }
-
- private:
-  struct Piece {
-    Address end = 0;
-    Seq seq = 0;
-  };
-  std::map<Address, Piece> pieces_;
-};
 
 class FateFinder {
  public:
@@ -81,7 +43,7 @@ class FateFinder {
 
   // Backwards, so that the last one to claim some bytes is the first after the free.
   void FindHandedOut() {
-    std::map<SegmentId, NextOwners> owners;
+    std::map<SegmentId, IntervalMap<Seq>> owners;  // by address: when it is allocated next
     for (const FreedBlock& freed : freed_) {
       const SegmentId segment = trace_[freed.block].segment;
       if (segment.valid()) owners[segment];
@@ -99,12 +61,14 @@ class FateFinder {
         ++looks_;
         const auto own = owners.find(other.segment);
         if (own == owners.end() || other.graph.valid()) continue;
-        own->second.Put(other.address, other.address + other.size, other.allocated);
+        own->second.Add({other.address, other.address + other.size}, other.allocated);
       }
       if (!block.segment.valid()) continue;
-      const Seq first =
-          owners[block.segment].First(block.address, block.address + block.size, &looks_);
-      fates_[*at].handed_out = first < freed_[*at].at;
+      const auto later = [&](const IntervalMap<Seq>::Entry& next) {
+        return ++looks_, next.value >= freed_[*at].at;
+      };
+      fates_[*at].handed_out =
+          !owners[block.segment].Visit({block.address, block.address + block.size}, later);
     }
   }
 

@@ -2,10 +2,9 @@
 
 #include <cstdlib>
 
-#include "libgraphkit/io/import/range_map.h"
+#include "libgraphkit/interval_map.h"
 #include "libgraphkit/model/node_versions.h"
 #include "libgraphkit/model/segment_memory.h"
-#include "libgraphkit/model/tool_ids.h"
 #include "libgraphkit/printable.h"
 
 namespace graphkit {
@@ -279,7 +278,7 @@ class LiveBlocks {
   const Trace& trace_;
   std::vector<Change> changes_;
   size_t next_ = 0;
-  RangeMap<BlockId> live_;
+  IntervalMap<BlockId> live_;
 };
 
 // Something that touches memory: a node, as made or as set, or work outside of graphs.
@@ -308,7 +307,7 @@ std::vector<Toucher> TouchersOf(const Trace& trace) {
 // and a snapshot has pages that were mapped at once as one.
 std::vector<bool> MemoryOfSegments(const Trace& trace) {
   std::vector<bool> memory(trace.blocks.size());
-  RangeMap<SegmentId> segments;
+  IntervalMap<SegmentId> segments;
   for (size_t i = 0; i < trace.segments.size(); ++i) {
     const Segment& segment = trace.segments[i];
     if (segment.block) memory[segment.block.index()] = true;

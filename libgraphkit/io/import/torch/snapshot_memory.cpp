@@ -125,8 +125,8 @@ size_t DeviceCount(const TorchSnapshot& snapshot) {
   return std::min(count, kMostDevices);
 }
 
-RangeMap<RangeOwner> OwnersAtEnd(const TorchSnapshot& snapshot, size_t device) {
-  RangeMap<RangeOwner> ranges;
+IntervalMap<RangeOwner> OwnersAtEnd(const TorchSnapshot& snapshot, size_t device) {
+  IntervalMap<RangeOwner> ranges;
   for (const TorchSegment& segment : snapshot.segments) {
     if (segment.device != static_cast<int32_t>(device)) continue;
     ranges.Add({segment.address, segment.address + segment.total_size},
@@ -143,10 +143,10 @@ std::vector<uint32_t> CountAllocs(const TorchSnapshot& snapshot, size_t device,
                                   const SnapshotStart& start) {
   std::vector<uint32_t> counts(snapshot.pools.size());
   if (counts.size() < 2) return counts;
-  const RangeMap<RangeOwner> at_end = OwnersAtEnd(snapshot, device);
-  RangeMap<RangeOwner> ranges = start.ranges;
+  const IntervalMap<RangeOwner> at_end = OwnersAtEnd(snapshot, device);
+  IntervalMap<RangeOwner> ranges = start.ranges;
   for (const TorchEvent& event : EventsOf(snapshot, device)) {
-    const auto pool_in = [&](const RangeMap<RangeOwner>& in) {
+    const auto pool_in = [&](const IntervalMap<RangeOwner>& in) {
       if (event.pool < counts.size()) return event.pool;
       const RangeOwner* owner = in.Find(event.address);
       return owner ? owner->pool : uint16_t{0};

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "libgraphkit/interval.h"
-#include "libgraphkit/io/import/range_map.h"
+#include "libgraphkit/interval_map.h"
 #include "libgraphkit/io/import/trace_maker.h"
 #include "libgraphkit/model/caching_config.h"
 #include "libgraphkit/model/torch_snapshot.h"
@@ -32,7 +32,7 @@ struct StartBlock {
 };
 
 struct SnapshotStart {
-  RangeMap<RangeOwner> ranges;
+  IntervalMap<RangeOwner> ranges;
   std::vector<StartBlock> blocks;
   size_t unmatched = 0;  // allocations whose block is neither freed nor alive at the end, and
                          // blocks allocated where another one lay
@@ -46,7 +46,7 @@ struct SnapshotStart {
 size_t DeviceCount(const TorchSnapshot& snapshot);
 
 // The segments of the end, with whose they are.
-RangeMap<RangeOwner> OwnersAtEnd(const TorchSnapshot& snapshot, size_t device);
+IntervalMap<RangeOwner> OwnersAtEnd(const TorchSnapshot& snapshot, size_t device);
 
 SnapshotStart FindStart(const TorchSnapshot& snapshot, size_t device);
 
@@ -85,8 +85,8 @@ class SnapshotMemory {
     SegmentId segment = {};
   };
   struct Device {
-    RangeMap<Held> ranges;
-    RangeMap<RangeOwner> at_end;
+    IntervalMap<Held> ranges;
+    IntervalMap<RangeOwner> at_end;
     std::map<Address, BlockId> live;  // by where they begin
     std::map<Address, BlockId> pending;
     PoolId driver;  // what segments are made of
