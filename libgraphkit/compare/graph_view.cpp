@@ -3,6 +3,7 @@
 #include <map>
 
 #include "libgraphkit/analysis/order/topology.h"
+#include "libgraphkit/group_by.h"
 
 namespace graphkit {
 
@@ -138,9 +139,7 @@ GraphContent ContentOf(const GraphView& view) {
   GraphContent content{.hash = GraphHash(view)};
   AddNumbered(view.names, content.sample);
   AddNumbered(view.labels, content.sample);
-  std::ranges::sort(content.sample);
-  content.sample.erase(std::unique(content.sample.begin(), content.sample.end()),
-                       content.sample.end());
+  SortUnique(&content.sample);
   if (content.sample.size() > GraphContent::kSampled) {
     content.sample.resize(GraphContent::kSampled);
   }

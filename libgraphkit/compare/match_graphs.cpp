@@ -2,6 +2,7 @@
 
 #include "libgraphkit/compare/common_subsequence.h"
 #include "libgraphkit/compare/ranks.h"
+#include "libgraphkit/group_by.h"
 
 namespace graphkit {
 
@@ -180,8 +181,7 @@ class ContentMatcher {
         if (found == holders.end() || found->second.size() > kFew) continue;
         seen.insert(seen.end(), found->second.begin(), found->second.end());
       }
-      std::ranges::sort(seen);
-      seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
+      SortUnique(&seen);
       for (const uint32_t i : seen) {
         const uint32_t distance = before[i].place < after[j].place
                                       ? after[j].place - before[i].place

@@ -1,9 +1,5 @@
 #include "libgraphkit/generate/synth.h"
 
-#include <algorithm>
-#include <array>
-#include <utility>
-
 #include "libgraphkit/generate/synth_program.h"
 
 namespace graphkit {
@@ -43,11 +39,12 @@ void UseOne(SynthProgram& program, uint32_t stream, const LiveBlocks& live) {
   program.Kernel(stream, {});
 }
 
-void SynthesizeRandom(const SynthOptions& options, uint64_t ops, SynthProgram& program) {
+void SynthesizeRandom(SynthProgram& program) {
+  const SynthOptions& options = program.options();
   Random& random = program.random();
   const uint32_t streams = program.stream_count();
   LiveBlocks live;
-  for (uint64_t op = 0; op < ops; ++op) {
+  for (uint64_t op = 0; op < program.graph_ops(); ++op) {
     const auto stream = static_cast<uint32_t>(random.Below(streams));
     if (streams > 1 && random.Chance(options.join)) {
       const auto step = static_cast<uint32_t>(random.Below(streams - 1)) + 1;
@@ -61,6 +58,12 @@ void SynthesizeRandom(const SynthOptions& options, uint64_t ops, SynthProgram& p
     UseOne(program, stream, live);
   }
 }
+
+// By SynthShape.
+constexpr void (*kShapes[])(SynthProgram&) = {
+    SynthesizeRandom,   SynthesizeTraining, SynthesizePipeline,
+    SynthesizeForkJoin, SynthesizeOneByOne, SynthesizeRelay,
+};
 
 }  // namespace
 
@@ -93,26 +96,7 @@ Trace Synthesize(const SynthOptions& options) {
   for (uint64_t graph = 0; graph < graphs; ++graph) {
     const uint64_t ops = options.ops * (graph + 1) / graphs - options.ops * graph / graphs;
     program.BeginGraph(ops);
-    switch (options.shape) {
-      case SynthShape::kRandom:
-        SynthesizeRandom(options, ops, program);
-        break;
-      case SynthShape::kTraining:
-        SynthesizeTraining(program);
-        break;
-      case SynthShape::kPipeline:
-        SynthesizePipeline(program);
-        break;
-      case SynthShape::kForkJoin:
-        SynthesizeForkJoin(program);
-        break;
-      case SynthShape::kOneByOne:
-        SynthesizeOneByOne(program);
-        break;
-      case SynthShape::kRelay:
-        SynthesizeRelay(program);
-        break;
-    }
+    kShapes[static_cast<size_t>(options.shape)](program);
     program.EndGraph();
   }
   return program.Take();

@@ -1,9 +1,6 @@
 #include "libgraphkit/generate/synth_program.h"
 
-#include <algorithm>
-#include <array>
 #include <bit>
-#include <string>
 
 namespace graphkit {
 namespace {
@@ -32,6 +29,7 @@ SynthProgram::SynthProgram(const SynthOptions& options)
 }
 
 void SynthProgram::BeginGraph(uint64_t kernels) {
+  graph_ops_ = kernels;
   last_kernel_ = kernels_ + kernels;
   const uint64_t graph = trace_.graphs.size();
   pool_ = PoolId(trace_.pools.size());

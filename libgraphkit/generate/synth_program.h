@@ -35,6 +35,8 @@ class SynthProgram {
   void MarkFilled(BlockId block);
 
   uint32_t StreamOf(BlockId block) const { return blocks_[block.index()].stream; }
+  const SynthOptions& options() const { return options_; }
+  uint64_t graph_ops() const { return graph_ops_; }  // as BeginGraph was told
   uint32_t stream_count() const { return static_cast<uint32_t>(fronts_.size()); }
   bool done() const { return kernels_ >= last_kernel_; }  // with the graph's kernels
   Random& random() { return random_; }
@@ -76,6 +78,7 @@ class SynthProgram {
   std::vector<Frontier> fronts_;  // by stream
   WideFrontiers wide_;
   uint64_t kernels_ = 0;
+  uint64_t graph_ops_ = 0;
   uint64_t last_kernel_ = 0;
   PoolId pool_;
   std::vector<SynthBlock> blocks_;

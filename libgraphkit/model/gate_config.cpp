@@ -1,33 +1,21 @@
 #include "libgraphkit/model/gate.h"
 
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 
+#include "libgraphkit/checked_number.h"
+
 namespace graphkit {
-
-namespace {
-
-template <typename T>
-bool ParseDigits(std::string_view text, T& value) {
-  for (const char c : text) {
-    if (c < '0' || c > '9') return false;
-  }
-  return std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc();
-}
-
-}  // namespace
 
 std::optional<Date> ParseDate(std::string_view text) {
   if (text.size() != 10 || text[4] != '-' || text[7] != '-') return std::nullopt;
-  Date date;
-  const bool digits = ParseDigits(text.substr(0, 4), date.year) &&
-                      ParseDigits(text.substr(5, 2), date.month) &&
-                      ParseDigits(text.substr(8, 2), date.day);
-  const std::chrono::year_month_day day(std::chrono::year(date.year),
-                                        std::chrono::month(date.month), std::chrono::day(date.day));
-  if (!digits || !day.ok()) return std::nullopt;
-  return date;
+  const auto year = ParseNumber<uint16_t>(text.substr(0, 4));
+  const auto month = ParseNumber<uint8_t>(text.substr(5, 2));
+  const auto day = ParseNumber<uint8_t>(text.substr(8, 2));
+  if (!year || !month || !day) return std::nullopt;
+  const std::chrono::year_month_day date{std::chrono::year(*year), std::chrono::month(*month),
+                                         std::chrono::day(*day)};
+  return date.ok() ? std::optional(Date{*year, *month, *day}) : std::nullopt;
 }
 
 std::string FormatDate(const Date& date) {

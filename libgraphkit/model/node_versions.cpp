@@ -3,6 +3,7 @@
 #include <map>
 #include <unordered_set>
 
+#include "libgraphkit/group_by.h"
 #include "libgraphkit/model/graph_versions.h"
 
 namespace graphkit {
@@ -74,8 +75,7 @@ class VersionWalk {
       if (started_.contains(root)) continue;
       for (const NodeId node : nodes) run_.push_back({node, VersionIn(of_graph_, node)});
     }
-    std::ranges::sort(run_);
-    run_.erase(std::unique(run_.begin(), run_.end()), run_.end());
+    SortUnique(&run_);
   }
 
   // Of all nodes that are changed, by node, each once.
@@ -298,8 +298,7 @@ Slice Union(const std::vector<NodeWork>& works, Trace* trace) {
   const auto key = [](const Access& a) {
     return std::tuple(a.block, a.offset, a.length, a.rows, a.mode);
   };
-  std::ranges::sort(all, {}, key);
-  all.erase(std::unique(all.begin(), all.end()), all.end());
+  SortUnique(&all, key);
   return trace->accesses.Append(all);
 }
 

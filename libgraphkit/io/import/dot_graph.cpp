@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <unordered_map>
 
 #include "libgraphkit/io/import/dot_graph.h"
 #include "libgraphkit/io/import/file_format.h"

@@ -43,6 +43,18 @@ void ReadDimensions(ondemand::value value, uint32_t out[3]) {
   }
 }
 
+// Calls take(key, value) for each field; its error ends that.
+simdjson::error_code ForEachField(ondemand::object object, auto take) {
+  for (auto field : object) {
+    std::string_view key;
+    ondemand::value value;
+    if (const auto error = field.unescaped_key().get(key)) return error;
+    if (const auto error = field.value().get(value)) return error;
+    if (const simdjson::error_code error = take(key, value)) return error;
+  }
+  return simdjson::SUCCESS;
+}
+
 class ProfileReader {
  public:
   Result<Imported> Run(std::string_view bytes) {
@@ -99,11 +111,7 @@ class ProfileReader {
     std::string name;
     double duration_us = 0;
     Arguments arguments;
-    for (auto field : event) {
-      std::string_view key;
-      ondemand::value value;
-      if (const auto error = field.unescaped_key().get(key)) return error;
-      if (const auto error = field.value().get(value)) return error;
+    const auto take = [&](std::string_view key, ondemand::value value) {
       std::string_view text;
       ondemand::object object;
       if (key == "cat" && value.get_string().get(text) == simdjson::SUCCESS) {
@@ -113,9 +121,11 @@ class ProfileReader {
       } else if (key == "dur") {
         if (value.get_double().get(duration_us) != simdjson::SUCCESS) duration_us = 0;
       } else if (key == "args" && value.get_object().get(object) == simdjson::SUCCESS) {
-        if (const auto error = TakeArguments(object, &arguments)) return error;
+        return TakeArguments(object, &arguments);
       }
-    }
+      return simdjson::SUCCESS;
+    };
+    if (const auto error = ForEachField(event, take)) return error;
     launches_.Take(name);
     const NodeKind kind = CategoryKind(category);
     if (kind == NodeKind::kUnknown) return simdjson::SUCCESS;
@@ -133,11 +143,7 @@ class ProfileReader {
   }
 
   static simdjson::error_code TakeArguments(ondemand::object object, Arguments* out) {
-    for (auto field : object) {
-      std::string_view key;
-      ondemand::value value;
-      if (const auto error = field.unescaped_key().get(key)) return error;
-      if (const auto error = field.value().get(value)) return error;
+    return ForEachField(object, [out](std::string_view key, ondemand::value value) {
       if (key == "graph id") {
         out->graph = Natural(value);
       } else if (key == "graph node id") {
@@ -154,8 +160,8 @@ class ProfileReader {
       } else if (key == "shared memory") {
         out->run.shape.shared_bytes = Saturate<uint32_t>(Natural(value));
       }
-    }
-    return simdjson::SUCCESS;
+      return simdjson::SUCCESS;
+    });
   }
 
   Result<Imported> Finish() {

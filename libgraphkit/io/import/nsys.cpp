@@ -304,18 +304,10 @@ class ExportReader {
     } else if (moment.what == Moment::What::kAllocate) {
       Block block{.address = moment.address, .size = moment.size, .pool = PoolOf(moment, make)};
       if (moment.pool != 0) block.stream = make->Stream(moment.device, moment.stream);
-      const BlockId id = make->AddBlock(block);
+      make->AllocateAt(block);
       ++allocations_;
-      if (!live_.insert_or_assign(moment.address, id).second) ++unmatched_;
     } else {
-      const auto at = live_.find(moment.address);
-      if (at == live_.end()) {
-        make->Next();
-        ++unmatched_;
-      } else {
-        make->Free(at->second);
-        live_.erase(at);
-      }
+      make->FreeAt(moment.address);
     }
     make->SetTime(moment.time, moments_.size());
   }
@@ -359,10 +351,7 @@ class ExportReader {
     const ProfileCounts counts{.work = work_,
                                .graph_launches = std::max(launches_, calls_.count())};
     make.Note(ProfileNote(times_, counts, "profile with --cuda-graph-trace=node"));
-    if (unmatched_ > 0) {
-      make.Note("the profile lacks the other end of " + Counted(unmatched_, "allocation") +
-                " or free" + (unmatched_ == 1 ? "" : "s"));
-    }
+    make.NoteUnmatched("the profile");
     if (processes_ > 1) {
       make.Note("of " + Counted(processes_, "process") + " the one with the most work is here");
     }
@@ -379,10 +368,8 @@ class ExportReader {
   NodeTimes times_;
   std::vector<Moment> moments_;
   std::map<std::pair<PoolKind, uint64_t>, PoolId> pools_;
-  std::unordered_map<uint64_t, BlockId> live_;
   std::map<uint64_t, GraphId> graphs_;
   std::map<uint64_t, ExecId> execs_;
-  size_t unmatched_ = 0;
   uint64_t work_ = 0;      // kernels, copies and sets
   uint64_t launches_ = 0;  // of whole graphs, as they ran
   GraphLaunchCalls calls_;

@@ -76,34 +76,15 @@ class LogReader {
     } else if (!pointer || !size) {
       return ++skipped_, void();
     } else if (row[LogColumn::kAction] == "allocate") {
-      Allocate(*pointer, *size, stream);
+      const StreamId on = make_.Stream(0, stream);
+      make_.AllocateAt({.address = *pointer, .size = *size, .pool = pool_, .stream = on});
     } else if (row[LogColumn::kAction] == "deallocate" || row[LogColumn::kAction] == "free") {
-      Deallocate(*pointer, stream);
+      make_.FreeAt(*pointer, make_.Stream(0, stream));
     } else {
       return ++skipped_, void();
     }
     ++read_;
     SetTime(row[LogColumn::kTime]);
-  }
-
-  void Allocate(uint64_t pointer, Bytes size, uint64_t stream) {
-    const StreamId on = make_.Stream(0, stream);
-    const BlockId id =
-        make_.AddBlock({.address = pointer, .size = size, .pool = pool_, .stream = on});
-    const auto [at, added] = live_.insert_or_assign(pointer, id);
-    if (!added) ++unknown_frees_;  // what lay there was freed without a row
-  }
-
-  void Deallocate(uint64_t pointer, uint64_t stream) {
-    const StreamId on = make_.Stream(0, stream);
-    const auto at = live_.find(pointer);
-    if (at == live_.end()) {
-      make_.Next();
-      ++unknown_frees_;
-      return;
-    }
-    make_.Free(at->second, on);
-    live_.erase(at);
   }
 
   void Fail(std::string_view thread, uint64_t stream) {
@@ -128,22 +109,17 @@ class LogReader {
 
   Result<Imported> Finish() {
     if (skipped_ > 0) make_.Note(Counted(skipped_, "row") + " of the log could not be read");
-    if (unknown_frees_ > 0) {
-      make_.Note("the log lacks the other end of " + Counted(unknown_frees_, "allocation") +
-                 " or free" + (unknown_frees_ == 1 ? "" : "s"));
-    }
+    make_.NoteUnmatched("the log");
     return make_.Finish(
         Counted(read_, "row") + ", " + Counted(make_.trace.blocks.size(), "allocation") + ", " +
-        FormatCount(live_.size()) + " never freed, " + FormatCount(failures_) + " failed");
+        FormatCount(make_.live()) + " never freed, " + FormatCount(failures_) + " failed");
   }
 
   CsvReader rows_;
   TraceMaker make_;
   PoolId pool_;
-  std::unordered_map<uint64_t, BlockId> live_;
   size_t read_ = 0;
   size_t skipped_ = 0;
-  size_t unknown_frees_ = 0;
   size_t failures_ = 0;
   bool has_times_ = false;
   int64_t days_ = 0;

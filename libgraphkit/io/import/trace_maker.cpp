@@ -4,6 +4,7 @@
 #include <queue>
 
 #include "libgraphkit/checked_number.h"
+#include "libgraphkit/group_by.h"
 #include "libgraphkit/model/names.h"
 
 namespace graphkit {
@@ -13,12 +14,9 @@ namespace {
 std::optional<std::vector<uint32_t>> TopologicalOrder(size_t nodes,
                                                       const std::vector<DraftEdge>& edges) {
   std::vector<uint32_t> missing(nodes);
-  std::vector<uint32_t> first(nodes + 1);
-  for (const DraftEdge& edge : edges) {
-    ++missing[edge.to];
-    ++first[edge.from + 1];
-  }
-  for (size_t i = 0; i < nodes; ++i) first[i + 1] += first[i];
+  for (const DraftEdge& edge : edges) ++missing[edge.to];
+  Grouped leaving;
+  leaving.Assign(edges.size(), nodes, [&](size_t i) { return edges[i].from; });
   std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
   for (uint32_t i = 0; i < nodes; ++i) {
     if (missing[i] == 0) ready.push(i);
@@ -28,7 +26,7 @@ std::optional<std::vector<uint32_t>> TopologicalOrder(size_t nodes,
     const uint32_t node = ready.top();
     ready.pop();
     order.push_back(node);
-    for (uint32_t e = first[node]; e < first[node + 1]; ++e) {
+    for (const uint32_t e : leaving.Of(node)) {
       if (--missing[edges[e].to] == 0) ready.push(edges[e].to);
     }
   }
@@ -179,6 +177,28 @@ void TraceMaker::Free(BlockId id, StreamId stream) {
   });
 }
 
+void TraceMaker::AllocateAt(const Block& block) {
+  // What lay there was freed unseen.
+  if (!live_.insert_or_assign(block.address, AddBlock(block)).second) ++unmatched_;
+}
+
+void TraceMaker::FreeAt(Address address, StreamId stream) {
+  const auto at = live_.find(address);
+  if (at == live_.end()) {
+    Next();
+    ++unmatched_;
+    return;
+  }
+  Free(at->second, stream);
+  live_.erase(at);
+}
+
+void TraceMaker::NoteUnmatched(std::string_view what) {
+  if (unmatched_ == 0) return;
+  Note(std::string(what) + " lacks the other end of " + Counted(unmatched_, "allocation") +
+       " or free" + (unmatched_ == 1 ? "" : "s"));
+}
+
 void TraceMaker::Note(std::string_view text) {
   trace.completeness.notes.emplace_back(text);
   Next();
@@ -222,8 +242,7 @@ NodeKind KindNamed(std::string_view name) {
 
 Result<DraftedGraph> AddDraft(const GraphDraft& draft, TraceMaker& make) {
   std::vector<DraftEdge> edges = draft.edges;
-  std::ranges::sort(edges);  // by `from`
-  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  SortUnique(&edges);
   const auto order = TopologicalOrder(draft.nodes.size(), edges);
   if (!order) {
     return Error{.message = "the edges of graph '" + draft.name + "' go round in a circle"};

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -88,8 +89,15 @@ class TraceMaker {
   void AddEdge(NodeId from, NodeId to, Source source, const Edge& data = {});
   // A free that is requested and completed at once.
   void Free(BlockId block, StreamId stream = {});
+  // Of a log of addresses. What it lacks the other end of is counted, and noted by NoteUnmatched;
+  // `what` has such gaps: "the log".
+  void AllocateAt(const Block& block);
+  void FreeAt(Address address, StreamId stream = {});
+  void NoteUnmatched(std::string_view what);
   // Makes the trace incomplete.
   void Note(std::string_view text);
+
+  size_t live() const { return live_.size(); }  // of AllocateAt, not freed
 
   // The trace, with one line about it.
   Imported Finish(std::string_view summary);
@@ -112,6 +120,8 @@ class TraceMaker {
   std::map<StringId, KernelId> kernels_;
   std::map<uint64_t, EventId> events_;
   std::map<std::array<uint32_t, 7>, uint32_t> shapes_;
+  std::unordered_map<Address, BlockId> live_;
+  size_t unmatched_ = 0;
 };
 
 // A graph as another tool lists it: nodes in any order, edges by their numbers. It becomes part of

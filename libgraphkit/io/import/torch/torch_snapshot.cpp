@@ -1,9 +1,10 @@
 #include "libgraphkit/io/import/torch/torch_snapshot.h"
 
+#include <array>
 #include <charconv>
+#include <span>
 
 #include "libgraphkit/checked_number.h"
-#include "libgraphkit/io/import/torch/torch_keys.h"
 #include "libgraphkit/io/import/torch/torch_stacks.h"
 #include "libgraphkit/io/pickle/pickle.h"
 
@@ -41,6 +42,43 @@ TorchSettings SettingsOf(const PickleValue& dict) {
   }
   return settings;
 }
+
+// The keys of one kind of dict, as a table.
+
+// A key, and what takes its value: false when it isn't as expected.
+template <typename Reader, typename T>
+struct TorchKey {
+  std::string_view name;
+  bool (Reader::*take)(T& to, const PickleValue& value);
+};
+
+// Dicts of one kind mostly have the same keys in the same order, and the pickle shares the key
+// strings: the key at a place is known by its address before its text is looked at.
+template <typename Key>
+class TorchKeys {
+ public:
+  explicit TorchKeys(std::span<const Key> keys) : keys_(keys) {}
+
+  // Null: a key that isn't known, or isn't needed.
+  const Key* At(size_t place, const PickleValue& key) {
+    if (place >= known_.size()) return Find(key);
+    auto& [chars, found] = known_[place];
+    if (chars != key.chars) {
+      found = Find(key);
+      chars = key.chars;
+    }
+    return found;
+  }
+
+ private:
+  const Key* Find(const PickleValue& key) const {
+    const auto at = std::ranges::find(keys_, key.text(), &Key::name);
+    return at == keys_.end() ? nullptr : &*at;
+  }
+
+  std::span<const Key> keys_;
+  std::array<std::pair<const char*, const Key*>, 64> known_{};
+};
 
 constexpr std::pair<std::string_view, TorchAction> kActions[] = {
     {"alloc", TorchAction::kAlloc},

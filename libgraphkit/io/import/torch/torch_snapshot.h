@@ -1,7 +1,6 @@
 // PyTorch's memory snapshots: read, and as traces.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "libgraphkit/model/torch_snapshot.h"
