@@ -49,13 +49,8 @@ void* DeviceAllocator::Malloc(Bytes size, uint64_t stream, bool* lent) {
 }
 
 void* DeviceAllocator::MallocEager(Bytes size, uint64_t stream, PrivatePool* pool) {
-  const AllocationRequest request{.size = size, .stream = stream};
   const auto ask = [&] {
-    // With a redirection nothing is given back to the driver: not while captures go on.
-    if (!captures_.empty()) pool->eager.BeginAllocateToPool(0);
-    const std::optional<BlockHandle> found = pool->eager.Malloc(request);
-    if (!captures_.empty()) pool->eager.EndAllocateToPool(0);
-    return found;
+    return pool->eager.Malloc({.size = size, .stream = stream, .capturing = !captures_.empty()});
   };
   std::optional<BlockHandle> handle = ask();
   if (!handle) {

@@ -28,7 +28,6 @@ class Segments final : public DriverMemory {
   void Free(Address address, Bytes size) override;
   // Expandable segments aren't used.
   Address Reserve(Bytes) override { return 0; }
-  void Unreserve(Address, Bytes) override {}
   bool Map(Address, Bytes) override { return false; }
   void Unmap(Address, Bytes) override {}
 

@@ -24,7 +24,6 @@ class FallingDriver final : public DriverMemory {
   }
   void Free(Address, Bytes size) override { used_ -= size; }
   Address Reserve(Bytes size) override { return next_ -= RoundUp(size, kSegmentAlignment); }
-  void Unreserve(Address, Bytes) override {}
   bool Map(Address, Bytes size) override {
     if (used_ + size > capacity_) return false;
     used_ += size;
@@ -57,9 +56,7 @@ class Recorder {
   }
 
   std::optional<BlockHandle> Malloc(Bytes size, uint64_t stream, PoolHandle pool) {
-    if (pool) model_.BeginAllocateToPool(pool);
-    const std::optional<BlockHandle> block = model_.Malloc({size, stream});
-    if (pool) model_.EndAllocateToPool(pool);
+    const std::optional<BlockHandle> block = model_.Malloc({size, stream, pool});
     TakeSegmentEvents(pool);
     if (block) Add(TorchAction::kAlloc, model_.address(*block), size, stream, pool);
     if (block) requested_[*block] = {size, stream};

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/alloc/models/alloc_conf.h"
+#include "libgraphkit/alloc/models/caching_allocator.h"
 #include "libgraphkit/io/import/torch/torch_snapshot.h"
 #include "tests/alloc/snapshot_recorder.h"
 #include "tests/random.h"

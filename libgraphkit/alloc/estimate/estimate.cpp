@@ -1,13 +1,10 @@
 #include "libgraphkit/alloc/estimate/estimate.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <set>
-#include <utility>
 
 #include "libgraphkit/alloc/estimate/captured_sizes.h"
-#include "libgraphkit/alloc/models/alloc_conf.h"
 #include "libgraphkit/alloc/models/caching_allocator.h"
 #include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/exec_memory.h"
@@ -96,10 +93,8 @@ class PoolRun {
     const CapturedGraph& like = captured_.graphs[round.like->graphs[call.graph]];
     const Bytes ByteRange::*const end = choice_.ends[like.kind][call.block];
     const Bytes size = std::max<Bytes>(1, round.blocks[call.graph][call.block].*end);
-    allocator_.BeginAllocateToPool(pool);
-    const auto handle = allocator_.Malloc({size, trace_[like.blocks[call.block]].stream.value});
-    allocator_.EndAllocateToPool(pool);
-    return *handle;  // the driver has no end
+    const uint64_t stream = trace_[like.blocks[call.block]].stream.value;
+    return *allocator_.Malloc({size, stream, pool});  // the driver has no end
   }
 
   const Trace& trace_;

@@ -1,12 +1,8 @@
-#include "libgraphkit/alloc/models/alloc_conf.h"
+#include "libgraphkit/alloc/models/caching_allocator.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <charconv>
-#include <optional>
-#include <string>
-#include <utility>
 
 #include "libgraphkit/edit_distance.h"
 

@@ -5,7 +5,6 @@
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
-#include <vector>
 
 #include "libgraphkit/alloc/chunks/sorted_chunks.h"
 #include "libgraphkit/alloc/models/caching_allocator.h"

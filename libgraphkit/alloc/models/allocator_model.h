@@ -20,7 +20,6 @@ struct ModelRequest {
   uint32_t block = 0;  // the caller's name for it; used once
   Bytes size = 0;      // not 0
   uint32_t stream = 0;
-  bool operator==(const ModelRequest&) const = default;
 };
 
 class AllocatorModel {

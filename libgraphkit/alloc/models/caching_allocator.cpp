@@ -1,7 +1,5 @@
 #include "libgraphkit/alloc/models/caching_allocator.h"
 
-#include <algorithm>
-
 namespace graphkit {
 
 CachingAllocator::CachingAllocator(CachingConfig config, DriverMemory* driver)
@@ -12,16 +10,20 @@ CachingAllocator::CachingAllocator(CachingConfig config, DriverMemory* driver)
 // --- Malloc
 
 std::optional<BlockHandle> CachingAllocator::Malloc(const AllocationRequest& request) {
-  ++statistics_.mallocs;
-  const Bytes rounded = RoundRequest(config_, request.size);
-  const Params p{rounded, 2 * PoolInUse() + (IsSmall(config_, rounded) ? 0u : 1u),
-                 StreamIndex(request.stream)};
+  const Params p = ParamsOf(request, StreamIndex(request.stream));
   const uint32_t found = FindOrMake(p);
   if (found == kNone) {
     ++statistics_.ooms;
     return std::nullopt;
   }
   return HandOut(found, p.size, ShouldSplit(blocks_[found], p.size), request.size);
+}
+
+CachingAllocator::Params CachingAllocator::ParamsOf(const AllocationRequest& request,
+                                                    uint32_t stream) const {
+  const Bytes rounded = RoundRequest(config_, request.size);
+  return {rounded, 2 * request.pool + (IsSmall(config_, rounded) ? 0u : 1u), stream,
+          request.pool != 0 || request.capturing};
 }
 
 // The order of attempts.
@@ -32,9 +34,8 @@ uint32_t CachingAllocator::FindOrMake(const Params& p) {
   found = NewSegment(p);
   if (found != kNone) return found;
   if (ReleaseOversize(p)) found = NewSegment(p);
-  if (found != kNone || !redirections_.empty()) return found;
+  if (found != kNone || p.keeps_cached) return found;
   ReleaseCached();
-  ++statistics_.retries;
   return NewSegment(p);
 }
 
@@ -109,11 +110,9 @@ uint32_t CachingAllocator::TakeFree(const Params& p) {
 }
 
 bool CachingAllocator::CanServe(const AllocationRequest& request) const {
-  const Bytes rounded = RoundRequest(config_, request.size);
   const auto at = std::find(streams_.begin(), streams_.end(), request.stream);
   if (at == streams_.end()) return false;
-  return FindFree({rounded, 2 * PoolInUse() + (IsSmall(config_, rounded) ? 0u : 1u),
-                   static_cast<uint32_t>(at - streams_.begin())}) != kNone;
+  return FindFree(ParamsOf(request, static_cast<uint32_t>(at - streams_.begin()))) != kNone;
 }
 
 uint32_t CachingAllocator::NewSegment(const Params& p) {
@@ -169,12 +168,7 @@ BlockHandle CachingAllocator::HandOut(uint32_t found, Bytes size, bool split, By
   Block& block = blocks_[found];
   block.allocated = true;
   block.requested = requested;
-  statistics_.requested += requested;
-  statistics_.allocated += block.size;
-  statistics_.active += block.size;
-  statistics_.peak_requested = std::max(statistics_.peak_requested, statistics_.requested);
-  statistics_.peak_allocated = std::max(statistics_.peak_allocated, statistics_.allocated);
-  statistics_.peak_active = std::max(statistics_.peak_active, statistics_.active);
+  AddActive(block.size);
   return found;
 }
 
@@ -184,8 +178,6 @@ void CachingAllocator::RequestFree(BlockHandle handle) {
   Block& block = blocks_[handle];
   block.allocated = false;
   block.pending = true;
-  statistics_.requested -= block.requested;
-  statistics_.allocated -= block.size;
 }
 
 void CachingAllocator::CompleteFree(BlockHandle handle) {
@@ -223,6 +215,20 @@ uint32_t CachingAllocator::SplitLow(uint32_t block, Bytes size) {
   rest.prev = made;
   rest.address += size;
   rest.size -= size;
+  return made;
+}
+
+// Cuts off what lies behind the first `size` bytes; returns the block that holds it. Neither is in
+// a set.
+uint32_t CachingAllocator::SplitHigh(uint32_t block, Bytes size) {
+  Block high = blocks_[block];
+  high.address += size;
+  high.size -= size;
+  high.prev = block;
+  const uint32_t made = NewBlock(high);
+  if (high.next != kNone) blocks_[high.next].prev = made;
+  blocks_[block].next = made;
+  blocks_[block].size = size;
   return made;
 }
 
@@ -297,11 +303,6 @@ PoolHandle CachingAllocator::CreatePool(PoolOptions options) {
 
 void CachingAllocator::ReleasePool(PoolHandle pool) { pools_[pool].used = false; }
 
-void CachingAllocator::EndAllocateToPool(PoolHandle pool) {
-  const auto last = std::find(redirections_.rbegin(), redirections_.rend(), pool);
-  if (last != redirections_.rend()) redirections_.erase(std::next(last).base());
-}
-
 // --- Looking
 
 void CachingAllocator::Log(SegmentEvent::Kind kind, Address address, Bytes size, uint32_t stream) {
@@ -311,6 +312,11 @@ void CachingAllocator::Log(SegmentEvent::Kind kind, Address address, Bytes size,
 void CachingAllocator::AddReserved(Bytes size) {
   statistics_.reserved += size;
   statistics_.peak_reserved = std::max(statistics_.peak_reserved, statistics_.reserved);
+}
+
+void CachingAllocator::AddActive(Bytes size) {
+  statistics_.active += size;
+  statistics_.peak_active = std::max(statistics_.peak_active, statistics_.active);
 }
 
 }  // namespace graphkit

@@ -17,15 +17,24 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "libgraphkit/alloc/chunks/sorted_chunks.h"
 #include "libgraphkit/alloc/models/driver_memory.h"
 #include "libgraphkit/model/caching_config.h"
+#include "libgraphkit/result.h"
 #include "libgraphkit/units.h"
 
 namespace graphkit {
+
+// `base` with the settings of PYTORCH_ALLOC_CONF, as people write it:
+// "expandable_segments:True,max_split_size_mb:128". A name alone switches it on. Known are
+// expandable_segments, max_split_size_mb, roundup_power2_divisions (a number, or
+// [256:1,512:2,>:8]), garbage_collection_threshold and large_segment_size_mb; any other, and a
+// value that isn't one, is an error that names it.
+Result<CachingConfig> WithAllocConf(CachingConfig base, std::string_view conf);
 
 // A block that was handed out: valid until its free is complete.
 using BlockHandle = uint32_t;
@@ -35,12 +44,12 @@ using PoolHandle = uint32_t;
 struct AllocationRequest {
   Bytes size = 0;  // as asked for; not 0
   uint64_t stream = 0;
-  bool operator==(const AllocationRequest&) const = default;
+  PoolHandle pool = 0;
+  bool capturing = false;  // in the default pool: as with another pool, no memory is given back
 };
 
 struct PoolOptions {
   bool no_split = false;  // blocks are never split
-  bool operator==(const PoolOptions&) const = default;
 };
 
 // A request to the driver, in order.
@@ -54,17 +63,11 @@ struct SegmentEvent {
 };
 
 struct AllocatorStatistics {
-  Bytes requested = 0;  // as asked for, not yet free-requested
-  Bytes allocated = 0;  // rounded, not yet free-requested (torch's allocated_bytes)
-  Bytes active = 0;     // rounded, free not complete (torch's active_bytes)
-  Bytes reserved = 0;   // in segments
-  Bytes peak_requested = 0;
-  Bytes peak_allocated = 0;
+  Bytes active = 0;    // rounded, free not complete (torch's active_bytes)
+  Bytes reserved = 0;  // in segments
   Bytes peak_active = 0;
   Bytes peak_reserved = 0;
-  uint64_t mallocs = 0;
   uint64_t segment_allocations = 0;
-  uint64_t retries = 0;  // mallocs that had to give memory back first
   uint64_t ooms = 0;
   bool operator==(const AllocatorStatistics&) const = default;
 };
@@ -87,7 +90,6 @@ struct SegmentState {
   bool small = false;
   bool expandable = false;
   std::vector<Block> blocks = {};  // by address, without gaps
-  bool operator==(const SegmentState&) const = default;
 };
 
 class CachingAllocator {
@@ -115,16 +117,11 @@ class CachingAllocator {
 
   Address address(BlockHandle block) const { return blocks_[block].address; }
   Bytes size(BlockHandle block) const { return blocks_[block].size; }
-  PoolHandle pool_of(BlockHandle block) const { return blocks_[block].arena / 2; }
 
   // Private pools (graph captures, MemPool). When one is let go its free segments can be given
   // back.
   PoolHandle CreatePool(PoolOptions options = {});
   void ReleasePool(PoolHandle pool);
-  // From here on requests go to the pool: the latest redirection counts. While there is one, no
-  // cached memory is given back under pressure.
-  void BeginAllocateToPool(PoolHandle pool) { redirections_.push_back(pool); }
-  void EndAllocateToPool(PoolHandle pool);
 
   // Called before everything cached is given back: the time to complete the pending frees.
   void set_synchronize_callback(std::function<void()> f) { synchronize_ = std::move(f); }
@@ -213,11 +210,12 @@ class CachingAllocator {
     Bytes size = 0;  // rounded
     uint32_t arena = 0;
     uint32_t stream = 0;
+    bool keeps_cached = false;  // no cached memory is given back for it
   };
 
   // Malloc.
   uint32_t StreamIndex(uint64_t stream);
-  PoolHandle PoolInUse() const { return redirections_.empty() ? 0 : redirections_.back(); }
+  Params ParamsOf(const AllocationRequest& request, uint32_t stream) const;
   uint32_t FindFree(const Params& p) const;
   uint32_t FreeAt(Address address) const;
   FreeSet::Place BreakTie(const FreeSet& set, FreeSet::Place first) const;
@@ -231,6 +229,7 @@ class CachingAllocator {
   uint32_t NewBlock(const Block& like);
   void DropBlock(uint32_t block);
   uint32_t SplitLow(uint32_t block, Bytes size);
+  uint32_t SplitHigh(uint32_t block, Bytes size);
   void MergeInto(uint32_t block, uint32_t neighbour);
   FreeSet& FreeSetOf(const Block& block);
   FreeKey KeyOf(uint32_t block) const;
@@ -245,7 +244,6 @@ class CachingAllocator {
   uint32_t FindExpandable(const Params& p);
   bool MapBlock(uint32_t block, Bytes size);
   void UnmapBlock(uint32_t block);
-  void ReleaseExpandable(uint32_t block);
 
   // Giving back.
   void ReleaseBlock(uint32_t block);
@@ -260,7 +258,7 @@ class CachingAllocator {
 
   void Log(SegmentEvent::Kind kind, Address address, Bytes size, uint32_t stream);
   void AddReserved(Bytes size);
-  void CountAdopted(const SegmentState::Block& block);
+  void AddActive(Bytes size);
 
   CachingConfig config_;
   DriverMemory* driver_;
@@ -269,7 +267,6 @@ class CachingAllocator {
   std::vector<Arena> arenas_;
   std::vector<Pool> pools_;
   std::vector<uint64_t> streams_;
-  std::vector<PoolHandle> redirections_;
   std::vector<Expandable> expandable_;
   std::function<void()> synchronize_;
   uint32_t segments_made_ = 0;

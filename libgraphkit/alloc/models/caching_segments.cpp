@@ -36,24 +36,15 @@ std::vector<BlockHandle> CachingAllocator::AdoptSegment(const SegmentState& segm
       InsertUnmapped(block);
       continue;
     }
-    CountAdopted(state);
-    if (state.used) continue;
+    AddReserved(state.size);
+    if (state.used) {
+      AddActive(state.size);
+      continue;
+    }
     InsertFree(block);
     blocks_[block].age_known = false;
   }
-  statistics_.peak_active = std::max(statistics_.peak_active, statistics_.active);
-  statistics_.peak_allocated = std::max(statistics_.peak_allocated, statistics_.allocated);
-  statistics_.peak_requested = std::max(statistics_.peak_requested, statistics_.requested);
   return handles;
-}
-
-void CachingAllocator::CountAdopted(const SegmentState::Block& block) {
-  AddReserved(block.size);
-  if (!block.used) return;
-  statistics_.active += block.size;
-  if (block.pending) return;
-  statistics_.allocated += block.size;
-  statistics_.requested += block.requested;
 }
 
 bool CachingAllocator::EnlargeAdopted(Address end, Bytes by) {
@@ -67,7 +58,6 @@ bool CachingAllocator::EnlargeAdopted(Address end, Bytes by) {
   InsertFree(behind);
   blocks_[before].size += by;
   statistics_.active += by;
-  if (blocks_[before].allocated) statistics_.allocated += by;
   return true;
 }
 
@@ -157,19 +147,8 @@ bool CachingAllocator::MapBlock(uint32_t handle, Bytes size) {
   const Address end = segment.address + RoundUp(begin + size - segment.address, segment.page);
   if (!driver_->Map(begin, end - begin)) return false;
   EraseUnmapped(handle);
+  if (end - begin < blocks_[handle].size) InsertUnmapped(SplitHigh(handle, end - begin));
   blocks_[handle].mapped = true;
-  if (end - begin < blocks_[handle].size) {
-    Block rest = blocks_[handle];
-    rest.address = end;
-    rest.size -= end - begin;
-    rest.prev = handle;
-    rest.mapped = false;
-    const uint32_t made = NewBlock(rest);
-    if (rest.next != kNone) blocks_[rest.next].prev = made;
-    blocks_[handle].next = made;
-    blocks_[handle].size = end - begin;
-    InsertUnmapped(made);
-  }
   MergeInto(handle, blocks_[handle].prev);
   MergeInto(handle, blocks_[handle].next);
   InsertFree(handle);
@@ -190,17 +169,7 @@ void CachingAllocator::UnmapBlock(uint32_t handle) {
   if (begin >= end) return;
   EraseFree(handle);
   if (begin > block.address) InsertFree(SplitLow(handle, begin - block.address));
-  if (end < block.address + block.size) {
-    Block high = blocks_[handle];
-    high.address = end;
-    high.size = block.address + block.size - end;
-    high.prev = handle;
-    const uint32_t made = NewBlock(high);
-    if (high.next != kNone) blocks_[high.next].prev = made;
-    blocks_[handle].next = made;
-    blocks_[handle].size = end - begin;
-    InsertFree(made);
-  }
+  if (end < block.address + block.size) InsertFree(SplitHigh(handle, end - begin));
   blocks_[handle].mapped = false;
   driver_->Unmap(begin, end - begin);
   statistics_.reserved -= end - begin;
@@ -208,13 +177,6 @@ void CachingAllocator::UnmapBlock(uint32_t handle) {
   MergeInto(handle, blocks_[handle].prev);
   MergeInto(handle, blocks_[handle].next);
   InsertUnmapped(handle);
-}
-
-void CachingAllocator::ReleaseExpandable(uint32_t handle) {
-  const Expandable& segment = expandable_[blocks_[handle].segment];
-  EraseUnmapped(handle);
-  driver_->Unreserve(segment.address, segment.size);
-  DropBlock(handle);
 }
 
 // A whole segment that is one free block.
@@ -248,13 +210,15 @@ void CachingAllocator::ReleaseArena(uint32_t arena) {
   for (const uint32_t block : whole) ReleaseBlock(block);
   for (const uint32_t block : expandable) {
     UnmapBlock(block);
-    if (blocks_[block].alone() && !blocks_[block].mapped) ReleaseExpandable(block);
+    if (!blocks_[block].alone() || blocks_[block].mapped) continue;
+    EraseUnmapped(block);
+    DropBlock(block);
   }
 }
 
 // Segments without a block in use, of the default pool and of the pools that no graph holds.
 void CachingAllocator::ReleaseCached() {
-  if (redirections_.empty() && synchronize_) synchronize_();
+  if (synchronize_) synchronize_();
   ReleaseArena(1);
   ReleaseArena(0);
   for (PoolHandle pool = 1; pool < pools_.size(); ++pool) {

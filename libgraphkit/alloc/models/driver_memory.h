@@ -18,9 +18,8 @@ class DriverMemory {
   virtual std::optional<Address> Allocate(Bytes size) = 0;
   virtual void Free(Address address, Bytes size) = 0;
 
-  // Address space for an expandable segment, without memory behind it.
+  // Address space for an expandable segment, without memory behind it; never given back.
   virtual Address Reserve(Bytes size) = 0;
-  virtual void Unreserve(Address address, Bytes size) = 0;
   // Memory behind [address, address + size). False: out of memory.
   virtual bool Map(Address address, Bytes size) = 0;
   virtual void Unmap(Address address, Bytes size) = 0;
@@ -47,7 +46,6 @@ class BumpDriver final : public DriverMemory {
   Address Reserve(Bytes size) override {
     return std::exchange(next_, next_ + RoundUp(size, kGranularity));
   }
-  void Unreserve(Address, Bytes) override {}
   bool Map(Address, Bytes size) override {
     if (size > capacity_ - used_) return false;
     used_ += size;

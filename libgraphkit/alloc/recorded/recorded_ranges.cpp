@@ -1,4 +1,4 @@
-#include "libgraphkit/alloc/recorded/recorded_ranges.h"
+#include "libgraphkit/alloc/recorded/recorded_run.h"
 
 #include <algorithm>
 #include <iterator>

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "libgraphkit/alloc/recorded/recorded_run.h"
@@ -28,7 +27,6 @@ struct PredictedRun {
   // By life: what the record had to tell, as nothing else does.
   enum class Told : uint8_t { kNothing, kWhichBlock, kWhereItBegins };
   std::vector<Told> told;
-  AllocatorStatistics statistics;
 };
 
 PredictedRun ReplayRecorded(const RecordedRun& run);

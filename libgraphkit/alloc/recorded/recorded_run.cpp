@@ -1,15 +1,5 @@
 #include "libgraphkit/alloc/recorded/recorded_run.h"
 
-#include <algorithm>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-
-#include "libgraphkit/alloc/recorded/recorded_lives.h"
-#include "libgraphkit/alloc/recorded/recorded_ranges.h"
-
 namespace graphkit {
 namespace {
 

@@ -10,8 +10,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "libgraphkit/alloc/recorded/recorded_lives.h"
-
 namespace graphkit {
 namespace {
 

@@ -1,8 +1,6 @@
 #include "libgraphkit/alloc/recorded/what_if.h"
 
-#include <algorithm>
-
-#include "libgraphkit/alloc/models/alloc_conf.h"
+#include "libgraphkit/alloc/models/caching_allocator.h"
 
 namespace graphkit {
 namespace {
@@ -15,7 +13,6 @@ class ChangedRun {
         allocator_(Limited(config, capacity), &driver_),
         handle_of_(run.lives, kNone) {
     for (uint32_t pool = 1; pool < run.pools; ++pool) allocator_.CreatePool();
-    allocator_.set_keep_segment_events(true);
   }
 
   AllocatorOutcome Run() {
@@ -26,7 +23,7 @@ class ChangedRun {
     return {.peak_reserved = statistics.peak_reserved,
             .reserved_at_end = statistics.reserved,
             .peak_in_use = statistics.peak_active,
-            .segments = GotFromDriver(),
+            .segments = statistics.segment_allocations,
             .failures = statistics.ooms};
   }
 
@@ -39,19 +36,8 @@ class ChangedRun {
     return config;
   }
 
-  uint64_t GotFromDriver() const {
-    return static_cast<uint64_t>(
-        std::ranges::count_if(allocator_.segment_events(), [](const SegmentEvent& event) {
-          return event.kind == SegmentEvent::Kind::kAllocate ||
-                 event.kind == SegmentEvent::Kind::kMap;
-        }));
-  }
-
   std::optional<BlockHandle> Malloc(Bytes size, uint64_t stream, PoolHandle pool) {
-    if (pool) allocator_.BeginAllocateToPool(pool);
-    const std::optional<BlockHandle> block = allocator_.Malloc({std::max<Bytes>(size, 1), stream});
-    if (pool) allocator_.EndAllocateToPool(pool);
-    return block;
+    return allocator_.Malloc({std::max<Bytes>(size, 1), stream, pool});
   }
 
   void AllocateStart() {

@@ -45,7 +45,6 @@ struct WhatIf {
   // then, and what the device had left for it); none: no limit.
   std::optional<Bytes> capacity = {};
   uint64_t left_out = 0;  // events in memory that the file doesn't tell enough about
-  bool operator==(const WhatIf&) const = default;
 };
 
 // Fails when a setting isn't known, or needs a capacity (garbage_collection_threshold) and there is
