@@ -23,7 +23,6 @@ struct DiffBox {
   NodeId after;   // none: removed
   Change change = Change::kSame;
   std::vector<std::string> what = {};  // "grid 64 → 8", "stream 1 → stream 0"
-  bool operator==(const DiffBox&) const = default;
 };
 
 struct DiffArrow {
@@ -32,14 +31,12 @@ struct DiffArrow {
   EdgeId before;  // none: added
   EdgeId after;   // none: removed
   Change change = Change::kSame;
-  bool operator==(const DiffArrow&) const = default;
 };
 
 struct DiffDrawing {
   std::vector<DiffBox> boxes;  // in capture order; removed ones where they were
   std::vector<DiffArrow> arrows;
   uint64_t left_out = 0;  // boxes that changed and aren't drawn, for there are too many
-  bool operator==(const DiffDrawing&) const = default;
 };
 
 // One for each graph of the diff that isn't equal, in its order.

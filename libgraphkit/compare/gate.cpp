@@ -1,7 +1,5 @@
 #include "libgraphkit/compare/gate.h"
 
-#include <map>
-
 #include "libgraphkit/analysis/launches/coverage.h"
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/compare/graph_view.h"

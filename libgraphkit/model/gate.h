@@ -215,7 +215,6 @@ struct GateCheck {
   std::string id;
   std::string summary = {};  // one line
   std::string page = {};     // what it means and what to do, Markdown; empty: there is none
-  bool operator==(const GateCheck&) const = default;
 };
 
 // All of one run, for presenters.
@@ -226,7 +225,6 @@ struct GateRun {
   bool accepts = false;          // what was found goes into the baseline that is saved
   std::string source_root = {};  // files below it are shown relative to it; may be empty
   std::string settings = {};     // the file that the limits are from; empty: the command line
-  bool operator==(const GateRun&) const = default;
 };
 
 GRAPHKIT_NAMES(FindingStatus, "failing", "reported", "known", "suppressed")

@@ -173,7 +173,6 @@ struct SharedFinding {
   std::vector<uint32_t> ranks;  // that have it
   uint32_t most_rank = 0;       // with the most bytes
   Bytes most_bytes = 0;
-  bool operator==(const SharedFinding&) const = default;
 };
 
 struct RankReport {
@@ -183,7 +182,6 @@ struct RankReport {
   std::array<std::optional<FigureSpread>, kRankFigureCount> spread{};  // nothing: unknown
   std::vector<RankGroup> groups = {};                                  // the largest first
   std::vector<SharedFinding> findings = {};  // the most severe first, then by bytes in one rank
-  bool operator==(const RankReport&) const = default;
 
   uint32_t worst() const { return by_memory.front(); }
 };

@@ -1,7 +1,5 @@
 #include "libgraphkit/model/segment_memory.h"
 
-#include <algorithm>
-
 namespace graphkit {
 
 BlocksByAddress DriverBlocks(const Trace& trace) {

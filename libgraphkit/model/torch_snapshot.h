@@ -60,7 +60,6 @@ struct TorchAnnotation {
   StringId name = {};
   int64_t time_us = 0;  // Unix time
   bool end = false;
-  bool operator==(const TorchAnnotation&) const = default;
 };
 
 enum class TorchBlockState : uint8_t { kActive, kPendingFree, kInactive };
@@ -106,7 +105,6 @@ struct TorchSettings {
   // {size class in MiB, divisions}; 0 divisions: round to 512 B.
   std::vector<std::pair<uint64_t, uint32_t>> roundup_power2_divisions;
   bool known = false;  // the file has settings
-  bool operator==(const TorchSettings&) const = default;
 };
 
 struct TorchSnapshot {
@@ -127,7 +125,6 @@ struct TorchSnapshot {
   std::string_view text(StringId id) const {
     return id ? std::string_view(strings[id.index()]) : std::string_view();
   }
-  bool operator==(const TorchSnapshot&) const = default;
 };
 
 }  // namespace graphkit

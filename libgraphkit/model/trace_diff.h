@@ -34,7 +34,6 @@ struct HolderChange {
   HolderPair holder = {};
   Bytes before = 0;
   Bytes after = 0;
-  bool operator==(const HolderChange&) const = default;
 
   bool more() const { return after > before; }
   Bytes change() const { return more() ? after - before : before - after; }
@@ -47,7 +46,6 @@ struct RemarkChange {
   std::optional<Bytes> after = {};
   std::string text = {};  // of the run after, where it has it
   std::string advice = {};
-  bool operator==(const RemarkChange&) const = default;
 };
 
 struct MemoryDiff {
@@ -58,7 +56,6 @@ struct MemoryDiff {
   // The largest change first, equal ones at the end; none where only one run has call stacks.
   std::vector<HolderChange> holders = {};
   std::vector<RemarkChange> remarks = {};  // only those that differ; out of memory first
-  bool operator==(const MemoryDiff&) const = default;
 
   bool equal() const {
     for (const FigureChange& figure : figures) {
@@ -132,7 +129,6 @@ struct TraceDiff {
   std::vector<GraphId> removed_graphs = {};
   std::vector<GraphId> added_graphs = {};
   std::vector<FindingChange> findings = {};
-  bool operator==(const TraceDiff&) const = default;
 
   bool any_graph() const {
     return !graphs.empty() || !removed_graphs.empty() || !added_graphs.empty();

@@ -2,10 +2,6 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
-#include <array>
-#include <optional>
-
 #include "libgraphkit/parallel.h"
 
 namespace graphkit {

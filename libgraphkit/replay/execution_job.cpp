@@ -1,11 +1,6 @@
 #include "libgraphkit/replay/execution_job.h"
 
-#include <algorithm>
-#include <numeric>
 #include <random>
-#include <span>
-#include <unordered_map>
-#include <utility>
 
 #include "libgraphkit/model/node_versions.h"
 
@@ -197,12 +192,9 @@ class JobMaker {
 
   void PutInOrder() {
     std::vector<uint32_t> needs(vertices_.size());
-    std::vector<uint32_t> first(vertices_.size() + 1);
-    for (const Arrow& arrow : arrows_) {
-      ++needs[arrow.to];
-      ++first[arrow.from + 1];
-    }
-    for (size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
+    for (const Arrow& arrow : arrows_) ++needs[arrow.to];
+    Grouped leaving;
+    leaving.Assign(arrows_.size(), vertices_.size(), [&](size_t i) { return arrows_[i].from; });
     held_.resize(vertices_.size());
     for (uint32_t vertex = 0; vertex < vertices_.size(); ++vertex) {
       if (needs[vertex] == 0) held_[vertex] = order_.Offer(vertex);
@@ -210,7 +202,7 @@ class JobMaker {
     while (!order_.empty()) {
       const uint32_t vertex = order_.Choose();
       sequence_.push_back(vertex);
-      for (uint32_t i = first[vertex]; i < first[vertex + 1]; ++i) {
+      for (const uint32_t i : leaving.Of(vertex)) {
         const uint32_t to = arrows_[i].to;
         if (--needs[to] == 0) held_[to] = order_.Offer(to);
       }
@@ -301,17 +293,12 @@ class HostRun {
         order_(seed),
         memory_(job.stretches.size()),
         needs_(2 * job.nodes.size()),
-        ended_(job.nodes.size()),
-        first_(job.nodes.size() + 1),
-        edges_(job.edges.size()) {
+        ended_(job.nodes.size()) {
     for (const graphkit_job_edge& edge : job.edges) {
       ++needs_[StartOf(edge.to)];
       if (HoldsEnd(edge)) ++needs_[EndOf(edge.to)];
-      ++first_[edge.from + 1];
     }
-    std::partial_sum(first_.begin(), first_.end(), first_.begin());
-    std::vector<uint32_t> next(first_.begin(), first_.end() - 1);
-    for (uint32_t i = 0; i < edges_.size(); ++i) edges_[next[job.edges[i].from]++] = i;
+    edges_.Assign(job.edges.size(), job.nodes.size(), [&](size_t i) { return job.edges[i].from; });
     for (const graphkit_touch& touch : job.touches) {
       uses_.resize(std::max<size_t>(uses_.size(), touch.block + 1));
       ++uses_[touch.block];
@@ -410,7 +397,7 @@ class HostRun {
     for (uint32_t i = 0; i < of.touches; ++i) visit(of.first_touch + i);
   }
   void ForEachEdge(uint32_t from, const auto& visit) const {
-    for (uint32_t i = first_[from]; i < first_[from + 1]; ++i) visit(job_.edges[edges_[i]]);
+    for (const uint32_t i : edges_.Of(from)) visit(job_.edges[i]);
   }
   // One canary stands for each stretch.
   std::span<uint64_t> CanariesOf(const graphkit_touch& touch) {
@@ -423,8 +410,7 @@ class HostRun {
   std::vector<uint32_t> needs_;  // of each start and end: how many others come before it
   std::vector<bool> ended_;      // by node
   std::vector<int64_t> uses_;    // by block: touches of nodes that haven't ended
-  std::vector<uint32_t> first_;  // by node, and one more: its edges in edges_
-  std::vector<uint32_t> edges_;  // by the node that they lead from
+  Grouped edges_;                // by the node that they lead from
   graphkit_job_outcome outcome_{};
 };
 

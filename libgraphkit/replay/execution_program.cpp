@@ -1,9 +1,9 @@
-#include "libgraphkit/replay/execution_program.h"
+#include "libgraphkit/replay/execution_job.h"
 
 #include <algorithm>
-#include <optional>
 #include <unordered_map>
 
+#include "libgraphkit/group_by.h"
 #include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
@@ -66,8 +66,7 @@ class ProgramMaker {
     for (const PlacedBlock& placed : pool) {
       if (placed.size != 0) cuts.insert(cuts.end(), {placed.offset, placed.offset + placed.size});
     }
-    std::ranges::sort(cuts);
-    cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+    SortUnique(&cuts);
     const auto place = [&](Bytes cut) {
       return static_cast<uint32_t>(std::ranges::lower_bound(cuts, cut) - cuts.begin());
     };

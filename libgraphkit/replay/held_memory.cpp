@@ -1,7 +1,5 @@
 #include "libgraphkit/replay/held_memory.h"
 
-#include <algorithm>
-
 namespace graphkit {
 
 void HeldPools::Begin(Seq begin) {

@@ -1,14 +1,7 @@
 #include "libgraphkit/replay/recorded.h"
 
-#include <algorithm>
-#include <map>
-#include <numeric>
 #include <set>
-#include <utility>
 
-#include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/alloc/plan/pool_sharers.h"
-#include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/replay/graph_replayer.h"
 
 namespace graphkit {

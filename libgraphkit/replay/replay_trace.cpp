@@ -1,13 +1,7 @@
 #include "libgraphkit/replay/replay_trace.h"
 
-#include <algorithm>
-#include <map>
-#include <optional>
 #include <set>
-#include <string>
-#include <utility>
 
-#include "libgraphkit/alloc/plan/pool_sharers.h"
 #include "libgraphkit/parallel.h"
 #include "libgraphkit/replay/graph_replayer.h"
 #include "libgraphkit/replay/recorded.h"

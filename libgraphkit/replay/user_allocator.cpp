@@ -2,15 +2,7 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
-#include <optional>
-#include <span>
-#include <utility>
-#include <vector>
-
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/analysis/memory/usage.h"
-#include "libgraphkit/group_by.h"
 #include "libgraphkit/replay/replay_trace.h"
 
 namespace graphkit {

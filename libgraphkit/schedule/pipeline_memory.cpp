@@ -1,10 +1,7 @@
 #include "libgraphkit/schedule/pipeline_memory.h"
 
-#include <algorithm>
 #include <deque>
 #include <map>
-#include <string>
-#include <tuple>
 
 #include "libgraphkit/alloc/plan/planner.h"
 #include "libgraphkit/checked_number.h"

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "libgraphkit/interval.h"
-#include "libgraphkit/model/pipeline_layers.h"
+#include "libgraphkit/model/plan_problem.h"
 #include "libgraphkit/result.h"
 #include "libgraphkit/schedule/schedule.h"
 
@@ -39,7 +39,6 @@ struct GraphBuffer {
       0;  // the step after which it may be given away; the number of steps: at the end
   Bytes size = 0;
   Interval<int64_t> ticks;  // when it is needed
-  bool operator==(const GraphBuffer&) const = default;
 };
 
 // When outputs are let go.
@@ -98,7 +97,6 @@ struct PipelineMemory {
   std::vector<GraphBuffer> buffers;
   std::vector<Bytes> offsets;       // offsets[i]: of buffers[i]
   std::vector<Bytes> live_by_step;  // most bytes needed at once during each step
-  bool operator==(const PipelineMemory&) const = default;
 
   Bytes live_peak() const;
 };

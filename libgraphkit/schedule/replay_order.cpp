@@ -1,11 +1,10 @@
 #include "libgraphkit/schedule/replay_order.h"
 
-#include <algorithm>
 #include <map>
-#include <optional>
 
 #include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/order/topology.h"
+#include "libgraphkit/group_by.h"
 
 namespace graphkit {
 
@@ -23,8 +22,7 @@ std::map<PoolId, std::vector<GraphId>> GraphsByPool(const Trace& trace) {
   }
   for (auto& [pool, of_pool] : graphs) {
     const auto created = [&trace](GraphId graph) { return trace[graph].created; };
-    std::ranges::sort(of_pool, {}, [&](GraphId g) { return std::pair(created(g), g.value); });
-    of_pool.erase(std::unique(of_pool.begin(), of_pool.end()), of_pool.end());
+    SortUnique(&of_pool, [&](GraphId g) { return std::pair(created(g), g.value); });
   }
   return graphs;
 }

@@ -11,7 +11,6 @@
 #include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/generate/synth.h"
 #include "libgraphkit/io/trace/trace_file.h"
-#include "libgraphkit/replay/execution_program.h"
 #include "tests/analysis/order/slow_order.h"
 #include "tests/analysis/random_trace.h"
 #include "tests/build_trace.h"

@@ -1,12 +1,9 @@
 #include "libgraphkit/alloc/estimate/captured_sizes.h"
 
-#include <algorithm>
 #include <charconv>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <set>
-#include <utility>
 
 #include "libgraphkit/analysis/memory/lifetimes.h"
 #include "libgraphkit/analysis/order/topology.h"

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "libgraphkit/model/estimate.h"
@@ -16,7 +15,6 @@ namespace graphkit {
 struct SizePoint {
   uint64_t size = 0;
   Bytes bytes = 0;
-  bool operator==(const SizePoint&) const = default;
 };
 
 // A rule with one number (constant, proportional) is confirmed by a second capture, a line by a
@@ -28,7 +26,6 @@ struct BlockGrowth {
   double offset = 0;
   double slope = 0;  // the likeliest bytes are offset + slope * size
   Bytes error = 0;   // a captured block was this far from it, at most
-  bool operator==(const BlockGrowth&) const = default;
 };
 
 // At least one point. Of captures of one size the largest block counts.

@@ -42,7 +42,6 @@ struct LeastPadding {
   std::vector<uint64_t> sizes = {};  // ascending
   uint64_t padding = 0;              // of all requests together
   Bytes bytes = 0;
-  bool operator==(const LeastPadding&) const = default;
 };
 
 // A request runs in the smallest captured size that holds it, and the rest of that size is padding.

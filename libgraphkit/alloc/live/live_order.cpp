@@ -1,7 +1,5 @@
 #include "libgraphkit/alloc/live/live_order.h"
 
-#include <algorithm>
-
 namespace graphkit {
 namespace {
 

@@ -1,8 +1,5 @@
 #include "libgraphkit/alloc/live/live_pool.h"
 
-#include <algorithm>
-#include <utility>
-
 namespace graphkit {
 
 LivePool::LivePool(const CachingConfig& config, DriverMemory* driver)

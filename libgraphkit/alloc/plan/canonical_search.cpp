@@ -1,11 +1,5 @@
 #include "libgraphkit/alloc/plan/canonical_search.h"
 
-#include <algorithm>
-#include <array>
-#include <functional>
-#include <numeric>
-#include <utility>
-
 namespace graphkit {
 namespace {
 

@@ -1,8 +1,5 @@
 #include "libgraphkit/alloc/plan/canonical_state.h"
 
-#include <algorithm>
-#include <utility>
-
 namespace graphkit {
 namespace {
 

@@ -1,14 +1,9 @@
 #include "libgraphkit/alloc/plan/capture_planner.h"
 
-#include <algorithm>
-#include <chrono>
-#include <unordered_map>
-
 #include "libgraphkit/alloc/plan/chain_cover.h"
 #include "libgraphkit/alloc/plan/conflicts.h"
 #include "libgraphkit/alloc/plan/greedy.h"
 #include "libgraphkit/alloc/plan/guided_ejection.h"
-#include "libgraphkit/analysis/memory/bound/lower_bound.h"
 #include "libgraphkit/analysis/memory/usage.h"
 
 namespace graphkit {
@@ -144,7 +139,7 @@ std::vector<Bytes> FixedOffsets(const Lanes& lanes, std::span<const FixedBlock> 
 CapturePlan PlanCapture(const BlockOrder& order, std::span<const BlockId> blocks,
                         const CapturePlannerOptions& options, std::span<const FixedBlock> fixed) {
   const LowerBound bound = options.bound ? *options.bound : FindLowerBound(order, blocks);
-  CapturePlan plan{std::vector<Bytes>(blocks.size()), 0, bound.bytes, bound.exact};
+  CapturePlan plan{std::vector<Bytes>(blocks.size()), 0, bound.bytes};
   const Lanes lanes(order, blocks);
   const std::vector<Bytes> fixed_offsets = FixedOffsets(lanes, fixed);
   for (uint32_t item = 0; item < lanes.size(); ++item) {

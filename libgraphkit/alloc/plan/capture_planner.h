@@ -27,14 +27,12 @@ struct CapturePlannerOptions {
 struct FixedBlock {
   BlockId block;
   Bytes offset = 0;
-  bool operator==(const FixedBlock&) const = default;
 };
 
 struct CapturePlan {
   std::vector<Bytes> offsets;  // by block given
   Bytes peak = 0;
   Bytes lower_bound = 0;
-  bool bound_exact = true;  // false: there may be a higher one
   bool operator==(const CapturePlan&) const = default;
 };
 

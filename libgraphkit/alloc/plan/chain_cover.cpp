@@ -1,8 +1,6 @@
 #include "libgraphkit/alloc/plan/chain_cover.h"
 
-#include <algorithm>
 #include <queue>
-#include <span>
 
 namespace graphkit {
 namespace {

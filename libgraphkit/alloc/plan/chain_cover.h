@@ -20,7 +20,6 @@ namespace graphkit {
 struct ChainCover {
   std::vector<uint32_t> chain;  // by item
   uint32_t chains = 0;
-  bool operator==(const ChainCover&) const = default;
 };
 
 ChainCover CoverByChains(const Lanes& lanes);

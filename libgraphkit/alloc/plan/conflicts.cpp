@@ -1,8 +1,6 @@
 #include "libgraphkit/alloc/plan/conflicts.h"
 
-#include <algorithm>
 #include <bit>
-#include <numeric>
 
 namespace graphkit {
 namespace {

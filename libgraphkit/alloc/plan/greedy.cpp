@@ -1,13 +1,5 @@
 #include "libgraphkit/alloc/plan/greedy.h"
 
-#include <algorithm>
-#include <array>
-#include <numeric>
-#include <tuple>
-#include <utility>
-
-#include "libgraphkit/model/plan_problem.h"
-
 namespace graphkit {
 namespace {
 

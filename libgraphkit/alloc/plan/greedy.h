@@ -2,7 +2,6 @@
 // already.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <vector>
 

@@ -1,12 +1,8 @@
 #include "libgraphkit/alloc/plan/guided_ejection.h"
 
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <span>
-#include <utility>
 
 #include "libgraphkit/alloc/plan/greedy.h"
 

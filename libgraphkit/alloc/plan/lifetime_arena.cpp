@@ -1,7 +1,8 @@
 #include "libgraphkit/alloc/plan/lifetime_arena.h"
 
-#include <algorithm>
 #include <compare>
+
+#include "libgraphkit/group_by.h"
 
 namespace graphkit {
 namespace {
@@ -63,8 +64,7 @@ std::vector<LifetimeArena> SplitIntoArenas(const LifetimeProblem& problem) {
   std::vector<LifetimeArena> arenas;
   std::vector<uint32_t> numbers;
   for (const PlanBlock& b : problem.blocks) numbers.push_back(b.arena);
-  std::sort(numbers.begin(), numbers.end());
-  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  SortUnique(&numbers);
   for (const uint32_t number : numbers) arenas.emplace_back().arena = number;
   for (uint32_t i = 0; i < problem.blocks.size(); ++i) {
     const PlanBlock& b = problem.blocks[i];

@@ -20,7 +20,6 @@ namespace graphkit {
 struct RankLifetime {
   int32_t lower = 0;
   int32_t upper = 0;
-  bool operator==(const RankLifetime&) const = default;
 };
 
 struct ArenaBlock {

@@ -1,9 +1,6 @@
 #include "libgraphkit/alloc/plan/plan_borrow.h"
 
-#include <algorithm>
-#include <map>
 #include <set>
-#include <span>
 
 #include "libgraphkit/analysis/launches/borrow.h"
 

@@ -7,7 +7,6 @@
 //       +------------------------- order      end before these start
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"

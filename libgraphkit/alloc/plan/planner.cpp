@@ -1,9 +1,6 @@
 #include "libgraphkit/alloc/plan/planner.h"
 
-#include <algorithm>
-#include <array>
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <numeric>
 #include <utility>

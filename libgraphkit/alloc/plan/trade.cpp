@@ -1,18 +1,9 @@
 #include "libgraphkit/alloc/plan/trade.h"
 
-#include <algorithm>
-#include <functional>
 #include <limits>
-#include <optional>
-#include <span>
-#include <utility>
 
 #include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/analysis/memory/bound/lower_bound.h"
-#include "libgraphkit/analysis/memory/usage.h"
-#include "libgraphkit/analysis/order/shape.h"
-#include "libgraphkit/analysis/order/slice.h"
 #include "libgraphkit/parallel.h"
 
 namespace graphkit {

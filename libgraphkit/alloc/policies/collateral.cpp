@@ -1,9 +1,5 @@
 #include "libgraphkit/alloc/policies/collateral.h"
 
-#include <algorithm>
-#include <utility>
-#include <vector>
-
 #include "libgraphkit/alloc/policies/policy.h"
 #include "libgraphkit/analysis/memory/usage.h"
 

@@ -1,8 +1,5 @@
 #include "libgraphkit/alloc/policies/freed_by_order.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "libgraphkit/alloc/chunks/indexed_map.h"
 #include "libgraphkit/analysis/memory/bound/lanes.h"
 

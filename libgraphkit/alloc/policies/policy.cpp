@@ -1,7 +1,5 @@
 #include "libgraphkit/alloc/policies/policy.h"
 
-#include <algorithm>
-
 #include "libgraphkit/analysis/memory/usage.h"
 
 namespace graphkit {

@@ -60,7 +60,6 @@ std::vector<std::vector<StreamId>> OtherStreams(const Trace& trace,
 struct Offer {
   BlockId block;
   BlockId like;
-  bool operator==(const Offer&) const = default;
 };
 
 class ReusePolicy {

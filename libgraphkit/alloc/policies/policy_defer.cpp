@@ -1,7 +1,5 @@
 #include "libgraphkit/alloc/policies/policy_defer.h"
 
-#include <algorithm>
-
 namespace graphkit {
 
 std::unique_ptr<ReusePolicy> MakeDefer(const PolicyView& view) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 #include "libgraphkit/checked_number.h"
 #include "libgraphkit/io/bytes/file_bytes.h"

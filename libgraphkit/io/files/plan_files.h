@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "libgraphkit/model/estimate.h"
-#include "libgraphkit/model/pipeline_layers.h"
 #include "libgraphkit/model/plan_problem.h"
 #include "libgraphkit/model/planned_memory.h"
 #include "libgraphkit/result.h"

@@ -1,7 +1,6 @@
 #include "libgraphkit/io/merge/merge.h"
 
 #include <limits>
-#include <span>
 
 #include "libgraphkit/io/merge/merge_parts.h"
 #include "libgraphkit/io/trace/record_rows.h"
