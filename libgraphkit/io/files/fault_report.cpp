@@ -47,10 +47,13 @@ Result<std::vector<Address>> ReadFaults(const std::string& path) {
   if (!text) return text.error();
   std::vector<Address> faults = FaultsIn(*text);
   if (!faults.empty()) return faults;
-  return Error{
-      .message = "no faulting address in it",
-      .hint = "compute-sanitizer prints it, and so does the kernel's log: dmesg | grep Xid",
-      .file = path};
+  const bool kernel_log = text->find("Xid") != text->npos;
+  return Error{.message = "no faulting address in it",
+               .hint = kernel_log ? "of Xid lines, only 31 (MMU Fault) has one; compute-sanitizer "
+                                    "prints it for other faults"
+                                  : "compute-sanitizer prints it, and so does the kernel's log: "
+                                    "dmesg | grep Xid",
+               .file = path};
 }
 
 }  // namespace graphkit
