@@ -109,12 +109,16 @@ def check(words, conf, counts):
     failed = []
     end = OPTIONS.first + OPTIONS.programs
     step = PER_PROCESS_KEPT if "expandable" in conf or "options" in words else PER_PROCESS
-    for first in range(OPTIONS.first, end, step):
+    first = OPTIONS.first
+    while first < end:
         with tempfile.TemporaryDirectory() as folder:
+            ended = step
             try:
                 record(folder, words, conf, first, min(step, end - first))
+                ended = len(list(pathlib.Path(folder).glob("*.[pb]*")))  # a broken capture ends a process early
             except RuntimeError as error:
                 failed.append(f"seeds from {first}: {error}")
+            first += max(ended, 1)
             for snapshot in sorted(pathlib.Path(folder).glob("*.pickle"), key=lambda path: int(path.stem)):
                 missed = judge(snapshot, counts)
                 if OPTIONS.keep:

@@ -12,7 +12,9 @@ mode `reduce-overhead` does, and whose pool is set back to checkpoints), `traced
 import gc
 import inspect
 import os
+import pathlib
 import random
+import re
 import sys
 import threading
 
@@ -80,6 +82,7 @@ class TreeFunction:
 class Program:
     def __init__(self, seed):
         self.random = random.Random(seed)
+        self.broken = False
         self.blocks = []  # (tensor, graph or None)
         self.graphs = []
         self.pools = []
@@ -228,9 +231,18 @@ class Program:
             self.outputs.clear()
         for _ in range(self.random.randint(1, 4)):
             inputs = [t for tensors in self.outputs for t in tensors[:1] if t.numel() == TreeFunction.WIDTH]
-            fresh = torch.zeros(TreeFunction.WIDTH, dtype=torch.uint8, device="cuda")
+            try:
+                fresh = torch.zeros(TreeFunction.WIDTH, dtype=torch.uint8, device="cuda")
+            except torch.OutOfMemoryError:
+                return
             x = self.random.choice(inputs) if inputs and self.random.random() < 0.6 else fresh
-            self.outputs.append(list(self.random.choice(self.functions).call([x])))
+            try:
+                self.outputs.append(list(self.random.choice(self.functions).call([x])))
+            except RuntimeError as error:  # out of memory in a capture, PyTorch frees a segment, which CUDA forbids
+                if not WORDS.get("limit") or not re.search("during capture|out of memory", str(error)):
+                    raise
+                self.broken = True
+                return
             for tensors in self.outputs:
                 if tensors and self.random.random() < 0.2:
                     tensors.pop(self.random.randrange(len(tensors)))
@@ -258,6 +270,8 @@ class Program:
             if i == late and "traced" not in WORDS:
                 torch.cuda.memory._record_memory_history(max_entries=1 << 24, context=None)
             self.step()
+            if self.broken:
+                return
         if "empty" in WORDS:
             self.free_many()
             self.empty()
@@ -273,6 +287,9 @@ def main():
     for seed in range(first, first + count):
         program = Program(seed)
         program.run(operations)
+        if program.broken:  # the trees' capture can't be ended, and the device kept the segment
+            pathlib.Path(folder, f"{seed}.broken").touch()
+            os._exit(0)
         if "traced" not in WORDS:
             torch.cuda.memory._dump_snapshot(f"{folder}/{seed}.pickle")
             torch.cuda.memory._record_memory_history(enabled=None)
