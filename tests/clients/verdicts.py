@@ -2,6 +2,7 @@
 
     # graphkit: warning deferred-record-stream 7 MiB :14      a finding: severity, check, bytes, the line that it names
     # graphkit: note late-free                                bytes and line may be left out
+    # graphkit: warning frozen-argument :68 'argument 2'       words of its message
     # graphkit: nothing                                       no warning, no error
     # fixed: note reuse-opportunity 1 MiB; …                  the twin's findings of a check that is listed
 
@@ -12,7 +13,7 @@ without the fault: run with it, it gives no warning and no error, and none of th
 import re
 
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-LINE = re.compile(r"(?P<severity>note|warning|error) (?P<check>[a-z-]+)(?: (?P<number>[0-9.]+) (?P<unit>[KMG]?i?B))?(?: :(?P<line>[0-9]+))?$")
+LINE = re.compile(r"(?P<severity>note|warning|error) (?P<check>[a-z-]+)(?: (?P<number>[0-9.]+) (?P<unit>[KMG]?i?B))?(?: :(?P<line>[0-9]+))?(?: '(?P<text>[^']+)')?$")
 
 
 class Failed(Exception):
@@ -71,6 +72,8 @@ def is_as_expected(finding, expected, program):
         unit, digits = UNITS[expected["unit"]], len(expected["number"].partition(".")[2])
         if abs(finding["bytes"] / unit - float(expected["number"])) > 0.501 * 10**-digits:
             return False
+    if expected["text"] and expected["text"] not in finding["message"]:
+        return False
     return not expected["line"] or int(expected["line"]) in own_lines(finding, program)
 
 
