@@ -190,7 +190,8 @@ std::vector<RemarkChange> DiffRemarks(const MemoryAccount& from, const MemoryAcc
   const auto change_of = [&](const MemoryRemark& remark) -> RemarkChange& {
     const auto same = std::ranges::find(changes, NameOf(remark.kind), &RemarkChange::kind);
     if (same != changes.end()) return *same;
-    changes.push_back({.kind = NameOf(remark.kind), .text = remark.text, .advice = remark.advice});
+    changes.push_back(
+        {.kind = std::string(NameOf(remark.kind)), .text = remark.text, .advice = remark.advice});
     return changes.back();
   };
   for (const MemoryRemark& remark : to.remarks) change_of(remark).after = remark.bytes;

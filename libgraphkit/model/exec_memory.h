@@ -16,7 +16,7 @@ struct ByteRange {
   Bytes low = 0;
   Bytes bytes = 0;
   Bytes high = 0;
-  bool operator==(const ByteRange&) const = default;
+  auto operator<=>(const ByteRange&) const = default;
 
   ByteRange& operator+=(const ByteRange& other) {
     low += other.low;

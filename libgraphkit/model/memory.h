@@ -7,9 +7,11 @@
 //         │ and on the streams it was recorded on
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "libgraphkit/ids.h"
+#include "libgraphkit/interval.h"
 #include "libgraphkit/model/process.h"
 #include "libgraphkit/units.h"
 
@@ -140,6 +142,12 @@ struct StackTop {
 // Offsets are taken to be into the same memory, whatever the blocks. Unknown: an end isn't known,
 // or there are too many rows to compare.
 Ternary Overlap(const Access& a, const Access& b);
+
+// What it may touch of a block of that size.
+constexpr Interval<Bytes> BytesOf(const Access& access, Bytes size) {
+  const Bytes begin = std::min(access.offset, size);
+  return {begin, begin + std::min(access.length, size - begin)};
+}
 
 // The access with its offset from address 0 instead of from its block's.
 Access At(Access access, Address block);

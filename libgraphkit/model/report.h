@@ -33,7 +33,7 @@ struct PoolShare {
   Bytes peak_live_bytes = 0;
   Bytes lower_bound_bytes = 0;
   bool lower_bound_exact = false;
-  bool operator==(const PoolShare&) const = default;
+  auto operator<=>(const PoolShare&) const = default;
 };
 
 // Memory allocated from the driver at the place of the trace where it was most (of several, where
@@ -55,7 +55,7 @@ struct EarlyLaunches {
   EarlyStart start;
   uint64_t edges = 0;
   EdgeId first;
-  bool operator==(const EarlyLaunches&) const = default;
+  auto operator<=>(const EarlyLaunches&) const = default;
 };
 
 struct GraphSummary {

@@ -247,6 +247,18 @@ std::span<const Row> RowsAt(const std::vector<Row>& all, Seq seq) {
   return {begin, std::ranges::upper_bound(begin, all.end(), seq, {}, &Row::seq)};
 }
 
+// Of a pool; without one memory is the driver's.
+inline PoolKind KindOf(const Trace& trace, PoolId pool) {
+  return pool.valid() ? trace[pool].kind : PoolKind::kDevice;
+}
+
+// The frames of a stack, innermost first; of no stack none.
+inline std::span<const StackFrame> StackFrames(const Trace& trace, StackId stack) {
+  if (!stack.valid()) return {};
+  const Slice frames = trace.stacks[stack.index()].frames;
+  return std::span(trace.stack_frames).subspan(frames.first, frames.count);
+}
+
 // Why the trace is incomplete, a reason each, for people; none: it is complete. Beside losses, a
 // capture that is open where the program ends: its graph isn't whole.
 std::vector<std::string> IncompleteBecause(const Trace& trace);

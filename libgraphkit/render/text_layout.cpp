@@ -193,16 +193,17 @@ std::string AndList(const std::vector<std::string>& items) {
   return out;
 }
 
-std::string XmlText(std::string_view text) {
-  std::string xml;
+std::string Escaped(std::string_view text, Escapes escapes) {
+  std::string escaped;
   for (const char c : Printable(text)) {
-    xml += c == '&'   ? "&amp;"
-           : c == '<' ? "&lt;"
-           : c == '>' ? "&gt;"
-           : c == '"' ? "&quot;"
-                      : std::string(1, c);
+    const auto* found = std::ranges::find(escapes, c, &std::pair<char, std::string_view>::first);
+    escaped += found == escapes.end() ? std::string_view(&c, 1) : found->second;
   }
-  return xml;
+  return escaped;
+}
+
+std::string XmlText(std::string_view text) {
+  return Escaped(text, {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}});
 }
 
 std::string PathUri(std::string_view path) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -99,6 +100,10 @@ std::string HexText(Address address);
 
 // "a", "a and b", "a, b and c".
 std::string AndList(const std::vector<std::string>& items);
+
+// The text, printable, with other texts in place of some characters.
+using Escapes = std::initializer_list<std::pair<char, std::string_view>>;
+std::string Escaped(std::string_view text, Escapes escapes);
 
 // Text from a trace in XML and in links.
 

@@ -44,9 +44,7 @@ TEST_CASE("things are named by their ids and their own names") {
 }
 
 TEST_CASE("a process is named by its device, and by what its driver's edges lack") {
-  const auto title = [](DeviceKind device, const char* name) {
-    return DeviceTitle({.device = device, .device_name = name});
-  };
+  const auto title = [](DeviceKind device, const char* name) { return DeviceTitle(device, name); };
   CHECK(title(DeviceKind::kSoft, "any") == "recorded on the software device (simulated)");
   CHECK(title(DeviceKind::kCuda, "NVIDIA GH200\n") == "recorded on NVIDIA GH200\\n");
   CHECK(title(DeviceKind::kCuda, "") == "recorded on a CUDA device");

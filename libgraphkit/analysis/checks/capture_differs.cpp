@@ -42,11 +42,6 @@ class DifferenceFinder {
   }
 
  private:
-  std::span<const StackFrame> FramesOf(StackId stack) const {
-    const Slice frames = trace_.stacks[stack.index()].frames;
-    return std::span(trace_.stack_frames).subspan(frames.first, frames.count);
-  }
-
   std::vector<Seen> SeenFrom(const Capture& capture) const {
     std::vector<Seen> seen;
     for (const auto& [site, launches] : sites_) {
@@ -66,8 +61,8 @@ class DifferenceFinder {
     std::map<Function, KernelRuns> functions;
     for (const Seen& seen : all) {
       if (seen.before == 0 || seen.nodes.empty()) continue;
-      const std::span<const StackFrame> outside = FramesOf(seen.all->stack);
-      for (const StackFrame& frame : FramesOf(seen.stack)) {
+      const std::span<const StackFrame> outside = StackFrames(trace_, seen.all->stack);
+      for (const StackFrame& frame : StackFrames(trace_, seen.stack)) {
         if (IsLibraryFrame(trace_[frame.function], trace_[frame.file])) continue;
         if (std::ranges::find(outside, frame) == outside.end()) continue;
         AddOnce(&seen, &functions[{frame.function, frame.file}].shared);
@@ -75,7 +70,7 @@ class DifferenceFinder {
     }
     for (const Seen& seen : all) {
       if (seen.before != 0 && !seen.nodes.empty()) continue;
-      for (const StackFrame& frame : FramesOf(seen.stack)) {
+      for (const StackFrame& frame : StackFrames(trace_, seen.stack)) {
         const auto function = functions.find({frame.function, frame.file});
         if (function == functions.end()) continue;
         (seen.before != 0 ? function->second.missed : function->second.added).push_back(&seen);

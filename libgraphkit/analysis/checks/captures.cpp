@@ -10,6 +10,7 @@ struct CaptureRule {
   const char* name;
   const char* broken;
   const char* advice;
+  bool breaks = true;  // leaves the capture broken
 };
 constexpr int32_t kErrorLossyQuery = 402;
 constexpr int32_t kErrorUnsupported = 900;
@@ -18,7 +19,7 @@ constexpr int32_t kErrorUnjoined = 904;
 
 constexpr CaptureRule kCaptureRules[] = {
     {401, "cudaErrorIllegalState", "the stream isn't in a state that allows the call",
-     "end the capture that the stream is in before"},
+     "end the capture that the stream is in before", false},
     {900, "cudaErrorStreamCaptureUnsupported",
      "while a capture is open, calls that wait for the device or may do so are not allowed",
      "make the call before the capture begins or after it has ended"},
@@ -39,7 +40,7 @@ constexpr CaptureRule kCaptureRules[] = {
      "ask an event that is recorded outside captures"},
     {908, "cudaErrorStreamCaptureWrongThread",
      "a capture that isn't relaxed ends in the thread that began it",
-     "end it in the thread that began it, or begin it in relaxed mode"},
+     "end it in the thread that began it, or begin it in relaxed mode", false},
 };
 
 // Null: the error isn't about captures.
@@ -91,10 +92,6 @@ std::optional<BrokenRule> RuleOf(const Trace& trace, const Failure& failure,
   return BrokenRule{rule->broken, UnsafeAdvice(trace, failure, capture)};
 }
 
-// Errors that leave a capture broken: unsupported, merge, unmatched, isolation, implicit, captured
-// event.
-constexpr int32_t kBreaking[] = {kErrorUnsupported, 902, 903, 905, 906, 907};
-
 NodeId LastNodeBefore(const Trace& trace, GraphId graph, Seq seq) {
   NodeId last;
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
@@ -110,7 +107,8 @@ NodeId LastNodeBefore(const Trace& trace, GraphId graph, Seq seq) {
 const Failure* FailureBetween(const Trace& trace, GraphId graph, Seq begin, Seq end) {
   const Failure* found = nullptr;
   for (const Failure& failure : trace.failures) {
-    if (failure.seq < begin || failure.seq > end || !OneOf(failure.error, kBreaking)) continue;
+    const CaptureRule* rule = CaptureRuleOf(failure.error);
+    if (failure.seq < begin || failure.seq > end || rule == nullptr || !rule->breaks) continue;
     if (failure.graph == graph) return &failure;
     if (found == nullptr) found = &failure;
   }

@@ -8,31 +8,36 @@ bool IsSet(const Process& process, const char* setting) {
   return std::ranges::find(process.environment, setting) != process.environment.end();
 }
 
-// Operations of a graph stand in an order that its edges allow: they are ordered where each is with
-// the one before it.
-Finding FindUnordered(const Facts& facts, const RankProgram& program) {
-  const Trace& trace = facts.trace;
-  Finding finding{.severity = Severity::kError, .graph = program.graph};
-  std::map<CommunicatorId, NodeId> last;
+// Operations of a graph that may run at once, and how many such pairs there are: they stand in an
+// order that its edges allow, so that they are ordered where each is with the one before it. Of one
+// communicator, or of several.
+struct UnorderedOperations {
+  NodeId first, second;
   uint64_t pairs = 0;
+};
+
+UnorderedOperations FindUnordered(const Facts& facts, const RankProgram& program, bool several) {
+  const Trace& trace = facts.trace;
+  UnorderedOperations found;
+  std::map<CommunicatorId, RankOperation> last;
   for (const RankOperation& operation : program.operations) {
-    const auto [at, is_new] = last.try_emplace(operation.what.communicator, operation.node);
-    const NodeId before = at->second;
-    at->second = operation.node;
-    if (is_new || before == operation.node || facts.order().Before(before, operation.node))
+    const CommunicatorId own = operation.what.communicator;
+    const auto [at, is_new] = last.try_emplace(several ? CommunicatorId() : own, operation);
+    const RankOperation before = std::exchange(at->second, operation);
+    if (is_new || before.node == operation.node ||
+        facts.order().Before(before.node, operation.node))
       continue;
-    if (ExclusiveBodies(trace, trace[before].graph, trace[operation.node].graph) != 0) continue;
-    if (pairs++ > 0) continue;
-    finding.nodes = {before, operation.node};
-    finding.evidence = {CapturedThere(trace, before), CapturedThere(trace, operation.node)};
-    finding.message =
-        Say(trace, "{} and {} of {} are operations on one communicator, and no edge orders them",
-            before, operation.node, program.graph);
+    if (several && before.what.communicator == own) continue;
+    if (ExclusiveBodies(trace, trace[before.node].graph, trace[operation.node].graph) != 0)
+      continue;
+    if (found.pairs++ == 0) found.first = before.node, found.second = operation.node;
   }
-  if (pairs > 1) finding.message += "; the same of " + Count(pairs - 1, "more pair");
-  finding.advice =
-      "order them by an event, or leave NCCL_GRAPH_STREAM_ORDERING at 1, so that NCCL does";
-  return finding;
+  return found;
+}
+
+void AddBoth(const Trace& trace, const UnorderedOperations& both, Finding* finding) {
+  finding->nodes = {both.first, both.second};
+  finding->evidence = {CapturedThere(trace, both.first), CapturedThere(trace, both.second)};
 }
 
 // The first node of each root graph that uses a communicator which was destroyed.
@@ -52,14 +57,9 @@ std::map<std::pair<GraphId, CommunicatorId>, NodeId> FindUsers(const Facts& fact
 bool IsThere(const Trace& trace, GraphId graph, Seq at) {
   const auto lives = [at](const auto& thing) { return thing.created < at && thing.destroyed > at; };
   if (lives(trace[graph])) return true;
-  std::map<ExecId, GraphId> updated;
-  for (const ExecUpdate& update : trace.exec_updates) {
-    if (update.result == 0 && update.seq < at) updated[update.exec] = update.graph;
-  }
-  for (size_t i = 0; i < trace.execs.size(); ++i) {
-    const auto now = updated.find(ExecId(i));
-    const GraphId runs = now == updated.end() ? trace.execs[i].graph : now->second;
-    if (runs == graph && lives(trace.execs[i])) return true;
+  const std::vector<std::vector<ExecGraph>> graphs = GraphsOfExecs(trace);
+  for (size_t i = 0; i < graphs.size(); ++i) {
+    if (lives(trace.execs[i]) && GraphBefore(graphs[i], at).graph == graph) return true;
   }
   return false;
 }
@@ -88,17 +88,11 @@ class CollectiveFinder {
     if (!rule_.all) return;
     for (const RankProgram& program : collectives_.programs) {
       if (!program.graph) continue;
-      for (size_t i = 1; i < program.operations.size(); ++i) {
-        const RankOperation &a = program.operations[i - 1], &b = program.operations[i];
-        if (a.what.communicator == b.what.communicator || a.node == b.node) continue;
-        if (facts_.order().Before(a.node, b.node)) continue;
-        if (ExclusiveBodies(trace_, trace_[a.node].graph, trace_[b.node].graph) != 0) continue;
-        Finding& finding =
-            Add(program.graph, Say(trace_, "{} and {} of {}", a.node, b.node, program.graph));
-        finding.nodes = {a.node, b.node};
-        finding.evidence = {CapturedThere(trace_, a.node), CapturedThere(trace_, b.node)};
-        break;
-      }
+      const UnorderedOperations both = FindUnordered(facts_, program, true);
+      if (both.pairs == 0) continue;
+      AddBoth(trace_, both,
+              &Add(program.graph,
+                   Say(trace_, "{} and {} of {}", both.first, both.second, program.graph)));
     }
   }
 
@@ -144,53 +138,47 @@ class CollectiveFinder {
   std::vector<Finding> found_;
 };
 
+// Memory from the driver, while it was there.
+struct DriverPiece {
+  Interval<Address> bytes;
+  Interval<Seq> there;
+};
+
+// Over how many pieces, which are sorted, a block spans at a place of the trace.
+size_t Spanned(const std::vector<DriverPiece>& pieces, const Block& block, Seq at) {
+  const Interval<Address> own{block.address, block.address + block.size};
+  size_t spanned = 0;
+  for (const DriverPiece& piece : pieces) {
+    if (piece.bytes.begin >= own.end) break;
+    const bool holds_all = piece.bytes.begin <= own.begin && piece.bytes.end >= own.end;
+    spanned += !holds_all && Overlaps(piece.bytes, own) && piece.there.contains(at);
+  }
+  return spanned;
+}
+
+// PyTorch's history has what it mapped at once as one segment, whatever the number of driver
+// allocations: these count as well.
 class Segments {
  public:
-  explicit Segments(const Trace& trace) : trace_(trace) {
-    for (size_t i = 0; i < trace.segments.size(); ++i) by_address_.emplace_back(i);
-    std::ranges::sort(by_address_, {}, [&](SegmentId id) { return trace_[id].address; });
-    for (size_t i = 0; i < trace.blocks.size(); ++i) {
-      const PoolId pool = trace.blocks[i].pool;
-      if (pool.valid() && trace[pool].kind == PoolKind::kDevice) driver_.emplace_back(i);
+  explicit Segments(const Trace& trace) {
+    for (const Segment& at : trace.segments) {
+      segments_.push_back({{at.address, at.address + at.size}, {at.allocated, at.freed}});
     }
-    std::ranges::sort(driver_, {}, [&](BlockId id) { return trace_[id].address; });
+    for (const Block& at : trace.blocks) {
+      if (!at.pool.valid() || trace[at.pool].kind != PoolKind::kDevice) continue;
+      driver_.push_back({{at.address, at.address + at.size}, {at.allocated, at.free_completed}});
+    }
+    for (auto* pieces : {&segments_, &driver_}) {
+      std::ranges::sort(*pieces, {}, [](const DriverPiece& piece) { return piece.bytes.begin; });
+    }
   }
 
-  // Over how many driver allocations a block spans: PyTorch's history has what it mapped at once as
-  // one segment, whatever the number of them.
-  size_t DriverSpanned(const Block& block, Seq at) const {
-    size_t spanned = 0;
-    for (const BlockId id : driver_) {
-      const Block& memory = trace_[id];
-      if (memory.address >= block.address + block.size) break;
-      const Address end = memory.address + memory.size;
-      const bool holds_all = memory.address <= block.address && end >= block.address + block.size;
-      if (holds_all || end <= block.address) continue;
-      if (memory.allocated <= at && at < memory.free_completed) ++spanned;
-    }
-    return spanned;
-  }
-
-  // Over how many segments a block spans at a place of the trace.
-  size_t Spanned(const Block& block, Seq at) const {
-    auto id = std::ranges::lower_bound(by_address_, block.address, {},
-                                       [&](SegmentId at) { return trace_[at].address; });
-    size_t spanned = 0;
-    for (; id != by_address_.end(); ++id) {
-      if (trace_[*id].address >= block.address + block.size) break;
-      if (trace_[*id].allocated <= at && at < trace_[*id].freed) ++spanned;
-    }
-    if (block.segment.index() < trace_.segments.size() &&
-        trace_[block.segment].address < block.address) {
-      ++spanned;
-    }
-    return spanned;
+  size_t SpannedBy(const Block& block, Seq at) const {
+    return std::max(Spanned(segments_, block, at), Spanned(driver_, block, at));
   }
 
  private:
-  const Trace& trace_;
-  std::vector<SegmentId> by_address_;
-  std::vector<BlockId> driver_;  // what the driver was asked for, by address
+  std::vector<DriverPiece> segments_, driver_;  // by address
 };
 
 class Lender {
@@ -256,11 +244,10 @@ class Lender {
   }
 
   bool Fills(NodeId node, BlockId buffer) const {
-    const Bytes size = trace_[buffer].size;
+    const Interval<Bytes> all{0, trace_[buffer].size};
     return std::ranges::all_of(trace_.accesses.Of(trace_[node].accesses), [&](const Access& at) {
-      const bool whole = at.length == kLengthUnknown || at.length >= size;
-      return at.block != buffer ||
-             (at.mode == AccessMode::kWrite && at.offset == 0 && whole && at.rows.width == 0);
+      const bool whole = BytesOf(at, all.end) == all && at.rows.width == 0;
+      return at.block != buffer || (at.mode == AccessMode::kWrite && whole);
     });
   }
 
@@ -316,8 +303,17 @@ std::vector<Finding> FindCollectiveOrders(const Facts& facts) {
   std::vector<Finding> findings = CompareOwnRanks(collectives, "collective-order");
   for (const RankProgram& program : collectives.programs) {
     if (!program.graph || facts.never_run()[program.graph.index()]) continue;
-    Finding finding = FindUnordered(facts, program);
-    if (!finding.message.empty()) findings.push_back(std::move(finding));
+    const UnorderedOperations both = FindUnordered(facts, program, false);
+    if (both.pairs == 0) continue;
+    Finding& finding =
+        findings.emplace_back(Finding{.severity = Severity::kError, .graph = program.graph});
+    AddBoth(facts.trace, both, &finding);
+    finding.message = Say(
+        facts.trace, "{} and {} of {} are operations on one communicator, and no edge orders them",
+        both.first, both.second, program.graph);
+    if (both.pairs > 1) finding.message += "; the same of " + Count(both.pairs - 1, "more pair");
+    finding.advice =
+        "order them by an event, or leave NCCL_GRAPH_STREAM_ORDERING at 1, so that NCCL does";
   }
   return findings;
 }
@@ -387,8 +383,7 @@ std::vector<Finding> FindNcclMultiSegments(const Facts& facts) {
     Finding& finding = by_graph[facts.RootOf(NodeId(i)).index()];
     for (const Access& access : trace.accesses.Of(node.accesses)) {
       const BlockId id = access.block;
-      const size_t spanned = std::max(segments.Spanned(trace[id], node.seq),
-                                      segments.DriverSpanned(trace[id], node.seq));
+      const size_t spanned = segments.SpannedBy(trace[id], node.seq);
       if (spanned < 2 || !AddBlockOnce(trace, id, &finding)) continue;
       finding.nodes.emplace_back(i);
       AddEvidence(&finding, NameOf(trace, id) + " spans " + std::to_string(spanned) + " segments",

@@ -55,16 +55,11 @@ class FailureFinder {
   }
 
   std::vector<Finding> Find() {
-    std::map<ExecId, std::pair<GraphId, Seq>> runs;  // what an exec runs, and how it was when
+    const std::vector<std::vector<ExecGraph>> graphs = GraphsOfExecs(trace_);
     for (const ExecUpdate& update : trace_.exec_updates) {
-      if (!update.exec.valid() || !update.graph.valid()) continue;
-      const Exec& exec = trace_[update.exec];
-      const auto run = runs.try_emplace(update.exec, exec.graph, exec.created).first;
-      if (update.result == 0) {
-        run->second = {update.graph, update.seq};
-      } else if (run->second.first.valid()) {
-        Add(update, run->second.first, run->second.second);
-      }
+      if (!update.exec.valid() || !update.graph.valid() || update.result == 0) continue;
+      const auto [runs, since] = GraphBefore(graphs[update.exec.index()], update.seq);
+      if (runs.valid()) Add(update, runs, since);
     }
     std::vector<Finding> findings;
     for (auto& [key, failed] : found_) findings.push_back(Describe(std::move(failed)));

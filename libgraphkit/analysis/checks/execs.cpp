@@ -36,8 +36,7 @@ Seq LastWork(const Trace& trace) {
 // holds its execs, and leaves them to the end of the process.
 bool HasPrivatePool(const Facts& facts, GraphId graph) {
   return std::ranges::any_of(facts.blocks()[graph.index()], [&](BlockId id) {
-    const PoolId pool = facts.trace[id].pool;
-    return pool.valid() && facts.trace[pool].kind == PoolKind::kPrivate;
+    return KindOf(facts.trace, facts.trace[id].pool) == PoolKind::kPrivate;
   });
 }
 
@@ -115,7 +114,7 @@ Bytes HeldBy(const Facts& facts, const std::vector<ExecId>& execs) {
   Bytes bytes = 0;
   for (const Segment& segment : facts.trace.segments) {
     const bool kept = std::ranges::find(pools, segment.pool) != pools.end();
-    if (kept && facts.trace[segment.pool].kind == PoolKind::kPrivate) bytes += segment.size;
+    if (kept && KindOf(facts.trace, segment.pool) == PoolKind::kPrivate) bytes += segment.size;
   }
   return bytes;
 }

@@ -20,6 +20,21 @@ std::vector<Finding> FindByGraph(const Facts& facts,
   return findings;
 }
 
+std::map<PoolId, std::vector<GraphId>> GraphsByPool(const Facts& facts) {
+  std::map<PoolId, std::vector<GraphId>> by_pool;
+  for (size_t graph = 0; graph < facts.blocks().size(); ++graph) {
+    PoolId last;
+    for (const BlockId block : facts.blocks()[graph]) {
+      const PoolId pool = facts.trace[block].pool;
+      if (pool == last || KindOf(facts.trace, pool) != PoolKind::kPrivate) continue;
+      last = pool;
+      std::vector<GraphId>& graphs = by_pool[pool];
+      if (graphs.empty() || graphs.back() != GraphId(graph)) graphs.emplace_back(graph);
+    }
+  }
+  return by_pool;
+}
+
 void AddBlock(const Trace& trace, BlockId block, Finding* finding) {
   finding->blocks.push_back(block);
   finding->bytes += RoundedSize(trace[block]);

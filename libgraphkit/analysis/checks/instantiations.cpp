@@ -112,20 +112,12 @@ class FailedGraphRules {
   bool WasThere(Seq made, Seq gone) const { return made < failure_.seq && failure_.seq < gone; }
   bool ForDevice() const { return (of_.flags & kInstantiateDeviceLaunch) != 0; }
 
-  bool InBody(GraphId graph) const {
-    for (NodeId holder = trace_[graph].parent; holder.valid();) {
-      if (trace_[holder].kind == NodeKind::kConditional) return true;
-      holder = trace_[trace_[holder].graph].parent;
-    }
-    return false;
-  }
-
   // Broken by the node alone; null: none.
   const GraphRule* RuleOf(NodeId id) const {
     const Node node = trace_[id];
     const bool host = !RowsAt(trace_.host_ends, node.seq).empty();
     const bool device = IsWork(node.kind) || node.kind == NodeKind::kChildGraph;
-    if (InBody(node.graph)) {
+    if (InConditional(trace_, id)) {
       const bool body =
           device || node.kind == NodeKind::kEmpty || node.kind == NodeKind::kConditional;
       if (!body || host) return host ? &kBodyCopy : &kBodyNode;

@@ -86,7 +86,7 @@ std::vector<UnfreedSite> FindUnfreed(const Facts& facts) {
     if (fresh) {
       // Memory straight from the driver is a library's if that asked for it. Without a stack: where
       // an allocator serves the program, the rest is what libraries ask for themselves.
-      const bool allocators = block.pool.valid() && IsAllocators(trace[block.pool].kind);
+      const bool allocators = IsAllocators(KindOf(trace, block.pool));
       const bool librarys =
           block.stack.valid() ? CallSiteOf(trace, block.stack).inner.has_value() : has_allocator;
       sites.push_back(
@@ -121,7 +121,7 @@ std::string_view PurposeOf(const Facts& facts, const UnfreedSite& site) {
 Finding LeakOf(const Facts& facts, const UnfreedSite& site) {
   const Trace& trace = facts.trace;
   const BlockId first = site.blocks.front();
-  const PoolKind kind = site.pool.valid() ? trace[site.pool].kind : PoolKind::kDevice;
+  const PoolKind kind = KindOf(trace, site.pool);
   Finding finding{.bytes = site.bytes, .graph = trace[first].graph, .blocks = site.blocks};
   finding.evidence.push_back(AllocatedThere(facts, first));
   finding.message = Say(trace, "{} of {} {} never freed: {}", ListOf(finding.blocks),

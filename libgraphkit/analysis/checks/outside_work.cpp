@@ -100,11 +100,8 @@ bool IsSure(AccessMode mode) { return mode != AccessMode::kUnknown; }
 
 // True if an access writes all that another one may touch of the same block.
 bool Overwrites(const Access& write, const Access& own, Bytes size) {
-  const auto end = [&](const Access& access) {
-    return access.offset + std::min(access.length, size - std::min(access.offset, size));
-  };
   return write.mode == AccessMode::kWrite && write.rows == AccessRows() &&
-         write.offset <= own.offset && end(write) >= end(own);
+         write.offset <= own.offset && BytesOf(write, size).end >= BytesOf(own, size).end;
 }
 
 // Accesses of work and of a graph's node to one block; a launch has only the node.
@@ -199,8 +196,7 @@ class EscapeFinder {
   bool HasSource(const EagerWork& work, BlockId written) const {
     const auto accesses = trace_.accesses.Of(work.accesses);
     return std::any_of(accesses.begin(), accesses.end(), [&](const Access& access) {
-      const PoolId pool = trace_[access.block].pool;
-      const bool host = pool.valid() && trace_[pool].kind == PoolKind::kHost;
+      const bool host = KindOf(trace_, trace_[access.block].pool) == PoolKind::kHost;
       return !host && MayRead(access.mode) &&
              (access.block != written || access.mode == AccessMode::kReadWrite);
     });

@@ -118,17 +118,10 @@ std::vector<Finding> FindPairs(const Facts& facts) {
 // two run at once, so that one pool would do. By that stream.
 std::map<StreamId, std::vector<GraphId>> GraphsApart(const Facts& facts) {
   const Trace& trace = facts.trace;
-  std::vector<std::vector<GraphId>> graphs_of(trace.pools.size());
-  for (size_t graph = 0; graph < facts.blocks().size(); ++graph) {
-    for (const BlockId block : facts.blocks()[graph]) {
-      const PoolId pool = trace[block].pool;
-      if (pool.valid()) AddOnce(GraphId(graph), &graphs_of[pool.index()]);
-    }
-  }
+  const auto graphs_of = GraphsByPool(facts);
   const auto is_apart = [&](BlockId block) {
-    const PoolId pool = trace[block].pool;
-    return pool.valid() && trace[pool].kind == PoolKind::kPrivate &&
-           graphs_of[pool.index()].size() == 1;
+    const auto graphs = graphs_of.find(trace[block].pool);
+    return graphs != graphs_of.end() && graphs->second.size() == 1;
   };
   std::map<StreamId, std::vector<GraphId>> apart;
   const auto& launches = facts.launches();
@@ -184,15 +177,15 @@ using ByStream = std::map<StreamId, std::vector<GraphId>>;
 
 std::map<PoolId, ByStream> FindSharedPools(const Facts& facts) {
   std::map<PoolId, ByStream> pools;
-  for (size_t graph = 0; graph < facts.blocks().size(); ++graph) {
-    const std::vector<BlockId>& blocks = facts.blocks()[graph];
-    if (blocks.empty()) continue;
-    const Block& first = facts.trace[blocks.front()];
-    if (!first.pool.valid() || facts.trace[first.pool].kind != PoolKind::kPrivate) continue;
-    const bool one = std::ranges::all_of(blocks, [&](BlockId id) {
-      return facts.trace[id].stream == first.stream && facts.trace[id].pool == first.pool;
-    });
-    if (one) pools[first.pool][first.stream].emplace_back(graph);
+  for (const auto& [pool, graphs] : GraphsByPool(facts)) {
+    for (const GraphId graph : graphs) {
+      const std::vector<BlockId>& blocks = facts.blocks()[graph.index()];
+      const StreamId stream = facts.trace[blocks.front()].stream;
+      const bool one = std::ranges::all_of(blocks, [&, pool = pool](BlockId id) {
+        return facts.trace[id].stream == stream && facts.trace[id].pool == pool;
+      });
+      if (one) pools[pool][stream].push_back(graph);
+    }
   }
   return pools;
 }
@@ -218,23 +211,14 @@ class OrderFinder {
   }
 
   std::vector<Finding> FindReordered() {
-    for (const auto& [pool, graphs] : LaunchedByPool()) LookAt(graphs);
+    for (auto& [pool, graphs] : GraphsByPool(facts_)) {
+      std::erase_if(graphs, [&](GraphId id) { return first_launch_[id.index()] == kNever; });
+      LookAt(graphs);
+    }
     return std::move(findings_);
   }
 
  private:
-  // Launched graphs, in capture order.
-  std::map<PoolId, std::vector<GraphId>> LaunchedByPool() const {
-    std::map<PoolId, std::vector<GraphId>> by_pool;
-    for (size_t graph = 0; graph < facts_.blocks().size(); ++graph) {
-      if (first_launch_[graph] == kNever || facts_.blocks()[graph].empty()) continue;
-      const PoolId pool = trace_[facts_.blocks()[graph].front()].pool;
-      if (pool.valid() && trace_[pool].kind == PoolKind::kPrivate)
-        by_pool[pool].emplace_back(graph);
-    }
-    return by_pool;
-  }
-
   void LookAt(const std::vector<GraphId>& graphs) {
     Finding unread{.severity = Severity::kNote};
     for (size_t later = 1; later < graphs.size(); ++later) {

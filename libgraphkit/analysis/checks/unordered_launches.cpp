@@ -79,14 +79,12 @@ class ReuseFinder {
       const bool sure = access.mode != AccessMode::kUnknown;
       if (sends && !sure) continue;
       const Block& block = trace_[access.block];
-      const Address begin = block.address + access.offset;
-      const Bytes length = access.length == kLengthUnknown
-                               ? block.size - std::min(block.size, access.offset)
-                               : access.length;
-      if (length == 0) continue;
+      const Interval<Bytes> bytes = BytesOf(access, block.size);
+      if (bytes.empty()) continue;
       (sends ? sent_ : written_)
-          .push_back({begin, begin + length, access.block, by, sure, At(access, block.address)});
-      longest_ = std::max(longest_, length);
+          .push_back({block.address + bytes.begin, block.address + bytes.end, access.block, by,
+                      sure, At(access, block.address)});
+      longest_ = std::max(longest_, bytes.size());
     }
   }
 
@@ -223,8 +221,7 @@ void FindUsers(const Facts& facts, BlockId id, std::vector<User>* users) {
         std::ranges::find_if(*users, [&](const User& other) { return other.graph == root; });
     if (user == users->end()) user = users->insert(users->end(), {root, node});
     user->surely_writes = user->surely_writes || access.mode != AccessMode::kUnknown;
-    const Bytes end = access.offset + std::min(access.length, kLengthUnknown - access.offset);
-    const Interval<Bytes> bytes{access.offset, end};
+    const Interval<Bytes> bytes = BytesOf(access, facts.trace[id].size);
     if (std::ranges::find(user->writes, bytes) == user->writes.end()) user->writes.push_back(bytes);
   });
 }
@@ -293,7 +290,8 @@ class SharedPools {
   // One for each pool: of the two graphs that share the most.
   std::vector<Finding> FindPairs() {
     std::vector<Finding> findings;
-    for (const auto& [pool, graphs] : LaunchedByPool()) {
+    for (auto& [pool, graphs] : GraphsByPool(facts_)) {
+      std::erase_if(graphs, [&](GraphId id) { return facts_.launches()[id.index()].empty(); });
       Finding finding;
       size_t compared = 0, pairs = 0;
       for (size_t b = 1; b < graphs.size(); ++b) {
@@ -312,22 +310,6 @@ class SharedPools {
 
  private:
   static constexpr size_t kMostPairs = 1000;  // of graphs that share a pool
-
-  std::map<PoolId, std::vector<GraphId>> LaunchedByPool() const {
-    std::map<PoolId, std::vector<GraphId>> by_pool;
-    for (size_t graph = 0; graph < facts_.blocks().size(); ++graph) {
-      if (facts_.launches()[graph].empty()) continue;
-      PoolId last;
-      for (const BlockId block : facts_.blocks()[graph]) {
-        const PoolId pool = trace_[block].pool;
-        if (pool == last || !pool.valid() || trace_[pool].kind != PoolKind::kPrivate) continue;
-        last = pool;
-        std::vector<GraphId>& graphs = by_pool[pool];
-        if (graphs.empty() || graphs.back() != GraphId(graph)) graphs.emplace_back(graph);
-      }
-    }
-    return by_pool;
-  }
 
   // The graph's touched blocks of the pool, by address.
   std::vector<BlockId> BlocksOf(GraphId graph, PoolId pool) const {

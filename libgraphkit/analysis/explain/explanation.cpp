@@ -33,7 +33,7 @@ std::vector<std::string> SnapshotFacts(const Trace& trace, const MemoryHistory& 
 std::vector<std::string> TraceFacts(const Trace& trace) {
   const std::string launches =
       trace.launches.size() == 1 ? "1 launch" : FormatCount(trace.launches.size()) + " launches";
-  std::vector<std::string> facts = {DeviceTitle(trace.process),
+  std::vector<std::string> facts = {DeviceTitle(trace.process.device, trace.process.device_name),
                                     Counted(trace.graphs.size(), "graph"),
                                     Counted(trace.nodes.size(), "node"), launches};
   AddMissingEdgeData(trace.process, facts);

@@ -414,13 +414,6 @@ std::vector<MemoryAccount> AccountForMemory(const MemoryFacts& facts, Told told)
   return accounts;
 }
 
-const char* NameOf(Kind kind) {
-  static constexpr std::array<const char*, 7> kNames = {
-      "out-of-memory", "forward-kept",    "idle", "loss-blocks", "softmax-blocks",
-      "deferred",      "before-recording"};
-  return kNames[static_cast<size_t>(kind)];
-}
-
 std::vector<MemoryRemark> FindRemarks(const MemoryFacts& facts, std::span<const StackName> names,
                                       const MemoryAccount& account) {
   const Trace& trace = facts.trace;

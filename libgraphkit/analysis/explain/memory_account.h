@@ -10,6 +10,7 @@
 
 #include "libgraphkit/analysis/memory/memory_facts.h"
 #include "libgraphkit/analysis/names/call_site.h"
+#include "libgraphkit/model/names.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
@@ -68,8 +69,8 @@ struct MemoryRemark {
   bool operator==(const MemoryRemark&) const = default;
 };
 
-// The word for it in JSON: "out-of-memory", "forward-kept", …
-const char* NameOf(MemoryRemark::Kind kind);
+GRAPHKIT_NAMES(MemoryRemark::Kind, "out-of-memory", "forward-kept", "idle", "loss-blocks",
+               "softmax-blocks", "deferred", "before-recording")
 
 // An allocation that failed for lack of memory.
 struct OutOfMemoryEvent {

@@ -188,8 +188,6 @@ class BarFinder {
   BorrowBars bars_;
 };
 
-using Range = Interval<Address>;
-
 // The granules of a block that hold some of its bytes: all that is lent has whole ones.
 Range GranulesOf(const Block& block, Interval<Bytes> bytes) {
   const Address begin = block.address + bytes.begin / kBlockGranularity * kBlockGranularity;
@@ -233,8 +231,8 @@ class BorrowFinder {
   void FindPools() {
     for (size_t i = 0; i < trace_.blocks.size(); ++i) {
       const Block& block = trace_.blocks[i];
-      if (backs_[i] || block.address == 0 || !block.pool.valid()) continue;
-      const PoolKind kind = trace_[block.pool].kind;
+      if (backs_[i] || block.address == 0) continue;
+      const PoolKind kind = KindOf(trace_, block.pool);
       if (kind != PoolKind::kPrivate && kind != PoolKind::kAllocator) continue;
       const GraphId root = facts_.lives().blocks[i].root;
       if (root.valid()) graphs_[block.pool].insert(root);
@@ -407,12 +405,6 @@ BorrowBars FindBorrowBars(const Facts& facts, MarkerRule rule) {
   return BarFinder(facts, rule).Find();
 }
 
-const char* BorrowBarName(BorrowBar bar) {
-  constexpr const char* kNames[] = {"other graph",  "read first",        "output",  "other stream",
-                                    "used outside", "allocated outside", "no block"};
-  return kNames[static_cast<size_t>(bar)];
-}
-
 Bytes PoolBorrow::free_bytes() const {
   return std::accumulate(free.begin(), free.end(), Bytes{0},
                          [](Bytes sum, const Range& range) { return sum + range.size(); });
@@ -427,7 +419,7 @@ Bytes PoolBorrow::largest() const {
 GraphMemory FindGraphMemory(const Trace& trace) {
   GraphMemory found;
   for (const Block& block : trace.blocks) {
-    if (!block.pool.valid() || trace[block.pool].kind != PoolKind::kGraph) continue;
+    if (KindOf(trace, block.pool) != PoolKind::kGraph) continue;
     ++found.blocks;
     found.bytes += block.size;
   }

@@ -21,6 +21,7 @@
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/memory/first_writes.h"
 #include "libgraphkit/interval.h"
+#include "libgraphkit/model/names.h"
 #include "libgraphkit/units.h"
 
 namespace graphkit {
@@ -35,8 +36,8 @@ enum class BorrowBar : uint8_t {
   kEager,        // allocated outside of captures, and there between launches
   kNoBlock,      // touched in a segment where no block ever lay
 };
-// "output", "other stream", …: as files and reports have it.
-const char* BorrowBarName(BorrowBar bar);
+GRAPHKIT_NAMES(BorrowBar, "other graph", "read first", "output", "other stream", "used outside",
+               "allocated outside", "no block")
 
 struct BarredBlock {
   BlockId block;          // none: kNoBlock

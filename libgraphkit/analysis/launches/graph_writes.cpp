@@ -71,13 +71,12 @@ class OverwriteFinder {
     for (uint32_t i = 0; i < trace_.works.size(); ++i) {
       for (const Access& access : trace_.accesses.Of(trace_.works[i].accesses)) {
         const Block& block = trace_[access.block];
-        const Address begin = block.address + access.offset;
-        const Bytes left = block.size - std::min(block.size, access.offset);
-        const Bytes length = std::min(access.length, left);
-        if (length == 0) continue;
-        uses_.push_back({access.block, i, access.mode, begin, begin + length,
+        const Interval<Bytes> bytes = BytesOf(access, block.size);
+        if (bytes.empty()) continue;
+        const Address begin = block.address + bytes.begin, end = block.address + bytes.end;
+        uses_.push_back({access.block, i, access.mode, begin, end,
                          SureAccess(trace_, trace_.works[i].kernel, access)});
-        Widen(begin, begin + length);
+        Widen(begin, end);
       }
     }
     std::ranges::stable_sort(uses_, {}, &WorkUse::block);
@@ -132,8 +131,7 @@ class OverwriteFinder {
       const bool own = facts_.roots()[trace_[node].graph.index()] == graph;
       if (!own || access.mode == AccessMode::kRead || fresh.empty()) return;
       if (SureAccess(trace_, trace_[node].kernel, access) != sure) return;
-      const Bytes begin = std::min(access.offset, block.size);
-      const Interval<Bytes> bytes{begin, begin + std::min(access.length, block.size - begin)};
+      const Interval<Bytes> bytes = BytesOf(access, block.size);
       for (const Interval<Bytes>& part : fresh) {
         const Interval<Bytes> both{std::max(part.begin, bytes.begin),
                                    std::min(part.end, bytes.end)};
@@ -244,9 +242,8 @@ class OverwriteFinder {
     ForEachAccess(trace_, facts_.lives(), id, [&](NodeId node, const Access& access) {
       const GraphId root = facts_.roots()[trace_[node].graph.index()];
       if (access.mode == AccessMode::kRead || launches_[root.index()].empty()) return;
-      const Bytes begin = std::min(access.offset, block.size);
-      const Bytes end = begin + std::min(access.length, block.size - begin);
-      const OwnWrite write{root, {block.address + begin, block.address + end}};
+      const Interval<Bytes> bytes = BytesOf(access, block.size);
+      const OwnWrite write{root, {block.address + bytes.begin, block.address + bytes.end}};
       const auto same = [&](const OwnWrite& other) {
         return other.graph == root && other.bytes == write.bytes;
       };
@@ -294,7 +291,7 @@ class OverwriteFinder {
 
   // True if a block of the segment lay there, as far as the clocks of both sources tell.
   bool MayBeHandedOut(const WorkUse& use, SegmentId segment) {
-    const Nanoseconds at = TimeOf(SeqOf(use.work));
+    const Nanoseconds at = TimeAt(trace_, SeqOf(use.work));
     if (in_segment_.empty()) {
       for (size_t i = 0; i < trace_.blocks.size(); ++i) {
         in_segment_[trace_.blocks[i].segment].emplace_back(i);
@@ -309,9 +306,8 @@ class OverwriteFinder {
     });
   }
 
-  Nanoseconds TimeOf(Seq seq) const { return seq < trace_.times.size() ? trace_.times[seq] : 0; }
   bool Near(Seq seq, Nanoseconds at) const {
-    const Nanoseconds time = TimeOf(seq);
+    const Nanoseconds time = TimeAt(trace_, seq);
     return time != 0 && std::max(time, at) - std::min(time, at) < kClockError;
   }
 

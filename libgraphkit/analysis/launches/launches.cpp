@@ -18,7 +18,7 @@ constexpr uint32_t kNoRow = 0xffffffffu;
 
 // A pool's memory is still what the block had of it, if it wasn't handed out.
 bool PoolStillThere(const Trace& trace, const Block& block, Seq at) {
-  if (!block.pool.valid() || trace[block.pool].kind != PoolKind::kPrivate) return false;
+  if (KindOf(trace, block.pool) != PoolKind::kPrivate) return false;
   if (trace[block.pool].destroyed < at) return false;
   return block.segment.valid() && trace[block.segment].freed >= at;
 }
@@ -179,23 +179,29 @@ std::string FormatNanoseconds(Nanoseconds ns) {
   return text;
 }
 
+std::vector<std::vector<ExecGraph>> GraphsOfExecs(const Trace& trace) {
+  std::vector<std::vector<ExecGraph>> graphs;
+  for (const Exec& exec : trace.execs) graphs.push_back({{exec.graph, exec.created}});
+  for (const ExecUpdate& update : trace.exec_updates) {
+    if (update.result != 0 || update.exec.index() >= graphs.size()) continue;
+    graphs[update.exec.index()].push_back({update.graph, update.seq});
+  }
+  return graphs;
+}
+
+ExecGraph GraphBefore(const std::vector<ExecGraph>& of_exec, Seq at) {
+  const auto next = std::ranges::lower_bound(of_exec, at, {}, &ExecGraph::since);
+  return next == of_exec.begin() ? ExecGraph() : *std::prev(next);
+}
+
 std::vector<GraphId> FindRan(const Trace& trace) {
-  struct Run {
-    GraphId graph;
-    Seq since;
-  };
-  std::vector<Run> runs;  // by exec
-  for (const Exec& exec : trace.execs) runs.push_back({exec.graph, exec.created});
+  const std::vector<std::vector<ExecGraph>> graphs = GraphsOfExecs(trace);
   std::vector<GraphId> ran;
-  auto update = trace.exec_updates.begin();
   for (const Launch& launch : trace.launches) {
-    for (; update != trace.exec_updates.end() && update->seq < launch.seq; ++update) {
-      if (update->result != 0 || update->exec.index() >= runs.size()) continue;
-      runs[update->exec.index()] = {update->graph, update->seq};
-    }
-    const bool known = launch.exec.index() < runs.size();
-    const auto [graph, since] = known ? runs[launch.exec.index()] : Run();
-    ran.push_back(known && IsShown(trace, graph, since) ? graph : GraphId());
+    const bool known = launch.exec.index() < graphs.size();
+    const auto [graph, since] =
+        known ? GraphBefore(graphs[launch.exec.index()], launch.seq) : ExecGraph();
+    ran.push_back(graph.valid() && IsShown(trace, graph, since) ? graph : GraphId());
   }
   return ran;
 }

@@ -130,6 +130,16 @@ std::vector<FreedFate> FindFates(const MemoryFacts& facts, std::span<const Freed
 
 class Facts;
 
+// By exec, the graphs that it ran: the one that it was instantiated from, then those that it was
+// updated to; each as it was then.
+struct ExecGraph {
+  GraphId graph;
+  Seq since = 0;
+};
+std::vector<std::vector<ExecGraph>> GraphsOfExecs(const Trace& trace);
+// The one of an exec just before a place; none: there is none yet.
+ExecGraph GraphBefore(const std::vector<ExecGraph>& of_exec, Seq at);
+
 // By launch, the graph that it ran: the exec's own, or that of its last update. None where it ran a
 // version of it that isn't shown (model/graph_versions.h).
 std::vector<GraphId> FindRan(const Trace& trace);

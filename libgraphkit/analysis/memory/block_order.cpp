@@ -16,8 +16,8 @@ constexpr size_t kBlocksTried = 16;  // idle blocks of one size that are looked 
 
 bool HandedOut(const Trace& trace, BlockId id) {
   const Block& block = trace[id];
-  if (!block.pool.valid() || block.alloc_node.valid()) return false;
-  const PoolKind kind = trace[block.pool].kind;
+  if (block.alloc_node.valid()) return false;
+  const PoolKind kind = KindOf(trace, block.pool);
   return kind == PoolKind::kAllocator || kind == PoolKind::kPrivate;
 }
 

@@ -60,10 +60,8 @@ std::vector<FirstWrites::Use> FirstWrites::UsesOf(BlockId block, GraphId root) c
     last = node;
     for (const Access& access : facts_.trace.accesses.Of(facts_.trace[node].accesses)) {
       if (access.block != block) continue;
-      const Bytes begin = std::min(access.offset, size);
       const bool known = access.length != kLengthUnknown;
-      const Bytes end = known ? begin + std::min(access.length, size - begin) : size;
-      uses.push_back({node, {begin, end}, access.mode, known, access.rows});
+      uses.push_back({node, BytesOf(access, size), access.mode, known, access.rows});
     }
   }
   const bool fresh = facts_.lives()[block].root == root;

@@ -128,11 +128,6 @@ MemoryBill SumBills(const std::vector<MemoryBill>& bills) {
   return {GraphId(), Sorted(std::move(lines), &BillLine::bytes)};
 }
 
-const char* BillByName(BillBy by) {
-  static constexpr std::array<const char*, 4> kNames = {"block", "stack", "stream", "pool"};
-  return kNames[static_cast<size_t>(by)];
-}
-
 bool HaveSegments(BillBy by) { return by == BillBy::kPool || by == BillBy::kStream; }
 
 std::vector<HeldLine> BillHeld(const Trace& trace, BillBy by, const HeldAt& at) {

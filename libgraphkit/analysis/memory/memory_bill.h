@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/model/names.h"
 #include "libgraphkit/model/report.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/result.h"
@@ -13,6 +14,7 @@
 namespace graphkit {
 
 enum class BillBy : uint8_t { kBlock, kStack, kStream, kPool };
+GRAPHKIT_NAMES(BillBy, "block", "stack", "stream", "pool")
 
 struct BillLine {
   std::string name;  // "block 3", "train.py:120 forward", "stream 2", "pool 1 (graph)"
@@ -39,8 +41,6 @@ MemoryBill SumBills(const std::vector<MemoryBill>& bills);
 
 // The line that a block is billed to.
 std::string BillName(const Trace& trace, BlockId id, BillBy by);
-
-const char* BillByName(BillBy by);  // "block", "stack", "stream", "pool"
 
 // Who holds memory at a moment: the allocators' segments, and what is handed out of them. Of a
 // snapshot's state, all that it says.

@@ -126,7 +126,8 @@ class RaceFinder {
     const Ternary overlap = Overlap(a.access, b.access);
     if (overlap == Ternary::kNo) return;
     if (Ordered(a.node, b.node) || Ordered(b.node, a.node)) return;
-    if (NeverBoth(trace_[a.node].graph, trace_[b.node].graph)) return;
+    if (facts_.RootOf(a.node) != facts_.RootOf(b.node)) return;
+    if (ExclusiveBodies(trace_, trace_[a.node].graph, trace_[b.node].graph) != 0) return;
     Race race{.block = block, .earlier = a.node, .later = b.node};
     race.kind = a.kind == RaceKind::kAccess ? b.kind : a.kind;
     race.overlapping = HowSure(a, b, overlap);
@@ -167,17 +168,6 @@ class RaceFinder {
     if (changed != nullptr && changed->kernels_vary) return false;
     const KernelId kernel = trace_[node].kernel;
     return kernel.index() < trace_.kernels.size() && trace_[trace_[kernel].name].starts_with("_Z");
-  }
-
-  // True if nothing runs both: graphs without a common root, and two bodies of one conditional.
-  bool NeverBoth(GraphId a, GraphId b) const {
-    if (facts_.roots()[a.index()] != facts_.roots()[b.index()]) return true;
-    for (GraphId x = a; trace_[x].parent.valid(); x = trace_[trace_[x].parent].graph) {
-      for (GraphId y = b; trace_[y].parent.valid(); y = trace_[trace_[y].parent].graph) {
-        if (x != y && trace_[x].parent == trace_[y].parent) return true;
-      }
-    }
-    return false;
   }
 
   static Overlapping HowSure(const Use& a, const Use& b, Ternary overlap) {

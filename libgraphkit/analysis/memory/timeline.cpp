@@ -55,10 +55,6 @@ DeviceIndex DeviceOf(const Trace& trace, StreamId stream) {
   return stream ? std::max<DeviceIndex>(trace[stream].device, 0) : DeviceIndex{0};
 }
 
-PoolKind PoolKindOf(const Trace& trace, const Block& block) {
-  return block.pool ? trace[block.pool].kind : PoolKind::kDevice;
-}
-
 void Add(const MemoryAt& share, bool less, MemoryAt* now) {
   for (const auto member :
        {&MemoryAt::reserved, &MemoryAt::segments, &MemoryAt::in_use, &MemoryAt::allocated,
@@ -264,7 +260,7 @@ class MemoryTimeline::Sweep {
   }
 
   void ChangeBlock(Seq seq, uint32_t block, const MemoryAt& share, bool less) {
-    if (PoolKindOf(trace_, trace_.blocks[block]) == PoolKind::kHost) return;
+    if (KindOf(trace_, trace_.blocks[block].pool) == PoolKind::kHost) return;
     Change(seq, to_.device_of_[block], share, less);
   }
 
@@ -292,14 +288,15 @@ MemoryTimeline::MemoryTimeline(const Trace& trace, const Lifetimes& lives)
 }
 
 bool MemoryTimeline::OnDevice(size_t block, DeviceIndex device) const {
-  return device_of_[block] == device && PoolKindOf(trace_, trace_.blocks[block]) != PoolKind::kHost;
+  return device_of_[block] == device &&
+         KindOf(trace_, trace_.blocks[block].pool) != PoolKind::kHost;
 }
 
 MemoryAt MemoryTimeline::ShareOf(size_t id) const {
   const Block& block = trace_.blocks[id];
   const Bytes size = AllocatedSize(block);
   MemoryAt share{.reserved = FromDriver(trace_, block) ? size : 0};
-  if (PoolKindOf(trace_, block) == PoolKind::kGraph) share.of_graphs = share.reserved;
+  if (KindOf(trace_, block.pool) == PoolKind::kGraph) share.of_graphs = share.reserved;
   if (const SegmentId segment = segments_[id]) {
     share.segments = trace_[segment].block == BlockId(id);  // not its further pieces
     return share;
@@ -351,7 +348,7 @@ IdleMemory MemoryTimeline::IdleAfter(DeviceIndex device, Seq seq) const {
   Address covered = 0;  // a block may lie in several stretches of pages
   for (const Segment& segment : segments) {
     const Address end = segment.address + segment.size;
-    const bool is_private = segment.pool && trace_[segment.pool].kind == PoolKind::kPrivate;
+    const bool is_private = KindOf(trace_, segment.pool) == PoolKind::kPrivate;
     while (next < blocks.size() && trace_[blocks[next]].address < segment.address) ++next;
     Address at = std::max(segment.address, covered);
     const bool empty =
@@ -368,7 +365,7 @@ IdleMemory MemoryTimeline::IdleAfter(DeviceIndex device, Seq seq) const {
 }
 
 bool FromDriver(const Trace& trace, const Block& block) {
-  const PoolKind kind = PoolKindOf(trace, block);
+  const PoolKind kind = KindOf(trace, block.pool);
   return !block.segment && (kind == PoolKind::kDevice || kind == PoolKind::kStream ||
                             kind == PoolKind::kGraph || kind == PoolKind::kManaged);
 }

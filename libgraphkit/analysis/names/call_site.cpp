@@ -259,12 +259,12 @@ bool IsPythonFile(std::string_view file) {
 StackName NameOfStack(const Trace& trace, StackId stack) {
   StackName name;
   if (!stack) return name;
-  const Slice run = trace.stacks[stack.index()].frames;
-  const std::span<const StackFrame> frames(trace.stack_frames.data() + run.first, run.count);
+  const uint32_t first = trace.stacks[stack.index()].frames.first;
+  const std::span<const StackFrame> frames = StackFrames(trace, stack);
   NativeFrames native;
   std::string library;
   bool python = false;
-  for (uint32_t i = 0; i < run.count; ++i) {
+  for (uint32_t i = 0; i < frames.size(); ++i) {
     const std::string_view function = trace[frames[i].function], file = trace[frames[i].file];
     if (!IsPythonFile(file)) {
       if (!name.frame) native.Take(function);
@@ -278,7 +278,7 @@ StackName NameOfStack(const Trace& trace, StackId stack) {
     if (name.frame) continue;
     const bool wrapper = !native.bound.empty() && function == native.bound;
     if (!IsPlumbing(function, file) && !wrapper) {
-      name.frame = run.first + i;
+      name.frame = first + i;
     } else if (library.empty()) {
       library = OperationOfLibrary(function, file);
     }
@@ -321,9 +321,8 @@ std::string_view LibraryMemory(const Trace& trace, StackId stack) {
 }
 
 bool HasTorchFrames(const Trace& trace, StackId stack) {
-  if (!stack || trace.stacks[stack.index()].frames.count == 0) return false;
-  const StackFrame& first = trace.stack_frames[trace.stacks[stack.index()].frames.first];
-  return trace[first.function].starts_with("torch::");
+  const std::span<const StackFrame> frames = StackFrames(trace, stack);
+  return !frames.empty() && trace[frames.front().function].starts_with("torch::");
 }
 
 std::string_view RoleText(MemoryRole role) {

@@ -261,8 +261,7 @@ bool CopiesOut(const Trace& trace, NodeKind kind, Slice accesses) {
       reads = true;
       continue;
     }
-    const PoolId pool = trace[access.block].pool;
-    if (!pool.valid() || trace[pool].kind != PoolKind::kHost) return false;
+    if (KindOf(trace, trace[access.block].pool) != PoolKind::kHost) return false;
   }
   return reads;
 }

@@ -118,13 +118,12 @@ std::string NodeTitle(const Trace& trace, NodeId id, size_t columns) {
   return name.empty() ? "kernel" : ShortName(name, columns);
 }
 
-std::string DeviceTitle(const Process& process) {
-  switch (process.device) {
+std::string DeviceTitle(DeviceKind device, std::string_view name) {
+  switch (device) {
     case DeviceKind::kSoft:
       return "recorded on the software device (simulated)";
     case DeviceKind::kCuda:
-      return "recorded on " +
-             (process.device_name.empty() ? "a CUDA device" : Printable(process.device_name));
+      return "recorded on " + (name.empty() ? "a CUDA device" : Printable(name));
     case DeviceKind::kImported:
       break;
   }

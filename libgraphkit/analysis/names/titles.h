@@ -22,7 +22,7 @@ std::string ShortName(std::string_view demangled, size_t columns);
 std::string NodeTitle(const Trace& trace, NodeId id, size_t columns);
 
 // "recorded on the software device (simulated)", "recorded on NVIDIA H200".
-std::string DeviceTitle(const Process& process);
+std::string DeviceTitle(DeviceKind device, std::string_view name = {});
 
 // "edge data not available (CUDA 12.1)", of a driver whose edges have none.
 void AddMissingEdgeData(const Process& process, std::vector<std::string>& notes);

@@ -260,8 +260,7 @@ using What = GraphDifference::What;
 
 // Of a copy's end that is a block, the memory that it is in.
 const char* MemoryOf(const Trace& trace, BlockId block) {
-  const PoolId pool = trace[block].pool;
-  const PoolKind kind = pool.valid() ? trace[pool].kind : PoolKind::kDevice;
+  const PoolKind kind = KindOf(trace, trace[block].pool);
   if (kind == PoolKind::kHost) return "pinned host memory";
   return kind == PoolKind::kManaged ? "managed memory" : "device memory";
 }

@@ -48,44 +48,29 @@ struct LikeGraphs {
   std::vector<GraphId> others = {};
 };
 
-using PoolRow = std::tuple<PoolId, uint64_t, Bytes, Bytes, Bytes, bool>;
-
 // Those of one pool are the graph's.
-std::vector<PoolRow> PoolFigures(const GraphSummary& graph) {
-  std::vector<PoolRow> rows;
-  if (graph.pools.size() < 2) return rows;
-  for (const PoolShare& share : graph.pools) {
-    rows.emplace_back(share.pool, share.blocks, share.total_bytes, share.peak_live_bytes,
-                      share.lower_bound_bytes, share.lower_bound_exact);
-  }
-  return rows;
+std::vector<PoolShare> PoolsOf(const GraphSummary& graph) {
+  return graph.pools.size() < 2 ? std::vector<PoolShare>() : graph.pools;
 }
 
-std::tuple<uint64_t, uint64_t, Bytes, Bytes, Bytes> ExecFigures(const GraphSummary& graph) {
-  const ExecPeak peak = graph.exec_peak.value_or(ExecPeak());
-  return {graph.execs, peak.execs, peak.bytes.low, peak.bytes.bytes, peak.bytes.high};
-}
-
-using EarlyRow = std::tuple<KernelId, KernelId, EarlyStart, uint64_t>;
-
-std::vector<EarlyRow> EarlyFigures(const GraphSummary& graph) {
-  std::vector<EarlyRow> rows;
-  for (const EarlyLaunches& launches : graph.early_launches) {
-    rows.emplace_back(launches.producer, launches.consumer, launches.start, launches.edges);
-  }
-  return rows;
+// All but the first edges.
+std::vector<EarlyLaunches> EarlyLaunchesOf(const GraphSummary& graph) {
+  std::vector<EarlyLaunches> all = graph.early_launches;
+  for (EarlyLaunches& launches : all) launches.first = {};
+  return all;
 }
 
 std::vector<LikeGraphs> GroupGraphs(const Report& report, const Trace& trace) {
   const auto shown = [&trace](const GraphSummary& graph) {
+    const ExecPeak peak = graph.exec_peak.value_or(ExecPeak());
     return std::tuple(graph.name, OriginText(graph, trace), graph.nodes_by_type, graph.edges,
                       graph.programmatic_edges, graph.launch_completion_edges,
-                      graph.cross_stream_edges, EarlyFigures(graph), graph.streams, graph.blocks,
+                      graph.cross_stream_edges, EarlyLaunchesOf(graph), graph.streams, graph.blocks,
                       graph.unknown_memory, graph.total_bytes, graph.peak_live_bytes,
                       graph.deferred_bytes, graph.lower_bound_bytes, graph.lower_bound_exact,
                       graph.plan_bytes, graph.never_freed_bytes, graph.never_freed_blocks,
                       graph.critical_path_nodes, graph.reuse_bytes, graph.reuse.size(),
-                      PoolFigures(graph), ExecFigures(graph));
+                      PoolsOf(graph), graph.execs, peak.execs, peak.bytes);
   };
   std::map<decltype(shown(GraphSummary())), size_t> by_figures;
   std::vector<LikeGraphs> groups;

@@ -18,9 +18,7 @@ namespace {
 
 Json StackJson(const Trace& trace, StackId id) {
   Json stack = Json::array();
-  const Slice frames = id ? trace.stacks[id.index()].frames : Slice();
-  for (uint32_t i = 0; i < frames.count; ++i) {
-    const StackFrame& frame = trace.stack_frames[frames.first + i];
+  for (const StackFrame& frame : StackFrames(trace, id)) {
     const std::string_view function = trace[frame.function], file = trace[frame.file];
     stack.push_back({{"function", function},
                      {"file", file},
@@ -153,7 +151,7 @@ Json HeldJson(const std::vector<HeldLine>& held, BillBy by) {
     if (HaveSegments(by)) GRAPHKIT_ADD_MEMBERS(lines.back(), line, segments, segment_bytes);
     GRAPHKIT_ADD_MEMBERS(lines.back(), line, blocks, block_bytes);
   }
-  return Json{{"by", BillByName(by)}, {"lines", std::move(lines)}};
+  return Json{{"by", by}, {"lines", std::move(lines)}};
 }
 
 // The same of a moment.
@@ -204,7 +202,7 @@ void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
     const auto graph = std::ranges::find(report.graphs, bill.graph, &GraphSummary::graph);
     if (graph == report.graphs.end()) continue;
     json["graphs"][static_cast<size_t>(graph - report.graphs.begin())]["memory_by"] = {
-        {"by", BillByName(by)}, {"lines", bill.lines}};
+        {"by", by}, {"lines", bill.lines}};
   }
   if (!held.empty() && at == HeldAt()) json["held_at_end"] = HeldJson(held, by);
   if (!held.empty() && at != HeldAt()) json["held_at"] = HeldAtJson(held, by, at);

@@ -86,7 +86,7 @@ std::string JoinsText(const Report& report) {
 
 void RenderHeader(const Report& report, const Trace& trace, const TextOut& out) {
   const std::string program = report.program.empty() ? "trace" : Printable(report.program);
-  out.Wrap("", program + ", " + DeviceTitle(trace.process));
+  out.Wrap("", program + ", " + DeviceTitle(trace.process.device, trace.process.device_name));
   const ReportTotals& totals = report.totals;
   const std::string memory =
       Counted(totals.blocks, "block") +
@@ -195,7 +195,8 @@ void RenderBills(const Trace& trace, const std::vector<MemoryBill>& bills, BillB
                  const TextOut& out) {
   for (const MemoryBill& bill : bills) {
     const std::string of = bill.graph ? GraphTitle(trace, bill.graph) : "all graphs";
-    out << "\n" << out.Inked("Memory of " + of + " by " + BillByName(by), Ink::kBold) << "\n";
+    const std::string name(NameOf(by));
+    out << "\n" << out.Inked("Memory of " + of + " by " + name, Ink::kBold) << "\n";
     const auto row = [&](const BillLine& line) {
       TextRow row = {FormatBytes(line.bytes), FormatCount(line.blocks),
                      FormatBytes(line.never_freed_bytes), FormatBytes(line.reuse_bytes),
@@ -203,7 +204,7 @@ void RenderBills(const Trace& trace, const std::vector<MemoryBill>& bills, BillB
       if (!bill.graph) row.insert(row.begin(), FormatCount(line.graphs));
       return row;
     };
-    TextRow head = {"bytes", "blocks", "never freed", "reuse", BillByName(by)};
+    TextRow head = {"bytes", "blocks", "never freed", "reuse", name};
     if (!bill.graph) head.insert(head.begin(), "graphs");
     out.TopTable(head, bill.graph ? "rrrrl" : "rrrrrl", "  ", bill.lines, row);
   }
@@ -212,7 +213,8 @@ void RenderBills(const Trace& trace, const std::vector<MemoryBill>& bills, BillB
 void RenderHeld(const std::vector<HeldLine>& lines, BillBy by, const HeldAt& at,
                 const TextOut& out) {
   if (lines.empty()) return;
-  out << "\n" << out.Inked("Memory held " + at.text + " by " + BillByName(by), Ink::kBold) << "\n";
+  out << "\n"
+      << out.Inked("Memory held " + at.text + " by " + std::string(NameOf(by)), Ink::kBold) << "\n";
   const bool segments = HaveSegments(by);
   const auto row = [segments](const HeldLine& line) {
     TextRow row = {FormatBytes(line.block_bytes), FormatCount(line.blocks),
@@ -221,7 +223,7 @@ void RenderHeld(const std::vector<HeldLine>& lines, BillBy by, const HeldAt& at,
     if (segments) row.insert(row.begin(), before.begin(), before.end());
     return row;
   };
-  TextRow head = {"in blocks", "blocks", BillByName(by)};
+  TextRow head = {"in blocks", "blocks", std::string(NameOf(by))};
   if (segments) head.insert(head.begin(), {"in segments", "segments"});
   out.TopTable(head, segments ? "rrrrl" : "rrl", "  ", lines, row);
 }

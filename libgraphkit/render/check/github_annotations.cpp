@@ -1,4 +1,5 @@
 #include "libgraphkit/render/check/check.h"
+#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 
@@ -35,18 +36,11 @@ void WriteReason(const GateRun& run, const GateReason& reason, std::ostream& out
 
 }  // namespace
 
-std::string GithubMessage(std::string_view text) {
-  std::string out;  // line ends and other control characters are escaped by Printable
-  for (const char c : Printable(text)) out += c == '%' ? "%25" : std::string(1, c);
-  return out;
-}
+// Line ends and other control characters are escaped by Printable.
+std::string GithubMessage(std::string_view text) { return Escaped(text, {{'%', "%25"}}); }
 
 std::string GithubProperty(std::string_view text) {
-  std::string out;
-  for (const char c : GithubMessage(text)) {
-    out += c == ':' ? "%3A" : c == ',' ? "%2C" : std::string(1, c);
-  }
-  return out;
+  return Escaped(text, {{'%', "%25"}, {':', "%3A"}, {',', "%2C"}});
 }
 
 void RenderGithubAnnotations(const GateRun& run, std::ostream& out) {

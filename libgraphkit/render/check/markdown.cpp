@@ -21,10 +21,7 @@ std::string Plain(std::string_view text) {
 }
 
 std::string Code(std::string_view text) {
-  std::string out = Printable(text);
-  std::ranges::replace(out, '`', '\'');
-  std::ranges::replace(out, '|', '/');
-  return "`" + out + "`";
+  return "`" + Escaped(text, {{'`', "'"}, {'|', "/"}}) + "`";
 }
 
 std::string MoreText(size_t count, const TextOut& out) {

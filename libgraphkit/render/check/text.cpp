@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/render/check/check.h"
 #include "libgraphkit/render/text_layout.h"
@@ -14,21 +15,15 @@ namespace graphkit {
 
 namespace {
 
-const char* DeviceText(DeviceKind device) {
-  static constexpr std::array<const char*, 3> kTexts = {
-      "recorded on a CUDA device", "recorded on the software device (simulated)", "imported"};
-  return kTexts[static_cast<size_t>(device)];
-}
-
 void RenderSubjects(const GateRun& run, const TextOut& out) {
   for (const GateSubject& subject : run.subjects) {
     const ReportTotals& totals = subject.report.totals;
-    out.Wrap("",
-             Printable(subject.trace) + ": " +
-                 (totals.graphs == 0
-                      ? "no graph"
-                      : Counted(totals.graphs, "graph") + ", " + Counted(totals.nodes, "node")) +
-                 ", " + Counted(totals.blocks, "block") + ", " + DeviceText(subject.report.device));
+    out.Wrap(
+        "", Printable(subject.trace) + ": " +
+                (totals.graphs == 0
+                     ? "no graph"
+                     : Counted(totals.graphs, "graph") + ", " + Counted(totals.nodes, "node")) +
+                ", " + Counted(totals.blocks, "block") + ", " + DeviceTitle(subject.report.device));
   }
 }
 

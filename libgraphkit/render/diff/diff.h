@@ -39,7 +39,7 @@ void RenderDiffText(const TraceDiff& diff, const DiffSide& before, const DiffSid
 // "graph 0 → graph 1"; one title where both are of one id.
 std::string PairTitle(const Trace& before, const Trace& after, const GraphDiff& diff);
 
-// "peak in use": a figure's name for people.
+// "peak_in_use_bytes" → "peak in use".
 std::string FigureWords(std::string_view figure);
 
 // Bytes or a count, as the figure's name says.

@@ -43,10 +43,8 @@ struct MemoryDiffText {
 
   bool OnlyEnd() const { return HasHistory(before) != HasHistory(after); }
 
-  // Rows of a table; each wrapped where that is too wide.
   void Figures() {
-    std::vector<std::array<std::string, 4>> rows;
-    std::array<size_t, 4> widths = {};
+    TextRows rows;
     const FigureChange& most = diff.figures[0];
     for (const FigureChange& figure : diff.figures) {
       const bool nothing = figure.before.value_or(0) == 0 && figure.after.value_or(0) == 0;
@@ -54,19 +52,11 @@ struct MemoryDiffText {
                         figure.after == most.after;
       if (nothing || said) continue;
       const bool known = figure.before && figure.after;
-      rows.push_back({FigureWords(figure.figure), FormatBytes(figure.before),
+      rows.push_back({FigureWords(figure.figure), FormatBytes(figure.before), "→",
                       FormatBytes(figure.after),
                       known ? ChangeText(*figure.before, *figure.after) : ""});
-      for (size_t i = 0; i < 4; ++i) widths[i] = std::max(widths[i], DisplayWidth(rows.back()[i]));
     }
-    for (const auto& [words, was, is, change] : rows) {
-      const std::string aligned =
-          "  " + Padded(words, widths[0], false) + "  " + Padded(was, widths[1], true) + " → " +
-          Padded(is, widths[2], true) + "  " + Padded(change, widths[3], true);
-      const bool fits = DisplayWidth(aligned) <= out.style.width;
-      out << (fits ? aligned.substr(0, aligned.find_last_not_of(' ') + 1) + "\n"
-                   : Wrapped("  ", words + " " + was + " → " + is + "  " + change, out.style));
-    }
+    out << Table(rows, "lrlrr", "  ", out.style);
     if (!OnlyEnd()) return;
     const DiffSide& without = HasHistory(before) ? after : before;
     out.Wrap("  ", Printable(without.file) +

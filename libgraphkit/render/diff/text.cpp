@@ -37,24 +37,6 @@ std::string EdgeText(const Trace& trace, EdgeId id) {
 
 bool IsBytes(const FigureChange& change) { return change.figure.ends_with("_bytes"); }
 
-struct Words {
-  std::string_view figure, words;
-};
-
-constexpr Words kWords[] = {
-    {"total_bytes", "allocated, in all"},
-    {"peak_live_bytes", "peak live"},
-    {"deferred_bytes", "deferred"},
-    {"lower_bound_bytes", "lower bound"},
-    {"never_freed_bytes", "never freed"},
-    {"reuse_bytes", "could be shared"},
-    {"exec_bytes", "executables"},
-    {"peak_reserved_bytes", "peak reserved"},
-    {"peak_in_use_bytes", "peak in use"},
-    {"reserved_at_end_bytes", "reserved at end"},
-    {"in_use_at_end_bytes", "in use at end"},
-};
-
 void RenderInked(std::string_view sign, const std::string& text, Ink ink, const TextOut& out) {
   const std::string line = Wrapped(sign, text, out.style);
   out << out.Inked(std::string_view(line).substr(0, line.size() - 1), ink) << "\n";
@@ -215,8 +197,15 @@ std::string PairTitle(const Trace& before, const Trace& after, const GraphDiff& 
 }
 
 std::string FigureWords(std::string_view figure) {
-  const auto* known = std::ranges::find(kWords, figure, &Words::figure);
-  return std::string(known == std::end(kWords) ? figure : known->words);
+  for (const auto& [name, words] : {std::pair("total_bytes", "allocated, in all"),
+                                    {"reuse_bytes", "could be shared"},
+                                    {"exec_bytes", "executables"}}) {
+    if (figure == name) return words;
+  }
+  if (figure.ends_with("_bytes")) figure.remove_suffix(6);
+  std::string words(figure);
+  std::ranges::replace(words, '_', ' ');
+  return words;
 }
 
 std::string FigureText(std::string_view figure, std::optional<uint64_t> value) {

@@ -17,7 +17,7 @@ const char* FoldText(Fold fold) {
 std::vector<std::string> Notes(const Trace& trace, const DotOptions& options,
                                const Selection& selection, const FoldedGraphs& folded) {
   std::vector<std::string> notes;
-  if (trace.process.device == DeviceKind::kSoft) notes.push_back(DeviceTitle(trace.process));
+  if (trace.process.device == DeviceKind::kSoft) notes.push_back(DeviceTitle(trace.process.device));
   AddMissingEdgeData(trace.process, notes);
   if (!IsComplete(trace)) notes.push_back("the trace is incomplete");
   if (selection.graphs_left_out > 0) {
@@ -41,10 +41,6 @@ std::vector<std::string> Notes(const Trace& trace, const DotOptions& options,
   }
   return notes;
 }
-
-}  // namespace
-
-namespace {
 
 constexpr uint64_t kReadable = 300;     // boxes; up to here nothing is folded unasked
 constexpr uint64_t kChainsUpTo = 1500;  // boxes; more than that fold into stretches of streams
@@ -114,75 +110,53 @@ void BoxChains(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
   }
 }
 
-void BoxNodes(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
-  for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    if (drawn.nodes[i]) AddBox(trace, {NodeId(i)}, folded);
-  }
-}
-
-// By graph: its drawn nodes lie in [begin, end).
-std::vector<std::pair<size_t, size_t>> Spans(const Trace& trace, const Drawn& drawn) {
-  std::vector<std::pair<size_t, size_t>> spans(trace.graphs.size());
+// Drawn nodes of one graph and stream with the same part are one box. Those that hold graphs, and
+// those of no range, stay by themselves; what comes after one that holds a graph is another box.
+template <typename PartOf>
+void BoxParts(const Trace& trace, const Drawn& drawn, uint32_t Box::*of_box, PartOf part_of,
+              FoldedGraphs& folded) {
+  std::map<std::tuple<GraphId, StreamId, uint32_t, uint32_t>, std::vector<NodeId>> together;
+  std::map<std::pair<GraphId, StreamId>, uint32_t> holders;  // so far
+  std::vector<std::pair<std::vector<NodeId>, uint32_t>> boxes;
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
     if (!drawn.nodes[i]) continue;
-    auto& [begin, end] = spans[trace.nodes[i].graph.index()];
-    if (end == 0) begin = i;
-    end = i + 1;
+    const Node& node = trace.nodes[i];
+    const uint32_t part = part_of(NodeId(i));
+    uint32_t& held = holders[{node.graph, node.stream}];
+    if (part == kNoRange || HoldsGraphs(node.kind)) {
+      boxes.push_back({{NodeId(i)}, part});
+      held += HoldsGraphs(node.kind);
+    } else {
+      together[{node.graph, node.stream, part, held}].push_back(NodeId(i));
+    }
   }
-  return spans;
+  for (auto& [key, nodes] : together) boxes.push_back({std::move(nodes), std::get<2>(key)});
+  std::ranges::sort(boxes, {}, [](const auto& box) { return box.first.front(); });
+  for (auto& [nodes, part] : boxes) {
+    AddBox(trace, std::move(nodes), folded);
+    folded.boxes.back().*of_box = part;
+  }
 }
 
 // Stretches of equal parts of each graph: at most kStretches in all, if one per stream and graph
 // allows.
 void BoxStreams(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
-  std::map<std::pair<GraphId, StreamId>, std::vector<NodeId>> lanes;
-  for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    if (drawn.nodes[i]) lanes[{trace.nodes[i].graph, trace.nodes[i].stream}].push_back(NodeId(i));
-  }
-  const uint64_t windows = std::max<uint64_t>(1, kStretches / std::max<size_t>(1, lanes.size()));
-  const auto spans = Spans(trace, drawn);
-  const auto stretch_of = [&](NodeId id) {
-    const auto [begin, end] = spans[trace[id].graph.index()];
-    return (id.index() - begin) * windows / (end - begin);
-  };
-  std::vector<std::vector<NodeId>> boxes;
-  for (const auto& [lane, nodes] : lanes) {
-    uint64_t window = ~uint64_t{0};
-    for (const NodeId id : nodes) {
-      const uint64_t at = stretch_of(id);
-      if (at != window || HoldsGraphs(trace[id].kind)) boxes.emplace_back();
-      window = HoldsGraphs(trace[id].kind) ? ~uint64_t{0} : at;
-      boxes.back().push_back(id);
-    }
-  }
-  std::ranges::sort(boxes, {}, [](const auto& box) { return box.front(); });
-  for (auto& box : boxes) {
-    const uint64_t stretch = stretch_of(box.front());
-    AddBox(trace, std::move(box), folded);
-    folded.boxes.back().stretch = static_cast<uint32_t>(stretch);
-  }
-}
-
-// Nodes of one graph, stream and NVTX range; a node that holds graphs stays by itself.
-void BoxRanges(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
-  const std::vector<uint32_t> range_of = InnermostRanges(trace);
-  std::map<std::tuple<GraphId, StreamId, uint32_t>, std::vector<NodeId>> together;
-  std::vector<std::pair<std::vector<NodeId>, uint32_t>> boxes;
+  std::set<std::pair<GraphId, StreamId>> lanes;
+  std::vector<std::pair<size_t, size_t>> spans(trace.graphs.size());  // of each graph's nodes
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
     if (!drawn.nodes[i]) continue;
-    const Node& node = trace.nodes[i];
-    if (range_of[i] == kNoRange || HoldsGraphs(node.kind)) {
-      boxes.push_back({{NodeId(i)}, kNoRange});
-    } else {
-      together[{node.graph, node.stream, range_of[i]}].push_back(NodeId(i));
-    }
+    const GraphId graph = trace.nodes[i].graph;
+    lanes.emplace(graph, trace.nodes[i].stream);
+    auto& [begin, end] = spans[graph.index()];
+    if (end == 0) begin = i;
+    end = i + 1;
   }
-  for (auto& [key, nodes] : together) boxes.push_back({std::move(nodes), std::get<2>(key)});
-  std::ranges::sort(boxes, {}, [](const auto& box) { return box.first.front(); });
-  for (auto& [nodes, range] : boxes) {
-    AddBox(trace, std::move(nodes), folded);
-    folded.boxes.back().range = range;
-  }
+  const uint64_t windows = std::max<uint64_t>(1, kStretches / std::max<size_t>(1, lanes.size()));
+  const auto stretch_of = [&](NodeId id) {
+    const auto [begin, end] = spans[trace[id].graph.index()];
+    return static_cast<uint32_t>((id.index() - begin) * windows / (end - begin));
+  };
+  BoxParts(trace, drawn, &Box::stretch, stretch_of, folded);
 }
 
 void JoinBoxes(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
@@ -218,8 +192,10 @@ FoldedGraphs FoldGraphs(const Trace& trace, const std::vector<bool>& nodes, Fold
     folded.box_of.assign(trace.nodes.size(), kNoBox);
     if (how == Fold::kChains) return BoxChains(trace, drawn, folded);
     if (how == Fold::kStreams) return BoxStreams(trace, drawn, folded);
-    if (how == Fold::kNvtx) return BoxRanges(trace, drawn, folded);
-    BoxNodes(trace, drawn, folded);
+    std::vector<uint32_t> ranges;
+    if (how == Fold::kNvtx) ranges = InnermostRanges(trace);
+    const auto range_of = [&](NodeId id) { return ranges.empty() ? kNoRange : ranges[id.index()]; };
+    BoxParts(trace, drawn, &Box::range, range_of, folded);
   };
   box(fold);
   if (automatic && folded.boxes.size() > kChainsUpTo) box(Fold::kStreams);

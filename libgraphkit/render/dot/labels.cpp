@@ -211,9 +211,7 @@ const StackFrame* SourceOf(const Trace& trace, NodeId node) {
   if (!stack) return nullptr;
   const CallSite site = CallSiteOf(trace, stack);
   if (site.own && trace.stack_frames[*site.own].line != 0) return &trace.stack_frames[*site.own];
-  const Slice frames = trace.stacks[stack.index()].frames;
-  for (uint32_t i = 0; i < frames.count; ++i) {
-    const StackFrame& frame = trace.stack_frames[frames.first + i];
+  for (const StackFrame& frame : StackFrames(trace, stack)) {
     if (frame.line != 0) return &frame;
   }
   return nullptr;

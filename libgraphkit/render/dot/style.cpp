@@ -175,12 +175,7 @@ const EdgeLook& LookOf(uint8_t from_port, EdgeType type) {
 }
 
 std::string DotQuoted(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : Printable(text)) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
-  }
-  return quoted + "\"";
+  return "\"" + Escaped(text, {{'"', "\\\""}, {'\\', "\\\\"}}) + "\"";
 }
 
 std::vector<uint32_t> ColourNodes(const Trace& trace, const DotOptions& options) {

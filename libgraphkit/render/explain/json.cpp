@@ -5,7 +5,6 @@ namespace graphkit {
 
 GRAPHKIT_JSON_OF(NextCommand, command, shows)
 GRAPHKIT_JSON_OF(OutOfMemoryEvent, event, asked, free_on_device)
-void to_json(Json& json, MemoryRemark::Kind kind) { json = NameOf(kind); }
 GRAPHKIT_JSON_OF(MemoryRemark, kind, bytes, text, advice)
 
 namespace {

@@ -114,12 +114,7 @@ std::string CsvField(std::string_view text) {
     field.insert(0, 1, '\'');
   }
   if (field.find_first_of(",\"") == std::string::npos) return field;
-  std::string quoted = "\"";
-  for (const char c : field) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + "\"";
+  return "\"" + Escaped(field, {{'"', "\"\""}}) + "\"";
 }
 
 void RenderCsv(const Trace& trace, CsvTable table, std::ostream& out) {

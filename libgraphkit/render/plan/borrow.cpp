@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/launches/launches.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/plan/plan.h"
@@ -11,8 +12,6 @@
 
 namespace graphkit {
 namespace {
-
-constexpr size_t kNodeColumns = 40;
 
 // In the order of BorrowBar.
 constexpr const char* kBarredBecause[] = {"another graph touches them",
@@ -22,10 +21,6 @@ constexpr const char* kBarredBecause[] = {"another graph touches them",
                                           "used outside of graphs after their free",
                                           "allocated outside of captures",
                                           "touched where no block lies"};
-
-std::string BorrowNodeText(const Trace& trace, NodeId node) {
-  return "node " + std::to_string(node.value) + " (" + NodeTitle(trace, node, kNodeColumns) + ")";
-}
 
 std::string BarredText(const Trace& trace, const BarredBlock& barred) {
   const std::string bytes = FormatBytes(barred.bytes.size());
@@ -104,15 +99,15 @@ void RenderPool(const PoolBorrow& pool, const Trace& trace, const TextOut& out) 
 }
 
 std::string UntilText(const BorrowAt& one, const Trace& trace) {
-  std::string text = "until " + BorrowNodeText(trace, one.last) + " ends";
+  std::string text = "until " + NameOf(trace, one.last) + " ends";
   text += ", " + Counted(one.nodes, "node");
   if (one.ns != 0) text += ", " + FormatNanoseconds(one.ns);
   return text;
 }
 
 void RenderAt(const BorrowView& view, const Trace& trace, const TextOut& out) {
-  out << "At " << BorrowNodeText(trace, view.at) << " of "
-      << GraphTitle(trace, trace[view.at].graph) << ", in the arenas of the plan:\n";
+  out << "At " << NameOf(trace, view.at) << " of " << GraphTitle(trace, trace[view.at].graph)
+      << ", in the arenas of the plan:\n";
   if (view.at_node.empty()) out << "  nothing is free\n";
   TextRows rows = {{"pool", "offset", "size", "free"}};
   for (const BorrowAt& one : view.at_node) {
@@ -138,7 +133,7 @@ Json PoolJson(const PoolBorrow& pool, const Trace& trace) {
   const auto barred = [&](const BarredBlock& of) {
     return Json{{"block", of.block},
                 {"size", of.bytes.size()},
-                {"why", BorrowBarName(of.why)},
+                {"why", of.why},
                 {"allocated_at", StackTitle(trace, trace[of.block].stack)}};
   };
   Bytes no_block = 0;

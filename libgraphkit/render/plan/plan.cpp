@@ -9,11 +9,11 @@ GRAPHKIT_JSON_OF(BorrowedRange, arena, offset, size)
 namespace {
 
 Json ArenaJson(const PlannedArena& arena) {
-  return Json{{"graph", arena.graph},
-              {"pool", arena.pool},
-              {"blocks", arena.blocks},
-              {"peak_bytes", arena.peak},
-              {"lower_bound_bytes", arena.lower_bound}};
+  Json json;
+  GRAPHKIT_ADD_MEMBERS(json, arena, graph, pool, blocks);
+  json["peak_bytes"] = arena.peak;
+  json["lower_bound_bytes"] = arena.lower_bound;
+  return json;
 }
 
 Json PlacementJson(const PlannedMemory& plan, const Placement& placement) {
@@ -39,9 +39,7 @@ Json SharedBytesJson(const PlannedMemory& plan, const SharedBytes& shared) {
 
 Json BorrowedAtJson(const BorrowAt& one) {
   Json json = one.range;
-  json["at"] = one.at;
-  json["last"] = one.last;
-  json["until"] = one.until;
+  GRAPHKIT_ADD_MEMBERS(json, one, at, last, until);
   return json;
 }
 

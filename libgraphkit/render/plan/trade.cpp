@@ -1,6 +1,7 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/plan/plan.h"
@@ -9,29 +10,20 @@
 namespace graphkit {
 namespace {
 
-constexpr size_t kWaitColumns = 40;
-
-std::string TradedBlockText(const Trace& trace, BlockId block) {
-  return "block " + std::to_string(block.value) + " (" + FormatBytes(trace[block].size) + ")";
-}
-
 std::string NodesText(const Trace& trace, const std::vector<NodeId>& nodes) {
   std::vector<std::string> names;
-  for (const NodeId node : nodes) {
-    names.push_back("node " + std::to_string(node.value) + ", " +
-                    NodeTitle(trace, node, kWaitColumns));
-  }
-  return AndList(names);
+  for (const NodeId node : nodes) names.push_back(NameOf(trace, node));
+  return Printable(AndList(names));
 }
 
 std::string ChangeText(const Trace& trace, const TradeChange& change) {
   if (change.kind == TradeChange::Kind::kFree) {
-    return "free " + TradedBlockText(trace, change.earlier) + " in the graph, after " +
+    return "free " + NameOf(trace, change.earlier) + " in the graph, after " +
            NodesText(trace, change.ends);
   }
   return StreamTitle(trace, change.stream) + " waits for " + NodesText(trace, change.ends) +
-         " before it allocates " + TradedBlockText(trace, change.later) +
-         ", which then may take over " + TradedBlockText(trace, change.earlier);
+         " before it allocates " + NameOf(trace, change.later) + ", which then may take over " +
+         NameOf(trace, change.earlier);
 }
 
 std::string PathText(const TradeRow& row) {

@@ -18,14 +18,6 @@ bool UnknownToSome(const RankReport& report, size_t figure) {
   return !report.spread[figure] || report.spread[figure]->unknown > 0;
 }
 
-// "peak_live_bytes" → "peak live".
-std::string FigureTitle(std::string_view figure) {
-  if (figure.ends_with("_bytes")) figure.remove_suffix(6);
-  std::string title(figure);
-  std::ranges::replace(title, '_', ' ');
-  return title;
-}
-
 // The end of a path says which rank it is.
 std::string NameOf(const RankReport& report, uint32_t rank) {
   const std::string name =
@@ -72,7 +64,7 @@ std::vector<size_t> TableFigures(const RankReport& report, const TextStyle& styl
   for (const char* name : {"asked_bytes", "peak_live_bytes", "deferred_bytes", "never_freed_bytes",
                            "reuse_bytes", "nodes", "errors", "warnings"}) {
     const size_t figure = FigureIndex(name);
-    columns += std::max<size_t>(FigureTitle(name).size(), 8) + 2;
+    columns += std::max<size_t>(FigureWords(name).size(), 8) + 2;
     const bool shown = MostOf(report, figure) > 0 || UnknownToSome(report, figure);
     if (shown && columns <= style.width) figures.push_back(figure);
   }
@@ -86,7 +78,7 @@ void RenderTable(const RankReport& report, const TextOut& out) {
   TextRows rows = {{"trace"}};
   std::string align = "l";
   for (const size_t figure : figures) {
-    rows[0].push_back(FigureTitle(kRankFigures[figure]));
+    rows[0].push_back(FigureWords(kRankFigures[figure]));
     align += 'r';
   }
   const size_t shown = out.Shown(report.by_memory.size());
@@ -118,10 +110,10 @@ void RenderSpread(const RankReport& report, const TextOut& out) {
     const std::string name = kRankFigures[i];
     if (spread.least == spread.most) {
       if (spread.most > 0 && spread.unknown == 0)
-        same.push_back(FigureTitle(name) + " " + FigureText(name, spread.most));
+        same.push_back(FigureWords(name) + " " + FigureText(name, spread.most));
       continue;
     }
-    rows.push_back({FigureTitle(name), FigureText(name, spread.least),
+    rows.push_back({FigureWords(name), FigureText(name, spread.least),
                     NameOf(report, spread.least_rank), FigureText(name, spread.median),
                     FigureText(name, spread.most), NameOf(report, spread.most_rank)});
   }
@@ -144,7 +136,7 @@ void RenderGroup(const RankReport& report, const RankGroup& group, const TextOut
   for (const RankFigureChange& change : group.figures) {
     const std::string& figure = change.change.figure;
     lines.push_back((change.graph.empty() ? "" : Printable(change.graph) + ": ") +
-                    FigureTitle(figure) + " " + FigureText(figure, change.change.before) + " → " +
+                    FigureWords(figure) + " " + FigureText(figure, change.change.before) + " → " +
                     FigureText(figure, change.change.after));
   }
   for (const FindingChange& change : group.findings) {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <string>
 
-#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/render/replay/replay.h"
 #include "libgraphkit/render/text_layout.h"
 
@@ -9,13 +9,10 @@ namespace graphkit {
 
 namespace {
 
-constexpr size_t kPairs = 10;         // shown of a graph
-constexpr size_t kFaultColumns = 40;  // of a node
+constexpr size_t kPairs = 10;  // shown of a graph
 
-// "node 9 (kernel Exchange)".
 std::string NodeText(const Trace& trace, NodeId node, const char* none) {
-  if (!node) return none;
-  return "node " + std::to_string(node.value) + " (" + NodeTitle(trace, node, kFaultColumns) + ")";
+  return node ? Printable(NameOf(trace, node)) : none;
 }
 
 std::string PairText(const Trace& trace, const UnsafePair& pair) {

@@ -72,10 +72,9 @@ NodeTexts NameNodes(const Trace& trace) {
 
 Json StacksJson(const Trace& trace) {
   Json stacks = Json::array();
-  for (const Stack& stack : trace.stacks) {
+  for (size_t i = 0; i < trace.stacks.size(); ++i) {
     Json frames = Json::array();
-    for (uint32_t i = 0; i < stack.frames.count; ++i) {
-      const StackFrame& frame = trace.stack_frames[stack.frames.first + i];
+    for (const StackFrame& frame : StackFrames(trace, StackId(i))) {
       const std::string_view function = trace[frame.function], file = trace[frame.file];
       frames.push_back(
           Json::array({Ellipsize(Demangle(function), kFullNameColumns), Printable(ShownFile(file)),
@@ -272,26 +271,15 @@ Json NamesJson(const Trace& trace, const NodeTexts& texts) {
 // The graphs that each exec ran, in order: the one that it was instantiated from, and those that it
 // was updated to; each with its launches.
 Json ExecsJson(const Trace& trace) {
-  struct Version {
-    GraphId graph;
-    Seq seq = 0;
-    uint64_t launches = 0;
-  };
-  std::vector<std::vector<Version>> execs;
-  for (const Exec& exec : trace.execs) execs.push_back({{exec.graph, exec.created}});
-  for (const ExecUpdate& update : trace.exec_updates) {
-    if (update.exec && update.result == 0)
-      execs[update.exec.index()].push_back({update.graph, update.seq});
-  }
+  std::map<std::pair<ExecId, Seq>, uint64_t> launches;  // by exec, and the graph since then
+  const std::vector<std::vector<ExecGraph>> execs = GraphsOfExecs(trace);
   for (const Launch& launch : trace.launches) {
     if (!launch.exec) continue;
-    std::vector<Version>& versions = execs[launch.exec.index()];
-    const auto next = std::ranges::upper_bound(versions, launch.seq, {}, &Version::seq);
-    ++(next == versions.begin() ? next : next - 1)->launches;
+    ++launches[{launch.exec, GraphBefore(execs[launch.exec.index()], launch.seq).since}];
   }
   return TitlesJson(execs, [&](size_t i) {
-    return ListJson(execs[i], [](const Version& version) {
-      return Json::array({Json(version.graph), version.launches});
+    return ListJson(execs[i], [&](const ExecGraph& of) {
+      return Json::array({Json(of.graph), launches[{ExecId(i), of.since}]});
     });
   });
 }

@@ -9,12 +9,27 @@
 #include <vector>
 
 #include "libgraphkit/analysis/memory/bound/lanes.h"
-#include "libgraphkit/analysis/memory/bound/thread_clock.h"
 #include "libgraphkit/group_by.h"
 #include "libgraphkit/units.h"
 
 namespace graphkit {
 namespace {
+
+// A clock that runs while its thread does: waiting, for the processor or for a disk, doesn't count,
+// so that a time limit cuts off the same on a busy machine, or where memory is short.
+struct ThreadClock {
+  using duration = std::chrono::nanoseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<ThreadClock>;
+  static constexpr bool is_steady = true;
+
+  static time_point now() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return time_point(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
+  }
+};
 
 // The heaviest set of pairwise conflicting blocks among a few: a maximum-weight antichain, found as
 // a maximum flow. Weighted Dilworth: the blocks' bytes less the most bytes that can be handed from
