@@ -13,9 +13,9 @@
 #include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/analysis/memory/memory_facts.h"
 #include "libgraphkit/analysis/names/naming.h"
+#include "libgraphkit/fact.h"
 #include "libgraphkit/group_by.h"
 #include "libgraphkit/model/trace.h"
-#include "libgraphkit/once.h"
 
 namespace graphkit {
 
@@ -23,75 +23,35 @@ class Facts : public MemoryFacts {
  public:
   using MemoryFacts::MemoryFacts;
 
-  const CapturePlaces& places() const {
-    return places_.Get([&] { return CapturePlaces(trace); });
-  }
+  const Fact<CapturePlaces> places{[this] { return CapturePlaces(trace); }};
   // Kernels that exchange data with other devices.
-  const KernelSet& communication() const {
-    return communication_.Get([&] { return CommunicationKernels(trace); });
-  }
+  const Fact<KernelSet> communication{[this] { return CommunicationKernels(trace); }};
   // By graph: a capture of it ended with an error, so that the program never got it.
-  const std::vector<bool>& invalidated() const {
-    return invalidated_.Get([&] { return CapturedWith(trace, CaptureStatus::kInvalidated); });
-  }
+  const Fact<std::vector<bool>> invalidated{
+      [this] { return CapturedWith(trace, CaptureStatus::kInvalidated); }};
   // By graph: it surely never ran and never will.
-  const std::vector<bool>& never_run() const {
-    return never_run_.Get([&] { return FindNeverRun(trace); });
-  }
-  const std::vector<HostCopy>& host_copies() const {
-    return host_copies_.Get([&] { return FindHostCopies(trace); });
-  }
-  const std::vector<HostTime>& host_times() const {
-    return host_times_.Get([&] { return FindHostTimes(trace); });
-  }
+  const Fact<std::vector<bool>> never_run{[this] { return FindNeverRun(trace); }};
+  const Fact<std::vector<HostCopy>> host_copies{[this] { return FindHostCopies(trace); }};
+  const Fact<std::vector<HostTime>> host_times{[this] { return FindHostTimes(trace); }};
   // By launch, the graph that it ran; none where it ran a version that isn't shown.
-  const std::vector<GraphId>& ran() const {
-    return ran_.Get([&] { return FindRan(trace); });
-  }
+  const Fact<std::vector<GraphId>> ran{[this] { return FindRan(trace); }};
   // By graph, its launches: indices in Trace::launches. Of ran.
-  const std::vector<std::vector<uint32_t>>& launches() const {
-    return launches_.Get([&] { return LaunchesByGraph(trace, ran()); });
-  }
+  const Fact<std::vector<std::vector<uint32_t>>> launches{
+      [this] { return LaunchesByGraph(trace, ran()); }};
   // By exec, its launches: indices in Trace::launches.
-  const Grouped& exec_launches() const {
-    return exec_launches_.Get([&] {
-      return Group(trace.launches, trace.execs.size(), [](const Launch& at) { return at.exec; });
-    });
-  }
-  const LaunchOrder& launch_order() const {
-    return launch_order_.Get([&] { return LaunchOrder(trace); });
-  }
+  const Fact<Grouped> exec_launches{[this] {
+    return Group(trace.launches, trace.execs.size(), [](const Launch& at) { return at.exec; });
+  }};
+  const Fact<LaunchOrder> launch_order{[this] { return LaunchOrder(trace); }};
   // Of never_run.
-  const KernelSites& kernel_sites() const {
-    return kernel_sites_.Get([&] { return FindKernelSites(trace, never_run()); });
-  }
+  const Fact<KernelSites> kernel_sites{[this] { return FindKernelSites(trace, never_run()); }};
   // Of ran.
-  const RankCollectives& collectives() const {
-    return collectives_.Get([&] { return SummarizeCollectives(trace, ran()); });
-  }
+  const Fact<RankCollectives> collectives{[this] { return SummarizeCollectives(trace, ran()); }};
   // By root graph. Of inputs, launches, and what became of freed blocks (lives).
-  const std::vector<std::vector<StaleInput>>& stale_inputs() const {
-    return stale_inputs_.Get([&] { return FindStaleInputs(*this); });
-  }
+  const Fact<std::vector<std::vector<StaleInput>>> stale_inputs{
+      [this] { return FindStaleInputs(*this); }};
   // Of blocks, lives, roots, launches, launch_order.
-  const std::vector<Overwrite>& overwrites() const {
-    return overwrites_.Get([&] { return FindOverwrites(*this); });
-  }
-
- private:
-  Once<CapturePlaces> places_;
-  Once<KernelSet> communication_;
-  Once<std::vector<bool>> invalidated_, never_run_;
-  Once<std::vector<HostCopy>> host_copies_;
-  Once<std::vector<HostTime>> host_times_;
-  Once<std::vector<GraphId>> ran_;
-  Once<std::vector<std::vector<uint32_t>>> launches_;
-  Once<Grouped> exec_launches_;
-  Once<LaunchOrder> launch_order_;
-  Once<KernelSites> kernel_sites_;
-  Once<RankCollectives> collectives_;
-  Once<std::vector<std::vector<StaleInput>>> stale_inputs_;
-  Once<std::vector<Overwrite>> overwrites_;
+  const Fact<std::vector<Overwrite>> overwrites{[this] { return FindOverwrites(*this); }};
 };
 
 }  // namespace graphkit

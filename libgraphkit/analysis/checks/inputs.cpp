@@ -34,8 +34,7 @@ bool SurelyTouches(const Facts& facts, GraphId graph, BlockId block) {
 
 // Page-locked by CUDA, or registered.
 bool IsHostMemory(const Trace& trace, BlockId block) {
-  const PoolId pool = trace[block].pool;
-  return pool.valid() && trace[pool].kind == PoolKind::kHost;
+  return KindOf(trace, trace[block].pool) == PoolKind::kHost;
 }
 
 // True if a node of the graph surely reaches a block: a copy or a memset, not a kernel that was
@@ -264,15 +263,14 @@ std::vector<Finding> FindStaticAddressesChanged(const Facts& facts) {
 std::vector<Finding> FindStaticInputsPinned(const Facts& facts) {
   const Trace& trace = facts.trace;
   if (trace.launches.empty() || !KnowsWhatWasFreed(trace)) return {};
-  const Once<std::vector<bool>> made;
+  const Fact<std::vector<bool>> needed{[&] { return Needed(facts); }};
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     const std::vector<GraphInput>& inputs = facts.inputs()[graph.index()];
     const bool launched = !facts.launches()[graph.index()].empty();
     if (inputs.empty() || launched || !KeptReady(trace, graph)) return;
-    const std::vector<bool>& needed = made.Get([&] { return Needed(facts); });
     for (const GraphInput& input : inputs) {
       const Block& block = trace[input.block];
-      if (needed[input.block.index()] || facts.lives()[input.block].root.valid()) continue;
+      if (needed()[input.block.index()] || facts.lives()[input.block].root.valid()) continue;
       if (block.free_requested < trace.launches.back().seq) continue;
       if (!AddInput(trace, input, finding)) continue;
       AddEvidence(finding,

@@ -9,20 +9,6 @@
 namespace graphkit {
 namespace {
 
-std::vector<std::vector<BlockId>> BlocksByRoot(const Trace& trace, const Lifetimes& lives) {
-  std::vector<std::vector<BlockId>> blocks(trace.graphs.size());
-  std::vector<size_t> counts(blocks.size());
-  for (const BlockLife& life : lives.blocks) {
-    if (life.root.valid()) ++counts[life.root.index()];
-  }
-  for (size_t i = 0; i < blocks.size(); ++i) blocks[i].reserve(counts[i]);
-  for (size_t i = 0; i < lives.blocks.size(); ++i) {
-    const GraphId root = lives.blocks[i].root;
-    if (root.valid()) blocks[root.index()].emplace_back(i);
-  }
-  return blocks;
-}
-
 // A graph with one pool has the pool's bound.
 std::vector<PoolBound> FindPoolBounds(const BlockOrder& order, const std::vector<BlockId>& blocks,
                                       const LowerBoundOptions& options, const LowerBound& all) {
@@ -35,81 +21,78 @@ std::vector<PoolBound> FindPoolBounds(const BlockOrder& order, const std::vector
   return bounds;
 }
 
-std::vector<std::vector<GraphInput>> FindInputs(const Trace& trace, const Lifetimes& lives,
-                                                const std::vector<GraphId>& roots) {
-  std::vector<std::vector<GraphInput>> inputs(trace.graphs.size());
+}  // namespace
+
+MemoryFacts::Ordered MemoryFacts::FindOrdered() const {
+  Ordered made{.order = BuildOrder(trace, options.edges), .lives = {}};
+  made.lives = FindLifetimes(trace, &made.order);
+  return made;
+}
+
+std::vector<std::vector<BlockId>> MemoryFacts::FindBlocks() const {
+  std::vector<std::vector<BlockId>> by_root(trace.graphs.size());
+  std::vector<size_t> counts(by_root.size());
+  for (const BlockLife& life : lives().blocks) {
+    if (life.root.valid()) ++counts[life.root.index()];
+  }
+  for (size_t i = 0; i < by_root.size(); ++i) by_root[i].reserve(counts[i]);
+  for (size_t i = 0; i < lives().blocks.size(); ++i) {
+    const GraphId root = lives().blocks[i].root;
+    if (root.valid()) by_root[root.index()].emplace_back(i);
+  }
+  return by_root;
+}
+
+std::vector<std::vector<BlockOverlap>> MemoryFacts::FindAllOverlaps() const {
+  std::vector<std::vector<BlockOverlap>> found(trace.graphs.size());
+  ForEachGraph(trace, blocks(), [&](GraphId graph) {
+    found[graph.index()] = FindOverlaps(trace, blocks()[graph.index()]);
+  });
+  return found;
+}
+
+std::vector<ReuseFacts> MemoryFacts::FindAllReuse() const {
+  const BlockOrder by_last_use = Blocks(MarkerRule::kLastUse);
+  std::vector<ReuseFacts> found(trace.graphs.size());
+  ForEachGraph(trace, blocks(), [&](GraphId graph) {
+    const size_t i = graph.index();
+    found[i] = FindReuse(by_last_use, blocks()[i], overlaps()[i]);
+  });
+  return found;
+}
+
+std::vector<std::vector<GraphInput>> MemoryFacts::FindInputs() const {
+  std::vector<std::vector<GraphInput>> found(trace.graphs.size());
   const KernelSet numbers_only(trace, TakesNumbersOnly);
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
     GraphId last;
-    for (const Touch& touch : lives.Touches(BlockId(i))) {
-      const GraphId root = roots[trace[touch.node].graph.index()];
-      if (root == lives.blocks[i].root || root == last) continue;
+    for (const Touch& touch : lives().Touches(BlockId(i))) {
+      const GraphId root = RootOf(touch.node);
+      if (root == lives().blocks[i].root || root == last) continue;
       if (AlwaysRuns(trace, touch.node, numbers_only)) continue;
       last = root;
-      auto& of_graph = inputs[root.index()];
+      auto& of_graph = found[root.index()];
       if (!of_graph.empty() && of_graph.back().block == BlockId(i)) continue;
       of_graph.push_back({BlockId(i), touch.node});
     }
   }
-  return inputs;
+  return found;
 }
 
-}  // namespace
-
-const MemoryFacts::Ordered& MemoryFacts::ordered() const {
-  return ordered_.Get([&] {
-    Ordered made{.order = BuildOrder(trace, options.edges), .lives = {}};
-    made.lives = FindLifetimes(trace, &made.order);
-    return made;
+MemoryFacts::Bounds MemoryFacts::FindBounds() const {
+  Bounds made;
+  if (!options.bound_time_limit) return made;
+  const LowerBoundOptions how{.time_limit = *options.bound_time_limit};
+  const BlockOrder by_last_use = Blocks(MarkerRule::kLastUse);
+  made.graphs.resize(trace.graphs.size());
+  made.pools.resize(trace.graphs.size());
+  ForEachGraph(trace, blocks(), [&](GraphId graph) {
+    const size_t i = graph.index();
+    made.graphs[i] = FindLowerBound(by_last_use, blocks()[i], how);
+    made.pools[i] = FindPoolBounds(by_last_use, blocks()[i], how, made.graphs[i]);
+    if (options.graphs_done != nullptr) ++*options.graphs_done;
   });
-}
-
-const std::vector<std::vector<BlockId>>& MemoryFacts::blocks() const {
-  return blocks_.Get([&] { return BlocksByRoot(trace, lives()); });
-}
-
-const std::vector<std::vector<BlockOverlap>>& MemoryFacts::overlaps() const {
-  return overlaps_.Get([&] {
-    std::vector<std::vector<BlockOverlap>> overlaps(trace.graphs.size());
-    ForEachGraph(trace, blocks(), [&](GraphId graph) {
-      overlaps[graph.index()] = FindOverlaps(trace, blocks()[graph.index()]);
-    });
-    return overlaps;
-  });
-}
-
-const std::vector<ReuseFacts>& MemoryFacts::reuse() const {
-  return reuse_.Get([&] {
-    const BlockOrder by_last_use = Blocks(MarkerRule::kLastUse);
-    std::vector<ReuseFacts> reuse(trace.graphs.size());
-    ForEachGraph(trace, blocks(), [&](GraphId graph) {
-      const size_t i = graph.index();
-      reuse[i] = FindReuse(by_last_use, blocks()[i], overlaps()[i]);
-    });
-    return reuse;
-  });
-}
-
-const std::vector<std::vector<GraphInput>>& MemoryFacts::inputs() const {
-  return inputs_.Get([&] { return FindInputs(trace, lives(), roots()); });
-}
-
-const MemoryFacts::Bounds& MemoryFacts::all_bounds() const {
-  return bounds_.Get([&] {
-    Bounds made;
-    if (!options.bound_time_limit) return made;
-    const LowerBoundOptions how{.time_limit = *options.bound_time_limit};
-    const BlockOrder by_last_use = Blocks(MarkerRule::kLastUse);
-    made.graphs.resize(trace.graphs.size());
-    made.pools.resize(trace.graphs.size());
-    ForEachGraph(trace, blocks(), [&](GraphId graph) {
-      const size_t i = graph.index();
-      made.graphs[i] = FindLowerBound(by_last_use, blocks()[i], how);
-      made.pools[i] = FindPoolBounds(by_last_use, blocks()[i], how, made.graphs[i]);
-      if (options.graphs_done != nullptr) ++*options.graphs_done;
-    });
-    return made;
-  });
+  return made;
 }
 
 size_t ThreadsFor(const Trace& trace) {

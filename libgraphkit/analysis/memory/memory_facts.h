@@ -24,8 +24,8 @@
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/analysis/order/shape.h"
 #include "libgraphkit/analysis/order/topology.h"
+#include "libgraphkit/fact.h"
 #include "libgraphkit/model/trace.h"
-#include "libgraphkit/once.h"
 
 namespace graphkit {
 
@@ -61,58 +61,41 @@ class MemoryFacts {
   const FactOptions options;
 
   // Of each graph the root that holds it.
-  const std::vector<GraphId>& roots() const {
-    return roots_.Get([&] { return FindRoots(trace); });
-  }
-  const InEdges& in_edges() const {
-    return in_edges_.Get([&] { return FindInEdges(trace); });
-  }
+  const Fact<std::vector<GraphId>> roots{[this] { return FindRoots(trace); }};
+  const Fact<InEdges> in_edges{[this] { return FindInEdges(trace); }};
   // There are programmatic or launch completion edges.
-  bool partial_edges() const {
-    return partial_edges_.Get([&] {
-      return !std::ranges::all_of(trace.edges, [](const Edge& edge) { return edge.full(); });
-    });
-  }
+  const Fact<bool> partial_edges{
+      [this] { return !std::ranges::all_of(trace.edges, [](const Edge& e) { return e.full(); }); }};
   // By graph. Of in_edges.
-  const std::vector<Shape>& shapes() const {
-    return shapes_.Get([&] { return FindShapes(trace, in_edges()); });
-  }
+  const Fact<std::vector<Shape>> shapes{[this] { return FindShapes(trace, in_edges()); }};
   // By the options' rule, with the rows that `lives` adds.
-  const Order& order() const { return ordered().order; }
-  const Lifetimes& lives() const { return ordered().lives; }
+  const Order& order() const { return ordered_().order; }
+  const Lifetimes& lives() const { return ordered_().lives; }
   // By completion, as if all kernels waited for their grid dependencies of which it isn't known.
-  const Order& hopeful_order() const {
-    return hopeful_.Get([&] { return BuildOrder(trace, EdgeRule::kCompletion, Ternary::kYes); });
-  }
+  const Fact<Order> hopeful_order{
+      [this] { return BuildOrder(trace, EdgeRule::kCompletion, Ternary::kYes); }};
   // Of each root graph, in capture order. Of lives.
-  const std::vector<std::vector<BlockId>>& blocks() const;
+  const Fact<std::vector<std::vector<BlockId>>> blocks{[this] { return FindBlocks(); }};
   // Of lives.
-  const MemoryTimeline& timeline() const {
-    return timeline_.Get([&] { return MemoryTimeline(trace, lives()); });
-  }
+  const Fact<MemoryTimeline> timeline{[this] { return MemoryTimeline(trace, lives()); }};
   // By graph. Of timeline.
   const std::vector<Usage>& usage() const { return timeline().usage(); }
   // Of each root graph's blocks. Of blocks.
-  const std::vector<std::vector<BlockOverlap>>& overlaps() const;
+  const Fact<std::vector<std::vector<BlockOverlap>>> overlaps{[this] { return FindAllOverlaps(); }};
   // By graph. Of order, lives, blocks, overlaps.
-  const std::vector<ReuseFacts>& reuse() const;
+  const Fact<std::vector<ReuseFacts>> reuse{[this] { return FindAllReuse(); }};
   // By completion order only. Of order, hopeful_order, lives, roots, in_edges, partial_edges.
-  const std::vector<Race>& races() const {
-    return races_.Get([&] { return FindRaces(*this); });
-  }
+  const Fact<std::vector<Race>> races{[this] { return FindRaces(*this); }};
   // By root graph, each block once, in the order of the blocks. Of lives, roots.
-  const std::vector<std::vector<GraphInput>>& inputs() const;
+  const Fact<std::vector<std::vector<GraphInput>>> inputs{[this] { return FindInputs(); }};
   // At last use, by graph; empty without a time limit. Of order, lives, blocks.
-  const std::vector<LowerBound>& bounds() const { return all_bounds().graphs; }
-  const std::vector<std::vector<PoolBound>>& pool_bounds() const { return all_bounds().pools; }
+  const std::vector<LowerBound>& bounds() const { return bounds_().graphs; }
+  const std::vector<std::vector<PoolBound>>& pool_bounds() const { return bounds_().pools; }
   // Of roots.
-  const UnknownMemory& unknown_memory() const {
-    return unknown_memory_.Get([&] { return FindUnknownMemory(trace, roots()); });
-  }
+  const Fact<UnknownMemory> unknown_memory{[this] { return FindUnknownMemory(trace, roots()); }};
   // Nothing: no exec was made. Of roots.
-  const std::optional<ExecMemory>& exec_memory() const {
-    return exec_memory_.Get([&] { return FindExecMemory(trace, roots()); });
-  }
+  const Fact<std::optional<ExecMemory>> exec_memory{
+      [this] { return FindExecMemory(trace, roots()); }};
 
   BlockOrder Blocks(MarkerRule rule) const { return {trace, order(), lives(), rule}; }
   GraphId RootOf(NodeId node) const { return roots()[trace[node].graph.index()]; }
@@ -126,24 +109,15 @@ class MemoryFacts {
     std::vector<LowerBound> graphs;
     std::vector<std::vector<PoolBound>> pools;
   };
-  const Ordered& ordered() const;
-  const Bounds& all_bounds() const;
+  Ordered FindOrdered() const;
+  std::vector<std::vector<BlockId>> FindBlocks() const;
+  std::vector<std::vector<BlockOverlap>> FindAllOverlaps() const;
+  std::vector<ReuseFacts> FindAllReuse() const;
+  std::vector<std::vector<GraphInput>> FindInputs() const;
+  Bounds FindBounds() const;
 
-  Once<std::vector<GraphId>> roots_;
-  Once<InEdges> in_edges_;
-  Once<bool> partial_edges_;
-  Once<std::vector<Shape>> shapes_;
-  Once<Ordered> ordered_;
-  Once<Order> hopeful_;
-  Once<std::vector<std::vector<BlockId>>> blocks_;
-  Once<MemoryTimeline> timeline_;
-  Once<std::vector<std::vector<BlockOverlap>>> overlaps_;
-  Once<std::vector<ReuseFacts>> reuse_;
-  Once<std::vector<Race>> races_;
-  Once<std::vector<std::vector<GraphInput>>> inputs_;
-  Once<Bounds> bounds_;
-  Once<UnknownMemory> unknown_memory_;
-  Once<std::optional<ExecMemory>> exec_memory_;
+  const Fact<Ordered> ordered_{[this] { return FindOrdered(); }};
+  const Fact<Bounds> bounds_{[this] { return FindBounds(); }};
 };
 
 // Work on all cores that must not depend on its order; on this thread alone for a small trace,
