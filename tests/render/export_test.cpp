@@ -7,7 +7,6 @@
 #include <sstream>
 #include <string>
 
-#include "libgraphkit/analysis/trace_timeline.h"
 #include "libgraphkit/render/export/export.h"
 #include "tests/build_trace.h"
 
@@ -59,51 +58,68 @@ std::string Rendered(Render render) {
   return out.str();
 }
 
+// The events of a trace's timeline of one phase: "X" of slices, "C" of counters.
+std::vector<json> EventsOf(const Trace& trace, std::string_view phase,
+                           TimeAxis axis = TimeAxis::kOrder) {
+  const json root = json::parse(Rendered([&](std::ostream& out) {
+    RenderExport(trace, {.format = ExportFormat::kPerfetto, .axis = axis}, out);
+  }));
+  std::vector<json> events;
+  for (const json& event : root["traceEvents"]) {
+    if (event["ph"] == phase) events.push_back(event);
+  }
+  return events;
+}
+
 TEST_CASE("a timeline has streams as tracks, nodes and launches as slices, memory as counters") {
   const Trace trace = Sample();
-  const Timeline timeline = MakeTimeline(trace, TimeAxis::kOrder);
-  CHECK(timeline.tracks == std::vector<std::string>{"stream 0 \"main\"", "stream 1 \"copy\"",
-                                                    "stream 0 \"main\": launches"});
-  REQUIRE(timeline.slices.size() == 4);
-  const TimelineSlice& first = timeline.slices[0];
-  CHECK(first.name == "first");
-  CHECK(first.begin == trace.nodes[0].seq * 1000);
-  CHECK(first.length == 1000);
-  CHECK(first.out == std::vector{EdgeId(0u), EdgeId(1u)});
-  CHECK(first.in.empty());
-  CHECK(first.args[0] == TimelineArg{"node", uint64_t{0}});
-  CHECK(first.args.back() == TimelineArg{"source", std::string("step.cu:42 step")});
-  CHECK(timeline.slices[2].in == std::vector{EdgeId(1u), EdgeId(2u)});
-  CHECK(timeline.slices[3].category == "launch");
-  REQUIRE(timeline.counters.size() == 2);
+  std::vector<std::string> tracks;
+  for (const json& name : EventsOf(trace, "M")) tracks.push_back(name["args"]["name"]);
+  CHECK(tracks == std::vector<std::string>{"trace", "stream 0 \"main\"", "stream 1 \"copy\"",
+                                           "stream 0 \"main\": launches"});
+  const std::vector<json> slices = EventsOf(trace, "X");
+  REQUIRE(slices.size() == 4);
+  CHECK(slices[0]["name"] == "first");
+  CHECK(slices[0]["ts"] == trace.nodes[0].seq);
+  CHECK(slices[0]["dur"] == 1);
+  CHECK(slices[0]["args"]["node"] == 0);
+  CHECK(slices[0]["args"]["source"] == "step.cu:42 step");
+  CHECK(slices[3]["cat"] == "launch");
   const Block& block = trace.blocks[0];
-  CHECK(timeline.counters[0].samples ==
-        std::vector<TimelineSample>{{block.allocated * 1000u, 1024},
-                                    {block.free_requested * 1000u, 0}});
-  CHECK(timeline.counters[1].samples ==
-        std::vector<TimelineSample>{{block.free_requested * 1000u, 1024},
-                                    {block.free_completed * 1000u, 0}});
+  std::vector<std::tuple<bool, double, int64_t>> samples;  // true: of live bytes
+  for (const json& event : EventsOf(trace, "C")) {
+    const bool live = event["name"].get<std::string>().ends_with(": live bytes");
+    samples.emplace_back(live, event["ts"], event["args"]["bytes"]);
+  }
+  CHECK(samples ==
+        std::vector<std::tuple<bool, double, int64_t>>{{true, block.allocated, 1024},
+                                                       {true, block.free_requested, 0},
+                                                       {false, block.free_requested, 1024},
+                                                       {false, block.free_completed, 0}});
+}
+
+TEST_CASE("flows of a timeline lead from the slices where edges begin to those where they end") {
+  const Trace trace = Sample();
+  const auto ends = [&](std::string_view phase, const std::vector<uint32_t>& nodes) {
+    const std::vector<json> flows = EventsOf(trace, phase);
+    REQUIRE(flows.size() == nodes.size());
+    for (const json& flow : flows) {
+      CHECK(flow["ts"] == trace.nodes[nodes[flow["id"].get<size_t>()]].seq);
+    }
+  };
+  ends("s", {0, 0, 1});
+  ends("f", {1, 2, 2});
 }
 
 TEST_CASE("host time rises strictly, and slices of one track don't overlap") {
   Trace trace = Sample();
   trace.times.assign(trace.records, 5000);  // a clock that stands still
-  const Timeline timeline = MakeTimeline(trace, TimeAxis::kHost);
-  std::map<uint32_t, Nanoseconds> end;
-  for (const TimelineSlice& slice : timeline.slices) {
-    CHECK(slice.begin >= end[slice.track]);
-    CHECK(slice.length > 0);
-    end[slice.track] = slice.begin + slice.length;
+  std::map<uint32_t, double> end;
+  for (const json& slice : EventsOf(trace, "X", TimeAxis::kHost)) {
+    CHECK(slice["ts"] >= end[slice["tid"]]);
+    CHECK(slice["dur"] > 0);
+    end[slice["tid"]] = slice["ts"].get<double>() + slice["dur"].get<double>();
   }
-}
-
-TEST_CASE("the timeline is JSON with a slice for each node and launch") {
-  const Timeline timeline = MakeTimeline(Sample(), TimeAxis::kOrder);
-  const json root =
-      json::parse(Rendered([&](std::ostream& out) { RenderPerfetto(timeline, out); }));
-  std::map<std::string, int> phases;
-  for (const json& event : root["traceEvents"]) ++phases[event["ph"].get<std::string>()];
-  CHECK(phases == std::map<std::string, int>{{"M", 4}, {"X", 4}, {"s", 3}, {"f", 3}, {"C", 4}});
 }
 
 TEST_CASE("CSV quotes what it must, and no field is a formula") {
@@ -166,14 +182,11 @@ TEST_CASE(
                          "node_ids": [[0, 3, 25769803776]]}])"));
   CHECK(root["launches"] ==
         json::parse(R"([{"id": 0, "exec": 0, "stream": 0, "seq": 27, "correlation": 77}])"));
-  const Timeline timeline = MakeTimeline(trace, TimeAxis::kOrder);
-  const auto has = [](const TimelineSlice& slice, std::string_view key, uint64_t value) {
-    return std::ranges::count(slice.args, TimelineArg{key, value}) == 1;
-  };
-  CHECK(has(timeline.slices[1], "tool_id", 12884901889));
-  CHECK(has(timeline.slices[1], "exec_node_tool_id", 17179869192));
-  CHECK(has(timeline.slices[3], "correlation", 77));
-  CHECK(has(timeline.slices[3], "exec_tool_id", 4));
+  const std::vector<json> slices = EventsOf(trace, "X");
+  CHECK(slices[1]["args"]["tool_id"] == 12884901889);
+  CHECK(slices[1]["args"]["exec_node_tool_id"] == 17179869192);
+  CHECK(slices[3]["args"]["correlation"] == 77);
+  CHECK(slices[3]["args"]["exec_tool_id"] == 4);
 }
 
 }  // namespace

@@ -76,78 +76,11 @@ void WriteList(const char* key, size_t count, auto to_json, std::ostream& out) {
   out << "]";
 }
 
-// Times of the format are in microseconds.
-double Micros(Nanoseconds time) { return static_cast<double>(time) / 1000; }
+constexpr const char* kPerfettoBegin = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+constexpr const char* kPerfettoEnd = "\n]}\n";
 
-struct TraceEventWriter {
-  const Timeline& timeline;
-  uint64_t rank;
-  std::ostream& out;
-  bool first = true;
-
-  void Write() {
-    Name("process_name", 0, timeline.process);
-    for (size_t i = 0; i < timeline.tracks.size(); ++i) {
-      Name("thread_name", i + 1, timeline.tracks[i]);
-    }
-    for (const TimelineSlice& slice : timeline.slices) WriteSlice(slice);
-    for (const TimelineCounter& counter : timeline.counters) {
-      for (const TimelineSample& sample : counter.samples) {
-        Json event = Event("C", 0, sample.time);
-        event["name"] = counter.name;
-        event["args"] = Json{{"bytes", sample.bytes}};
-        Put(event);
-      }
-    }
-  }
-
-  Json Event(const char* phase, size_t thread, Nanoseconds time) const {
-    return Json{{"ph", phase}, {"pid", timeline.pid}, {"tid", thread}, {"ts", Micros(time)}};
-  }
-
-  void Put(const Json& event) {
-    out << (first ? "" : ",\n") << Dump(event);
-    first = false;
-  }
-
-  void Name(const char* what, size_t thread, const std::string& name) {
-    Put(Json{{"ph", "M"},
-             {"pid", timeline.pid},
-             {"tid", thread},
-             {"name", what},
-             {"args", Json{{"name", name}}}});
-  }
-
-  void WriteSlice(const TimelineSlice& slice) {
-    Json event = Event("X", slice.track + size_t{1}, slice.begin);
-    event["dur"] = Micros(slice.length);
-    event["name"] = slice.name;
-    event["cat"] = slice.category;
-    Json args = Json::object();
-    for (const TimelineArg& arg : slice.args) {
-      std::visit([&](const auto& value) { args[std::string(arg.key)] = value; }, arg.value);
-    }
-    event["args"] = std::move(args);
-    Put(event);
-    for (const EdgeId edge : slice.out) WriteFlow("s", edge, slice);
-    for (const EdgeId edge : slice.in) WriteFlow("f", edge, slice);
-  }
-
-  void WriteFlow(const char* phase, EdgeId edge, const TimelineSlice& slice) {
-    Json event = Event(phase, slice.track + size_t{1}, slice.begin);
-    event["id"] = (rank << 32) + edge.value;
-    event["name"] = "edge";
-    event["cat"] = "edge";
-    if (*phase == 'f') event["bp"] = "e";  // binds to the slice around it
-    Put(event);
-  }
-};
-
-Timeline RankTimeline(const Trace& trace, std::string_view name, uint32_t rank, TimeAxis axis) {
-  Timeline timeline = MakeTimeline(trace, axis);
-  timeline.process = Printable(name) + " " + timeline.process;
-  timeline.pid = int64_t{rank} + 1;  // of several machines, some may have the same one
-  return timeline;
+std::string ProgramName(const Trace& trace) {
+  return trace.process.program.empty() ? "trace" : Printable(trace.process.program);
 }
 
 // No field holds the end of a line.
@@ -203,20 +136,13 @@ void RenderGraphsJson(const Trace& trace, std::ostream& out) {
   out << "}\n";
 }
 
-void RenderPerfettoEvents(const Timeline& timeline, uint32_t rank, std::ostream& out) {
-  TraceEventWriter{timeline, rank, out}.Write();
-}
-
-void RenderPerfetto(const Timeline& timeline, std::ostream& out) {
-  out << kPerfettoBegin;
-  RenderPerfettoEvents(timeline, 0, out);
-  out << kPerfettoEnd;
-}
-
 void RenderExport(const Trace& trace, const ExportStyle& style, std::ostream& out) {
   switch (style.format) {
     case ExportFormat::kPerfetto:
-      return RenderPerfetto(MakeTimeline(trace, style.axis), out);
+      out << kPerfettoBegin;
+      RenderTraceEvents(trace, style.axis, {ProgramName(trace), trace.process.pid}, out);
+      out << kPerfettoEnd;
+      return;
     case ExportFormat::kJson:
       return RenderGraphsJson(trace, out);
     case ExportFormat::kCsv:
@@ -229,7 +155,9 @@ std::string ExportPart(const Trace& trace, std::string_view name, uint32_t rank,
   std::ostringstream out;
   switch (style.format) {
     case ExportFormat::kPerfetto:
-      RenderPerfettoEvents(RankTimeline(trace, name, rank, style.axis), rank, out);
+      // Of several machines, some processes may have the same pid.
+      RenderTraceEvents(trace, style.axis,
+                        {Printable(name) + " " + ProgramName(trace), int64_t{rank} + 1, rank}, out);
       break;
     case ExportFormat::kJson:
       out << "{\"trace\": " << nlohmann::json(Printable(name)).dump() << ", \"graphs\": ";

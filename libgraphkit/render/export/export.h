@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "libgraphkit/analysis/trace_timeline.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
@@ -28,14 +27,20 @@ void RenderCsv(const Trace& trace, CsvTable table, std::ostream& out);
 // a leading apostrophe (OWASP, "CSV Injection").
 std::string CsvField(std::string_view text);
 
-// A timeline as Trace Event JSON, for ui.perfetto.dev, trace_processor and chrome://tracing.
-void RenderPerfetto(const Timeline& timeline, std::ostream& out);
+// The axis of a timeline.
+enum class TimeAxis : uint8_t { kOrder, kHost };
 
-// The same in parts: kPerfettoBegin, events of timelines with ",\n" between them, kPerfettoEnd.
-// `rank` keeps their flows apart.
-inline constexpr const char* kPerfettoBegin = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
-inline constexpr const char* kPerfettoEnd = "\n]}\n";
-void RenderPerfettoEvents(const Timeline& timeline, uint32_t rank, std::ostream& out);
+// A trace as a process of a timeline.
+struct ExportProcess {
+  std::string name;
+  int64_t pid = 0;
+  uint64_t rank = 0;  // keeps flows of several apart
+};
+
+// A trace as events of Trace Event JSON, for ui.perfetto.dev, trace_processor and chrome://tracing,
+// with ",\n" between them.
+void RenderTraceEvents(const Trace& trace, TimeAxis axis, const ExportProcess& process,
+                       std::ostream& out);
 
 // Many traces in one file of another tool: each trace's part, and what stands around the parts.
 
