@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "libgraphkit/analysis/checks/checks.h"
-#include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/memory/exec_memory.h"
 #include "libgraphkit/analysis/memory/lifetimes.h"
 #include "libgraphkit/analysis/names/call_site.h"

@@ -7,15 +7,12 @@
 #include <vector>
 
 #include "libgraphkit/analysis/launches/collectives.h"
-#include "libgraphkit/analysis/launches/graph_writes.h"
-#include "libgraphkit/analysis/launches/kernel_sites.h"
 #include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/analysis/memory/memory_facts.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/fact.h"
 #include "libgraphkit/group_by.h"
-#include "libgraphkit/model/trace.h"
 
 namespace graphkit {
 

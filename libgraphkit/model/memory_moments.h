@@ -51,7 +51,7 @@ struct IdleMemory {
   uint64_t empty_segments = 0;
   Bytes gap_bytes = 0;  // between blocks in use
   uint64_t gaps = 0;
-  Bytes largest = 0;        // the largest free range
+  Bytes largest_bytes = 0;  // the largest free range
   Bytes private_bytes = 0;  // of all of it, in private pools: for their captures alone
   bool operator==(const IdleMemory&) const = default;
 

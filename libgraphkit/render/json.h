@@ -22,15 +22,6 @@ template <typename Enum>
 requires requires { Names<Enum>::value; }
 void to_json(Json& json, Enum value) { json = NameOf(value); }
 
-inline Json EdgeJson(EdgeId id, const Edge& edge) {
-  return Json{{"id", id},
-              {"from", edge.from},
-              {"to", edge.to},
-              {"from_port", edge.from_port},
-              {"to_port", edge.to_port},
-              {"edge_type", static_cast<int>(edge.type)}};
-}
-
 template <typename List, typename ToJson>
 Json ListJson(const List& list, ToJson to_json) {
   Json array = Json::array();
@@ -41,25 +32,6 @@ Json ListJson(const List& list, ToJson to_json) {
 // Whatever bytes a name has: the file is UTF-8.
 inline std::string Dump(const Json& json, int indent = -1) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
-
-// Moments of a device's memory in JSON: the same in every view.
-inline Json MomentJson(const MemoryAt& at) {
-  return Json{{"record", at.seq},
-              {"reserved_bytes", at.reserved},
-              {"segments", at.segments},
-              {"in_use_bytes", at.in_use},
-              {"allocated_bytes", at.allocated},
-              {"requested_bytes", at.requested},
-              {"blocks", at.blocks}};
-}
-
-inline Json MomentsJson(const MemoryMoments& moments) {
-  return Json{{"peak_reserved", MomentJson(moments.peak_reserved)},
-              {"peak_in_use", MomentJson(moments.peak_in_use)},
-              {"peak_allocated", MomentJson(moments.peak_allocated)},
-              {"peak_requested", MomentJson(moments.peak_requested)},
-              {"end", MomentJson(moments.end)}};
 }
 
 // A view's document: its schema, version 1, and these members.
@@ -94,4 +66,24 @@ struct nlohmann::adl_serializer<std::optional<T>> {
 
 namespace graphkit {
 GRAPHKIT_JSON_OF(ByteRange, bytes, low, high)
+
+// Moments of a device's memory: the same in every view.
+inline void to_json(Json& json, const MemoryAt& at) {
+  json = Json{{"record", at.seq},
+              {"reserved_bytes", at.reserved},
+              {"segments", at.segments},
+              {"in_use_bytes", at.in_use},
+              {"allocated_bytes", at.allocated},
+              {"requested_bytes", at.requested},
+              {"blocks", at.blocks}};
+}
+GRAPHKIT_JSON_OF(MemoryMoments, peak_reserved, peak_in_use, peak_allocated, peak_requested, end)
+
+inline Json EdgeJson(EdgeId id, const Edge& edge) {
+  Json json{{"id", id}};
+  GRAPHKIT_ADD_MEMBERS(json, edge, from, to, from_port, to_port);
+  json["edge_type"] = static_cast<int>(edge.type);
+  return json;
+}
+
 }  // namespace graphkit

@@ -178,12 +178,6 @@ std::string Formatted(const char* format, double number) {
   return text.data();
 }
 
-std::string HexText(Address address) {
-  std::array<char, 24> text{};
-  std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(address));
-  return text.data();
-}
-
 std::string AndList(const std::vector<std::string>& items) {
   std::string out;
   for (size_t i = 0; i < items.size(); ++i) {

@@ -95,9 +95,6 @@ struct TextOut {
 // A number as printf formats it: "%.1f ns".
 std::string Formatted(const char* format, double number);
 
-// "0x7f0000".
-std::string HexText(Address address);
-
 // "a", "a and b", "a, b and c".
 std::string AndList(const std::vector<std::string>& items);
 

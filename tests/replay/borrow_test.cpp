@@ -254,8 +254,8 @@ TEST_CASE("launches without order leave no window") {
                                                        .before = graph,
                                                        .count = 2,
                                                        .unordered = 1,
-                                                       .shortest = 2000,
-                                                       .median = 4000}});
+                                                       .shortest_ns = 2000,
+                                                       .median_ns = 4000}});
 }
 
 // Memory that a block's first writer leaves open: by a program each, and the units of 0 to 4 that

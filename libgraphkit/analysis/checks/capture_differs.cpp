@@ -6,7 +6,7 @@
 //     Combine     Combine     Combine                 each launched it, the capture didn't
 //                                         Init        none did, and the capture does
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/launches/kernel_sites.h"
+#include "libgraphkit/analysis/launches/launches.h"
 
 namespace graphkit {
 namespace {

@@ -70,45 +70,40 @@ struct Rule {
   bool all = false;
 };
 
-class CollectiveFinder {
- public:
-  CollectiveFinder(const Facts& facts, const Rule& rule)
-      : facts_(facts), trace_(facts.trace), rule_(rule), collectives_(facts.collectives()) {}
-
+struct CollectiveFinder {
   std::vector<Finding> Find() {
-    if (collectives_.programs.empty()) return {};
+    if (collectives.programs.empty()) return {};
     FindInGraphs();
     FindLaunches();
-    return std::move(found_);
+    return std::move(found);
   }
 
- private:
   // Operations of several communicators; those of one are collective-order's.
   void FindInGraphs() {
-    if (!rule_.all) return;
-    for (const RankProgram& program : collectives_.programs) {
+    if (!rule.all) return;
+    for (const RankProgram& program : collectives.programs) {
       if (!program.graph) continue;
-      const UnorderedOperations both = FindUnordered(facts_, program, true);
+      const UnorderedOperations both = FindUnordered(facts, program, true);
       if (both.pairs == 0) continue;
-      AddBoth(trace_, both,
+      AddBoth(trace, both,
               &Add(program.graph,
-                   Say(trace_, "{} and {} of {}", both.first, both.second, program.graph)));
+                   Say(trace, "{} and {} of {}", both.first, both.second, program.graph)));
     }
   }
 
   // Launches in their order: ordered where each is with the one before it on the communicator.
   void FindLaunches() {
     std::map<GraphId, std::vector<CommunicatorId>> uses;
-    for (const RankProgram& program : collectives_.programs) {
+    for (const RankProgram& program : collectives.programs) {
       for (const RankOperation& operation : program.operations) {
-        AddOnce(rule_.all ? CommunicatorId(0u) : operation.what.communicator, &uses[program.graph]);
+        AddOnce(rule.all ? CommunicatorId(0u) : operation.what.communicator, &uses[program.graph]);
       }
     }
-    const LaunchOrder& order = facts_.launch_order();
+    const LaunchOrder& order = facts.launch_order();
     std::map<CommunicatorId, std::pair<uint32_t, GraphId>> last;
     std::set<std::pair<GraphId, GraphId>> told;
-    for (uint32_t i = 0; i < trace_.launches.size(); ++i) {
-      const GraphId graph = facts_.ran()[i];
+    for (uint32_t i = 0; i < trace.launches.size(); ++i) {
+      const GraphId graph = facts.ran()[i];
       if (!graph || !uses.contains(graph)) continue;
       for (const CommunicatorId communicator : uses[graph]) {
         const auto [at, is_new] = last.try_emplace(communicator, i, graph);
@@ -116,26 +111,26 @@ class CollectiveFinder {
         at->second = {i, graph};
         if (is_new || order.Before(before, i) || !told.emplace(other, graph).second) continue;
         Finding& finding =
-            Add(graph, LaunchText(trace_, before, other) + " and " + LaunchText(trace_, i, graph));
+            Add(graph, LaunchText(trace, before, other) + " and " + LaunchText(trace, i, graph));
         if (order.BeforeByThreads(before, i)) DoubtThreads(&finding);
-        finding.streams = {trace_.launches[before].stream, trace_.launches[i].stream};
+        finding.streams = {trace.launches[before].stream, trace.launches[i].stream};
       }
     }
   }
 
   Finding& Add(GraphId graph, const std::string& both) {
-    Finding& finding = found_.emplace_back(Finding{.severity = Severity::kError, .graph = graph});
-    finding.message = Say(trace_, "{} may run operations{} at once, which {} doesn't allow", both,
-                          rule_.all ? " of NCCL" : " on one communicator", rule_.setting);
+    Finding& finding = found.emplace_back(Finding{.severity = Severity::kError, .graph = graph});
+    finding.message = Say(trace, "{} may run operations{} at once, which {} doesn't allow", both,
+                          rule.all ? " of NCCL" : " on one communicator", rule.setting);
     finding.advice = "launch them on one stream, order them by an event, or leave that setting out";
     return finding;
   }
 
-  const Facts& facts_;
-  const Trace& trace_;
-  const Rule rule_;
-  const RankCollectives& collectives_;
-  std::vector<Finding> found_;
+  const Facts& facts;
+  const Rule rule;
+  const Trace& trace = facts.trace;
+  const RankCollectives& collectives = facts.collectives();
+  std::vector<Finding> found = {};
 };
 
 // Memory from the driver, while it was there.
@@ -181,37 +176,32 @@ class Segments {
   std::vector<DriverPiece> segments_, driver_;  // by address
 };
 
-class Lender {
- public:
-  explicit Lender(const Facts& facts)
-      : facts_(facts), trace_(facts.trace), communicates_(facts.communication()) {}
-
+struct Lender {
   std::vector<Finding> FindLoans() {
-    if (communicates_.empty()) return {};
-    std::vector<std::vector<BlockId>> buffers(trace_.graphs.size());
-    buffer_.assign(trace_.blocks.size(), false);
-    for (size_t i = 0; i < trace_.blocks.size(); ++i) {
+    if (communicates.empty()) return {};
+    std::vector<std::vector<BlockId>> buffers(trace.graphs.size());
+    is_buffer.assign(trace.blocks.size(), false);
+    for (size_t i = 0; i < trace.blocks.size(); ++i) {
       const GraphId graph = OnlyGraph(BlockId(i));
       if (graph.valid()) buffers[graph.index()].emplace_back(i);
-      buffer_[i] = graph.valid();
+      is_buffer[i] = graph.valid();
     }
-    return FindByGraph(facts_, [&](GraphId graph, Finding* finding) {
+    return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
       Lend(graph, buffers[graph.index()], finding);
     });
   }
 
- private:
   // The one graph whose nodes touch a buffer of communication that its allocator can't hand to
   // computation: it lives outside the graph, or in a pool of its own.
   GraphId OnlyGraph(BlockId id) const {
     GraphId graph;
     bool exchanged = false;
-    for (const Touch& touch : facts_.lives().Touches(id)) {
-      const Node& node = trace_[touch.node];
-      const GraphId root = facts_.roots()[node.graph.index()];
+    for (const Touch& touch : facts.lives().Touches(id)) {
+      const Node& node = trace[touch.node];
+      const GraphId root = facts.roots()[node.graph.index()];
       if (node.graph != root || (graph.valid() && graph != root)) return {};
       graph = root;
-      exchanged = exchanged || communicates_.Has(node.kernel);
+      exchanged = exchanged || communicates.Has(node.kernel);
     }
     return exchanged ? graph : GraphId();
   }
@@ -219,16 +209,16 @@ class Lender {
   // Blocks that the buffer could hold: each use of the buffer is over before the block begins, or
   // begins when the block is over, and what comes after the block doesn't need what was there.
   bool Holds(BlockId buffer, BlockId block) const {
-    const Block& from = trace_[buffer];
-    const Block& to = trace_[block];
-    if (from.pool == to.pool && facts_.lives()[buffer].root.valid()) return false;
-    if (RoundedSize(to) > RoundedSize(from) || facts_.lives()[block].escaped) return false;
-    const BlockOrder order = facts_.Blocks(MarkerRule::kLastUse);
+    const Block& from = trace[buffer];
+    const Block& to = trace[block];
+    if (from.pool == to.pool && facts.lives()[buffer].root.valid()) return false;
+    if (RoundedSize(to) > RoundedSize(from) || facts.lives()[block].escaped) return false;
+    const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
     std::vector<Touch> later;
-    for (const Touch& use : facts_.lives().Touches(buffer)) {
-      if (facts_.order().Before(use.node, facts_.lives()[block].alloc)) continue;
+    for (const Touch& use : facts.lives().Touches(buffer)) {
+      if (facts.order().Before(use.node, facts.lives()[block].alloc)) continue;
       if (!order.Dies(block)) return false;
-      if (!order.DiesBefore(block, facts_.order().StartOf(use.node))) return false;
+      if (!order.DiesBefore(block, facts.order().StartOf(use.node))) return false;
       later.push_back(use);
     }
     return later.empty() || FillsFirst(buffer, later);
@@ -238,14 +228,14 @@ class Lender {
   bool FillsFirst(BlockId buffer, std::span<const Touch> uses) const {
     const NodeId first = uses.front().node;
     return std::ranges::all_of(uses, [&](const Touch& use) {
-      if (use.node != first) return facts_.order().Before(first, use.node);
+      if (use.node != first) return facts.order().Before(first, use.node);
       return Fills(first, buffer);
     });
   }
 
   bool Fills(NodeId node, BlockId buffer) const {
-    const Interval<Bytes> all{0, trace_[buffer].size};
-    return std::ranges::all_of(trace_.accesses.Of(trace_[node].accesses), [&](const Access& at) {
+    const Interval<Bytes> all{0, trace[buffer].size};
+    return std::ranges::all_of(trace.accesses.Of(trace[node].accesses), [&](const Access& at) {
       const bool whole = BytesOf(at, all.end) == all && at.rows.width == 0;
       return at.block != buffer || (at.mode == AccessMode::kWrite && whole);
     });
@@ -255,20 +245,20 @@ class Lender {
   void Lend(GraphId graph, const std::vector<BlockId>& buffers, Finding* finding) const {
     std::vector<BlockId> borrowers;
     for (const BlockId buffer : buffers) {
-      const BlockId best = BestBorrower(buffer, facts_.blocks()[graph.index()], borrowers);
+      const BlockId best = BestBorrower(buffer, facts.blocks()[graph.index()], borrowers);
       if (!best.valid()) continue;
       borrowers.push_back(best);
       finding->blocks.push_back(buffer);
-      finding->bytes += RoundedSize(trace_[best]);
+      finding->bytes += RoundedSize(trace[best]);
       if (finding->evidence.size() >= kShownEvidence) continue;
       AddEvidence(finding,
-                  Say(trace_, "{} could lie in {} while nothing is exchanged", best, buffer),
-                  trace_[best].stack, {}, {best, buffer});
+                  Say(trace, "{} could lie in {} while nothing is exchanged", best, buffer),
+                  trace[best].stack, {}, {best, buffer});
     }
     if (finding->blocks.empty()) return;
     finding->assumes = Assumption::kArguments;
     finding->message =
-        Say(trace_, "{} of {} could lie in communication buffers that are idle then: {}",
+        Say(trace, "{} of {} could lie in communication buffers that are idle then: {}",
             FormatBytes(finding->bytes), graph, ListOf(finding->blocks));
     finding->advice =
         "let computation borrow the buffers outside the exchange, or allocate them "
@@ -279,18 +269,18 @@ class Lender {
                        const std::vector<BlockId>& borrowers) const {
     BlockId best;
     for (const BlockId block : blocks) {
-      if (buffer_[block.index()] || trace_[block].size == 0) continue;
-      if (best.valid() && RoundedSize(trace_[block]) <= RoundedSize(trace_[best])) continue;
+      if (is_buffer[block.index()] || trace[block].size == 0) continue;
+      if (best.valid() && RoundedSize(trace[block]) <= RoundedSize(trace[best])) continue;
       const bool has = std::ranges::find(borrowers, block) != borrowers.end();
       if (!has && Holds(buffer, block)) best = block;
     }
     return best;
   }
 
-  const Facts& facts_;
-  const Trace& trace_;
-  const KernelSet& communicates_;
-  std::vector<bool> buffer_;  // by block
+  const Facts& facts;
+  const Trace& trace = facts.trace;
+  const KernelSet& communicates = facts.communication();
+  std::vector<bool> is_buffer = {};  // by block
 };
 
 }  // namespace
@@ -362,7 +352,7 @@ std::vector<Finding> FindConcurrentCollectives(const Facts& facts) {
   if (facts.trace.collectives.empty()) return {};
   for (const Rule& rule :
        {Rule{"NCCL_GRAPH_STREAM_ORDERING=0", true}, Rule{"NCCL_GRAPH_MIXING_SUPPORT=0"}}) {
-    if (IsSet(facts.trace.process, rule.setting)) return CollectiveFinder(facts, rule).Find();
+    if (IsSet(facts.trace.process, rule.setting)) return CollectiveFinder{facts, rule}.Find();
   }
   return {};
 }
@@ -409,6 +399,6 @@ std::vector<Finding> FindNcclMultiSegments(const Facts& facts) {
 
 // comm-buffer-idle: memory of communication that computation could borrow while nothing is
 // exchanged.
-std::vector<Finding> FindIdleCommBuffers(const Facts& facts) { return Lender(facts).FindLoans(); }
+std::vector<Finding> FindIdleCommBuffers(const Facts& facts) { return Lender{facts}.FindLoans(); }
 
 }  // namespace graphkit

@@ -46,75 +46,68 @@ struct FailedUpdates {
   const ExecUpdate* first = nullptr;
 };
 
-class FailureFinder {
- public:
-  explicit FailureFinder(const Facts& facts)
-      : facts_(facts), trace_(facts.trace), differences_(trace_) {
-    for (const ExecUpdate& update : trace_.exec_updates)
-      updates_[update.exec].push_back(update.seq);
-  }
-
+struct FailureFinder {
   std::vector<Finding> Find() {
-    const std::vector<std::vector<ExecGraph>> graphs = GraphsOfExecs(trace_);
-    for (const ExecUpdate& update : trace_.exec_updates) {
+    const std::vector<std::vector<ExecGraph>> graphs = GraphsOfExecs(trace);
+    for (const ExecUpdate& update : trace.exec_updates) {
       if (!update.exec.valid() || !update.graph.valid() || update.result == 0) continue;
       const auto [runs, since] = GraphBefore(graphs[update.exec.index()], update.seq);
       if (runs.valid()) Add(update, runs, since);
     }
     std::vector<Finding> findings;
-    for (auto& [key, failed] : found_) findings.push_back(Describe(std::move(failed)));
+    for (auto& [key, failed] : found) findings.push_back(Describe(std::move(failed)));
     return findings;
   }
 
- private:
   void Add(const ExecUpdate& update, GraphId runs, Seq since) {
     const GraphDifference difference =
-        differences_.First(runs, since, update.graph, update.seq, update.node);
-    FailedUpdates& failed = found_[{update.result, difference.what, difference.place}];
+        differences.First(runs, since, update.graph, update.seq, update.node);
+    FailedUpdates& failed = found[{update.result, difference.what, difference.place}];
     ++failed.count;
     failed.stale_launches += LaunchesAfter(update);
     Finding& finding = failed.finding;
     if (failed.first != nullptr) return;
     failed.first = &update;
     finding.graph = update.graph;
-    const std::string place = facts_.places().Of(update.seq);
+    const std::string place = facts.places().Of(update.seq);
     AddEvidence(&finding,
-                Say(trace_, "exec {}, of {}, was to become {}{}", update.exec.value, runs,
+                Say(trace, "exec {}, of {}, was to become {}{}", update.exec.value, runs,
                     update.graph, place.empty() ? "" : " " + place),
                 StackAt(update));
     if (difference.what == GraphDifference::What::kNothing) {
       if (!update.node.valid()) return;
       finding.nodes.push_back(update.node);
       AddEvidence(&finding,
-                  Say(trace_, "CUDA names {}; what differs there isn't recorded", update.node),
-                  trace_[update.node].stack, {update.node});
+                  Say(trace, "CUDA names {}; what differs there isn't recorded", update.node),
+                  trace[update.node].stack, {update.node});
       return;
     }
     const NodeId shown = difference.now.valid() ? difference.now : difference.old;
     finding.nodes.push_back(shown);
-    AddEvidence(&finding, "the first difference: " + difference.text, trace_[shown].stack, {shown});
+    AddEvidence(&finding, "the first difference: " + difference.text, trace[shown].stack, {shown});
     if (update.node.valid() && update.node != shown) {
-      AddEvidence(&finding, "CUDA names " + NameOf(trace_, update.node), {}, {update.node});
+      AddEvidence(&finding, "CUDA names " + NameOf(trace, update.node), {}, {update.node});
     }
   }
 
   // Launches of the exec that run what it had, until an update succeeds.
   size_t LaunchesAfter(const ExecUpdate& update) const {
-    const std::vector<Seq>& updates = updates_.at(update.exec);
-    const auto next = std::ranges::upper_bound(updates, update.seq);  // counts for itself
-    const Seq until = next == updates.end() ? kNever : *next;
+    const auto end = trace.exec_updates.end();
+    auto next = std::ranges::upper_bound(trace.exec_updates, update.seq, {}, &ExecUpdate::seq);
+    next = std::ranges::find(next, end, update.exec, &ExecUpdate::exec);  // counts for itself
+    const Seq until = next == end ? kNever : next->seq;
     return static_cast<size_t>(
-        std::ranges::count_if(facts_.exec_launches().Of(update.exec.index()), [&](uint32_t launch) {
-          const Seq seq = trace_.launches[launch].seq;
+        std::ranges::count_if(facts.exec_launches().Of(update.exec.index()), [&](uint32_t launch) {
+          const Seq seq = trace.launches[launch].seq;
           return update.seq < seq && seq < until;
         }));
   }
 
   // The call's, where it is recorded as a failure.
   StackId StackAt(const ExecUpdate& update) const {
-    const auto failure = std::ranges::lower_bound(trace_.failures, update.seq, {}, &Failure::seq);
-    if (failure == trace_.failures.end() || failure->seq - update.seq > kFailureAfter) return {};
-    const bool same = trace_[failure->call].find("GraphExecUpdate") != std::string_view::npos;
+    const auto failure = std::ranges::lower_bound(trace.failures, update.seq, {}, &Failure::seq);
+    if (failure == trace.failures.end() || failure->seq - update.seq > kFailureAfter) return {};
+    const bool same = trace[failure->call].find("GraphExecUpdate") != std::string_view::npos;
     return same ? failure->stack : StackId();
   }
 
@@ -123,16 +116,16 @@ class FailureFinder {
     const ResultText& text = kResultTexts[result < std::size(kResultTexts) ? result : 0];
     Finding& finding = failed.finding;
     const auto& [first, count] = std::pair(failed.first, failed.count);
-    finding.message = count == 1 ? Say(trace_, "the update of exec {} to {} failed",
+    finding.message = count == 1 ? Say(trace, "the update of exec {} to {} failed",
                                        first->exec.value, first->graph)
-                                 : Say(trace_, "{} of execs failed, the first to {}",
+                                 : Say(trace, "{} of execs failed, the first to {}",
                                        Count(count, "update"), first->graph);
-    finding.message += Say(trace_, " (cudaGraphExecUpdateError{}): {}", text.name, text.meaning);
+    finding.message += Say(trace, " (cudaGraphExecUpdateError{}): {}", text.name, text.meaning);
     finding.advice = text.advice;
     finding.severity = failed.count >= kManyFailures ? Severity::kWarning : Severity::kNote;
     if (failed.stale_launches > 0) {
       finding.severity = Severity::kError;
-      finding.message += Say(trace_, "; it was launched {} after that, and ran the old graph",
+      finding.message += Say(trace, "; it was launched {} after that, and ran the old graph",
                              Count(failed.stale_launches, "time"));
       finding.advice = "instantiate the graph when an update fails; " + finding.advice;
     }
@@ -141,11 +134,10 @@ class FailureFinder {
 
   static constexpr Seq kFailureAfter = 3;  // records from the update to the failure
 
-  const Facts& facts_;
-  const Trace& trace_;
-  GraphDifferences differences_;
-  std::map<ExecId, std::vector<Seq>> updates_;
-  std::map<std::tuple<int32_t, GraphDifference::What, uint32_t>, FailedUpdates> found_;
+  const Facts& facts;
+  const Trace& trace = facts.trace;
+  GraphDifferences differences = GraphDifferences(facts.trace);
+  std::map<std::tuple<int32_t, GraphDifference::What, uint32_t>, FailedUpdates> found = {};
 };
 
 // Changes of an exec that aren't launched yet.
@@ -176,20 +168,17 @@ struct PendingUpdates {
 };
 
 // Goes through what happened to execs, in order.
-class UpdateWalk {
- public:
-  explicit UpdateWalk(const Facts& facts) : facts_(facts), trace_(facts.trace) {}
-
+struct UpdateWalk {
   std::vector<Finding> Find() {
-    auto change = trace_.node_changes.begin();
-    auto update = trace_.exec_updates.begin();
-    auto launch = trace_.launches.begin();
+    auto change = trace.node_changes.begin();
+    auto update = trace.exec_updates.begin();
+    auto launch = trace.launches.begin();
     const auto at = [](const auto& row, const auto& column) {
       return row == column.end() ? kNever : row->seq;
     };
     for (;;) {
-      const Seq changed = at(change, trace_.node_changes),
-                updated = at(update, trace_.exec_updates), launched = at(launch, trace_.launches);
+      const Seq changed = at(change, trace.node_changes), updated = at(update, trace.exec_updates),
+                launched = at(launch, trace.launches);
       const Seq next = std::min({changed, updated, launched});
       if (next == kNever) break;
       if (next == changed) {
@@ -201,14 +190,13 @@ class UpdateWalk {
       }
     }
     std::vector<Finding> findings;
-    for (const auto& [exec, pending] : pending_) Judge(exec, pending, &findings);
+    for (const auto& [exec, pending] : by_exec) Judge(exec, pending, &findings);
     return findings;
   }
 
- private:
   void Take(const NodeChange& change) {
     if (!change.exec.valid() || change.what == NodeChangeKind::kUpdatable) return;
-    PendingUpdates& pending = pending_[change.exec];
+    PendingUpdates& pending = by_exec[change.exec];
     if (!pending.any()) pending.since = change.seq;
     const bool toggles = change.what != NodeChangeKind::kParams;
     if (!toggles) pending.Count(change.same, change.seq);
@@ -218,7 +206,7 @@ class UpdateWalk {
   }
   void Take(const ExecUpdate& update) {
     if (update.result != 0) return;
-    PendingUpdates& pending = pending_[update.exec];
+    PendingUpdates& pending = by_exec[update.exec];
     pending.Count(update.same, update.seq);
     const size_t params = std::erase_if(pending.set, [](const auto& set) {  // switches stay
       return set.first.second == NodeChangeKind::kParams;
@@ -228,28 +216,28 @@ class UpdateWalk {
     pending.since = update.seq;
   }
   void Take(const Launch& launch) {
-    const auto found = pending_.find(launch.exec);
-    if (found == pending_.end() || !found->second.any()) return;
+    const auto found = by_exec.find(launch.exec);
+    if (found == by_exec.end() || !found->second.any()) return;
     found->second.launched = true;
     found->second.Clear();
   }
 
   void Judge(ExecId exec, const PendingUpdates& pending, std::vector<Finding>* findings) const {
-    const std::string name = Say(trace_, "exec {} of {}", exec.value, trace_[exec].graph);
-    Finding finding{.severity = Severity::kNote, .graph = trace_[exec].graph};
+    const std::string name = Say(trace, "exec {} of {}", exec.value, trace[exec].graph);
+    Finding finding{.severity = Severity::kNote, .graph = trace[exec].graph};
     // One that waits for its next launch at the end is how programs that update end.
-    const bool over = trace_[exec].destroyed != kNever || KnowsWhatWasFreed(trace_);
+    const bool over = trace[exec].destroyed != kNever || KnowsWhatWasFreed(trace);
     if (pending.any() && !pending.launched && over) {
       finding.message = name + " was updated, and never launched since";
       finding.advice = "launch it after the update, or leave the update out";
-      finding.evidence = {{.text = "it was updated " + facts_.places().Of(pending.since)}};
+      finding.evidence = {{.text = "it was updated " + facts.places().Of(pending.since)}};
       findings->push_back(finding);
     }
     if (pending.same != 0) {
       finding.message = std::to_string(pending.same) + " of " + Count(pending.all, "update") +
                         " of " + name + " gave it the parameters that it had";
       finding.advice = "leave out an update that changes nothing";
-      finding.evidence = {{.text = "the first was made " + facts_.places().Of(pending.first_same)}};
+      finding.evidence = {{.text = "the first was made " + facts.places().Of(pending.first_same)}};
       findings->push_back(finding);
     }
     if (pending.replaced == 0) return;
@@ -258,13 +246,13 @@ class UpdateWalk {
                       " replaced by another one before a launch";
     finding.advice = "update an exec once before each launch";
     finding.evidence = {
-        {.text = "the first was replaced " + facts_.places().Of(pending.first_replaced)}};
+        {.text = "the first was replaced " + facts.places().Of(pending.first_replaced)}};
     findings->push_back(std::move(finding));
   }
 
-  const Facts& facts_;
-  const Trace& trace_;
-  std::map<ExecId, PendingUpdates> pending_;
+  const Facts& facts;
+  const Trace& trace = facts.trace;
+  std::map<ExecId, PendingUpdates> by_exec = {};
 };
 
 // By graph, the last time that something was made of it: an exec, an update, a copy.
@@ -349,7 +337,7 @@ void FindUnseen(const Facts& facts, std::vector<Finding>* findings) {
 std::vector<Finding> FindFailedExecUpdates(const Facts& facts) {
   const auto failed = [](const ExecUpdate& update) { return update.result != 0; };
   if (std::ranges::none_of(facts.trace.exec_updates, failed)) return {};
-  return FailureFinder(facts).Find();
+  return FailureFinder{facts}.Find();
 }
 
 // update-without-effect: parameters that were set, or updated, and that no launch ran with, or that
@@ -357,7 +345,7 @@ std::vector<Finding> FindFailedExecUpdates(const Facts& facts) {
 std::vector<Finding> FindUpdatesWithoutEffect(const Facts& facts) {
   std::vector<Finding> findings;
   FindUnseen(facts, &findings);
-  Append(UpdateWalk(facts).Find(), &findings);
+  Append(UpdateWalk{facts}.Find(), &findings);
   return findings;
 }
 

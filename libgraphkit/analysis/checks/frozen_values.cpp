@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/launches/kernel_sites.h"
+#include "libgraphkit/analysis/launches/launches.h"
 
 namespace graphkit {
 namespace {
@@ -29,27 +29,22 @@ struct Type {
   }
 };
 
-class FrozenFinder {
- public:
-  explicit FrozenFinder(const Facts& facts) : facts_(facts), trace_(facts.trace) {}
-
+struct FrozenFinder {
   std::vector<Finding> Find(bool grids) {
-    for (const auto& [site, launches] : facts_.kernel_sites()) {
+    for (const auto& [site, launches] : facts.kernel_sites()) {
       if (launches.all() < 2 || launches.nodes.empty()) continue;
-      const size_t before = frozen_.size();
+      const size_t before = all.size();
       Judge(site.kernel, launches);
-      for (const NodeId node : launches.nodes)
-        ++shares_[facts_.RootOf(node)][frozen_.size() != before];
+      for (const NodeId node : launches.nodes) ++shares[facts.RootOf(node)][all.size() != before];
     }
     std::vector<Finding> findings;
-    for (const Frozen& frozen : frozen_) {
+    for (const Frozen& frozen : all) {
       if ((frozen.number.first == Scalar::kGrid) == grids && !Resized(frozen))
         findings.push_back(Describe(frozen));
     }
     return findings;
   }
 
- private:
   // A number with one value in all graphs, and others outside of them.
   struct Frozen {
     KernelId kernel;
@@ -64,7 +59,7 @@ class FrozenFinder {
         if ((number.first == Scalar::kGrid) != grid || values.size() < 2) continue;
         const auto captured = launches.captured.find(number);
         const bool frozen = captured != launches.captured.end() && captured->second.size() == 1;
-        if (frozen && !(grid && varied)) frozen_.push_back({kernel, launches, number});
+        if (frozen && !(grid && varied)) all.push_back({kernel, launches, number});
         varied = true;
       }
       if (varied) return;
@@ -73,22 +68,22 @@ class FrozenFinder {
 
   // Most of what is known of the graph varied: steps of another size ran outside of it.
   bool Resized(const Frozen& frozen) {
-    const auto [same, varied] = shares_[facts_.RootOf(frozen.launches.nodes.front())];
+    const auto [same, varied] = shares[facts.RootOf(frozen.launches.nodes.front())];
     return varied > same;
   }
 
   Finding Describe(const Frozen& frozen) const {
     const SiteLaunches& site = frozen.launches;
-    Finding finding{.graph = facts_.RootOf(site.nodes.front())};
+    Finding finding{.graph = facts.RootOf(site.nodes.front())};
     size_t launches = 0;
     for (const NodeId node : site.nodes) {
-      if (facts_.RootOf(node) == finding.graph) finding.nodes.push_back(node);
-      launches = std::max(launches, facts_.launches()[facts_.RootOf(node).index()].size());
+      if (facts.RootOf(node) == finding.graph) finding.nodes.push_back(node);
+      launches = std::max(launches, facts.launches()[facts.RootOf(node).index()].size());
     }
     constexpr size_t kSure = 3;
     const bool sure = site.outside.at(frozen.number).size() >= kSure && launches > 1;
     finding.severity = sure ? Severity::kWarning : Severity::kNote;
-    finding.message = NameOf(trace_, finding.graph) + " always " + WhatOf(frozen) + " in " +
+    finding.message = NameOf(trace, finding.graph) + " always " + WhatOf(frozen) + " in " +
                       std::to_string(site.all()) + " launches outside of graphs";
     finding.advice =
         frozen.number.first == Scalar::kGrid
@@ -96,8 +91,8 @@ class FrozenFinder {
               "early; or capture a graph for each size"
             : "keep the value in device memory and write it there before each launch; or set it in "
               "the exec (cudaGraphExecKernelNodeSetParams), or capture again when it changes";
-    finding.evidence = {CapturedThere(trace_, site.nodes.front()),
-                        {.text = NameOf(trace_, frozen.kernel) + " was launched outside of graphs",
+    finding.evidence = {CapturedThere(trace, site.nodes.front()),
+                        {.text = NameOf(trace, frozen.kernel) + " was launched outside of graphs",
                          .stack = site.stack}};
     return finding;
   }
@@ -105,7 +100,7 @@ class FrozenFinder {
   // "passes 1 as argument 2 (32-bit integer) of Mask; the same line passed 4 and 8".
   std::string WhatOf(const Frozen& frozen) const {
     const auto [argument, offset] = frozen.number;
-    const std::string name = NameOf(trace_, frozen.kernel);
+    const std::string name = NameOf(trace, frozen.kernel);
     std::vector<uint64_t> values = frozen.launches.outside.at(frozen.number);
     const uint64_t captured = frozen.launches.captured.at(frozen.number).front();
     const bool grid = argument == Scalar::kGrid;
@@ -124,10 +119,10 @@ class FrozenFinder {
   // By its size; of a structure, that of its pieces. Numbers that would be huge integers and are
   // ordinary fractions are taken for these.
   Type TypeOf(const Frozen& frozen, std::vector<uint64_t> values, uint64_t captured) const {
-    const Slice params = trace_[frozen.kernel].params;
+    const Slice params = trace[frozen.kernel].params;
     const uint16_t argument = frozen.number.first;
     const size_t size =
-        argument < params.count ? trace_.kernel_params[params.first + argument].size : 0;
+        argument < params.count ? trace.kernel_params[params.first + argument].size : 0;
     Type type{std::has_single_bit(size) && size <= 8 ? size : 4, true};
     values.push_back(captured);
     type.floating = type.size >= 4 && std::ranges::all_of(values, [&](uint64_t bits) {
@@ -146,18 +141,18 @@ class FrozenFinder {
     return ListOf(texts);
   }
 
-  const Facts& facts_;
-  const Trace& trace_;
+  const Facts& facts;
+  const Trace& trace = facts.trace;
   // Nodes whose sites were launched outside of captures, with the same numbers and with others.
-  std::map<GraphId, std::array<size_t, 2>> shares_;
-  std::vector<Frozen> frozen_;
+  std::map<GraphId, std::array<size_t, 2>> shares = {};
+  std::vector<Frozen> all = {};
 };
 
 }  // namespace
 
 std::vector<Finding> FindFrozenArguments(const Facts& facts) {
-  return FrozenFinder(facts).Find(false);
+  return FrozenFinder{facts}.Find(false);
 }
-std::vector<Finding> FindFrozenGrids(const Facts& facts) { return FrozenFinder(facts).Find(true); }
+std::vector<Finding> FindFrozenGrids(const Facts& facts) { return FrozenFinder{facts}.Find(true); }
 
 }  // namespace graphkit

@@ -1,5 +1,4 @@
 // Checks of the memory that graphs are given: inputs, and copies of memory of the host.
-#include <cstdio>
 
 #include "libgraphkit/analysis/checks/find.h"
 
@@ -94,13 +93,12 @@ using HostCopies = std::vector<const HostCopy*>;
 
 // "reads 4 KiB of pageable memory at 0x7f0000".
 std::string HostCopyText(const HostEnd& end) {
-  char address[24];
-  std::snprintf(address, sizeof address, "0x%llx", static_cast<unsigned long long>(end.address));
   const std::string bytes = end.length == kLengthUnknown ? "" : FormatBytes(end.length) + " of ";
   const char* kind = end.kind == HostMemoryKind::kStack     ? "a function's stack"
                      : end.kind == HostMemoryKind::kProgram ? "the program's own memory"
                                                             : "pageable memory";
-  return (end.mode == AccessMode::kWrite ? "writes " : "reads ") + bytes + kind + " at " + address;
+  return (end.mode == AccessMode::kWrite ? "writes " : "reads ") + bytes + kind + " at " +
+         HexText(end.address);
 }
 
 void AddCopy(const Trace& trace, const HostCopy& copy, Finding* finding) {

@@ -14,129 +14,115 @@ enum class Why : uint8_t {
   kNoJoin,          // its stream never waits for the last use
 };
 
-class DeferredBlocks {
- public:
-  explicit DeferredBlocks(const Facts& facts)
-      : facts_(facts),
-        trace_(facts.trace),
-        at_free_(facts.Blocks(MarkerRule::kAtFree)),
-        recorded_(Group(trace_.block_streams, trace_.blocks.size(),
-                        [](const BlockStream& use) { return use.block; })),
-        nodes_(
-            Group(trace_.nodes, trace_.graphs.size(), [](const Node& node) { return node.graph; })),
-        histories_(GraphsOfHistories(trace_)),
-        last_block_(trace_.streams.size()),
-        last_node_(trace_.streams.size()) {}
-
+struct DeferredBlocks {
   std::vector<Finding> FindCauses() {
-    for (size_t i = 0; i < facts_.blocks().size(); ++i) {
-      if (facts_.usage()[i].deferred > 0) FindIn(GraphId(i));
+    for (size_t i = 0; i < facts.blocks().size(); ++i) {
+      if (facts.usage()[i].deferred > 0) FindIn(GraphId(i));
     }
-    return std::move(findings_);
+    return std::move(findings);
   }
 
- private:
   void FindIn(GraphId graph) {
-    for (const BlockId block : facts_.blocks()[graph.index()]) {
-      const StreamId stream = trace_[block].stream;
+    for (const BlockId block : facts.blocks()[graph.index()]) {
+      const StreamId stream = trace[block].stream;
       if (!stream.valid()) continue;
-      last_block_[stream.index()] = block;
-      last_node_[stream.index()] = NodeId();  // not one of another graph
+      last_block[stream.index()] = block;
+      last_node[stream.index()] = NodeId();  // not one of another graph
     }
-    for (const uint32_t node : nodes_.Of(graph.index())) {
-      const StreamId stream = trace_.nodes[node].stream;
-      if (stream.valid()) last_node_[stream.index()] = NodeId(node);
+    for (const uint32_t node : nodes.Of(graph.index())) {
+      const StreamId stream = trace.nodes[node].stream;
+      if (stream.valid()) last_node[stream.index()] = NodeId(node);
     }
-    for (const BlockId block : facts_.blocks()[graph.index()]) {
-      if (Deferred(trace_[block])) Add(graph, block);
+    for (const BlockId block : facts.blocks()[graph.index()]) {
+      if (Deferred(trace[block])) Add(graph, block);
     }
-    for (auto& [key, finding] : by_cause_) {
+    for (auto& [key, finding] : by_cause) {
       Finish(key.first, &finding);
-      findings_.push_back(std::move(finding));
+      findings.push_back(std::move(finding));
     }
-    by_cause_.clear();
+    by_cause.clear();
   }
 
   void Add(GraphId graph, BlockId id) {
     const Why why = WhyDeferred(id);
-    Finding& finding = by_cause_[{why, SiteOf(id)}];
+    Finding& finding = by_cause[{why, SiteOf(id)}];
     finding.graph = graph;
-    AddBlock(trace_, id, &finding);
-    for (const uint32_t use : recorded_.Of(id.index())) {
-      AddOnce(trace_.block_streams[use].stream, &finding.streams);
+    AddBlock(trace, id, &finding);
+    for (const uint32_t use : recorded.Of(id.index())) {
+      AddOnce(trace.block_streams[use].stream, &finding.streams);
     }
   }
 
   // The line of the program's own that allocated the block; else its stack, which may be none.
   std::string SiteOf(BlockId id) const {
-    const StackId stack = trace_[id].stack;
-    const std::string line = OwnPlace(trace_, stack);
+    const StackId stack = trace[id].stack;
+    const std::string line = OwnPlace(trace, stack);
     return line.empty() && stack.valid() ? std::to_string(stack.index()) : line;
   }
 
   Why WhyDeferred(BlockId id) const {
-    const Block& block = trace_[id];
-    if (facts_.lives()[id].foreign || !block.stream.valid()) return Why::kForeignStream;
-    const BlockId last = last_block_[block.stream.index()];
-    if (last.valid() && at_free_.Before(id, last)) return Why::kAllocatorWaits;
+    const Block& block = trace[id];
+    if (facts.lives()[id].foreign || !block.stream.valid()) return Why::kForeignStream;
+    const BlockId last = last_block[block.stream.index()];
+    if (last.valid() && at_free.Before(id, last)) return Why::kAllocatorWaits;
     if (JoinedBy(id, MarkerRule::kAtFree)) return Why::kStreamIdle;
     return JoinedBy(id, MarkerRule::kLastUse) ? Why::kFreedLate : Why::kNoJoin;
   }
 
   // True if the block's own stream ends up after all its markers.
   bool JoinedBy(BlockId id, MarkerRule rule) const {
-    return last_node_[trace_[id].stream.index()].valid() && !FirstUnjoined(id, rule).valid();
+    return last_node[trace[id].stream.index()].valid() && !FirstUnjoined(id, rule).valid();
   }
 
   // The first marker of the block that its stream doesn't wait for.
   NodeId FirstUnjoined(BlockId id, MarkerRule rule) const {
-    const NodeId last = last_node_[trace_[id].stream.index()];
-    for (const NodeId marker : facts_.lives().Markers(id, rule)) {
-      if (!last.valid() || !facts_.order().EndsBefore(marker, last)) return marker;
+    const NodeId last = last_node[trace[id].stream.index()];
+    for (const NodeId marker : facts.lives().Markers(id, rule)) {
+      if (!last.valid() || !facts.order().EndsBefore(marker, last)) return marker;
     }
     return {};
   }
 
   void Finish(Why why, Finding* finding) const {
     const BlockId first = finding->blocks.front();
-    const Usage& usage = facts_.usage()[finding->graph.index()];
+    const Usage& usage = facts.usage()[finding->graph.index()];
     const Bytes cost = usage.peak_held - std::min(usage.peak_held, usage.peak_live);
     const Words words =
-        histories_[finding->graph.index()] ? OfHistory() : WordsFor(why, first, finding->streams);
+        histories[finding->graph.index()] ? OfHistory() : WordsFor(why, first, finding->streams);
     const bool matters = cost > 0 && cost >= usage.peak_held / 100;
     finding->severity = matters ? Severity::kWarning : Severity::kNote;
     finding->message =
-        Say(trace_, "{} in {} of {} {}{}; {}", FormatBytes(finding->bytes), ListOf(finding->blocks),
+        Say(trace, "{} in {} of {} {}{}; {}", FormatBytes(finding->bytes), ListOf(finding->blocks),
             finding->graph, HowLate(finding->blocks), words.reason,
             cost > 0 ? "deferred frees raise the peak of the graph by " + FormatBytes(cost)
                      : "it costs nothing: the peak is elsewhere");
     finding->advice = words.advice;
-    for (const NodeId node : facts_.lives().Markers(first, MarkerRule::kLastUse)) {
+    for (const NodeId node : facts.lives().Markers(first, MarkerRule::kLastUse)) {
       finding->nodes.push_back(node);
       AddEvidence(finding,
-                  Say(trace_, "{} was last touched by {} on {}", first, node, trace_[node].stream),
-                  trace_[node].stack, {node}, {first});
+                  Say(trace, "{} was last touched by {} on {}", first, node, trace[node].stream),
+                  trace[node].stack, {node}, {first});
     }
     AddEvidence(finding,
-                Say(trace_, "{} was allocated on {}, {}", first, trace_[first].stream,
-                    facts_.places().Of(trace_[first].allocated)),
-                trace_[first].stack, {}, {first});
+                Say(trace, "{} was allocated on {}, {}", first, trace[first].stream,
+                    facts.places().Of(trace[first].allocated)),
+                trace[first].stack, {}, {first});
     finding->assumes = Assumption::kTorchStreams;
   }
 
   std::string HowLate(const std::vector<BlockId>& blocks) const {
     size_t most = 0;
     for (const BlockId id : blocks) {
-      if (trace_[id].free_completed == kNever) return "were freed and never became usable again";
+      if (trace[id].free_completed == kNever) return "were freed and never became usable again";
       most = std::max(
-          most, NodesBefore(trace_[id].free_completed) - NodesBefore(trace_[id].free_requested));
+          most, NodesBefore(trace[id].free_completed) - NodesBefore(trace[id].free_requested));
     }
     if (most == 0) return "were freed, and became usable only later";
     return "were freed but stayed unusable for up to " + Count(most, "further node");
   }
   size_t NodesBefore(Seq seq) const {
-    const auto at = std::ranges::lower_bound(trace_.nodes, seq, {}, &Node::seq);
-    return static_cast<size_t>(at - trace_.nodes.begin());
+    const auto at = std::ranges::lower_bound(trace.nodes, seq, {}, &Node::seq);
+    return static_cast<size_t>(at - trace.nodes.begin());
   }
 
   struct Words {
@@ -144,11 +130,11 @@ class DeferredBlocks {
     std::string advice;
   };
   Words WordsFor(Why why, BlockId block, const std::vector<StreamId>& streams) const {
-    const std::string own = NameOf(trace_, trace_[block].stream), others = ListOf(trace_, streams);
+    const std::string own = NameOf(trace, trace[block].stream), others = ListOf(trace, streams);
     switch (why) {
       case Why::kForeignStream:
         return {": a stream that used it (" + others + ") was not in the capture at the free",
-                Say(trace_,
+                Say(trace,
                     "let the other stream join the capture before the free (record an event on {} "
                     "and wait for it there), or don't record the block on it",
                     own)};
@@ -174,7 +160,7 @@ class DeferredBlocks {
   }
 
   bool ReuseIsSet() const {
-    return FindSetting(trace_.process, "PYTORCH_ALLOC_CONF", "graph_capture_record_stream_reuse") ==
+    return FindSetting(trace.process, "PYTORCH_ALLOC_CONF", "graph_capture_record_stream_reuse") ==
            "True";
   }
 
@@ -200,21 +186,25 @@ class DeferredBlocks {
   std::string AdviceToJoin(BlockId block, const std::string& own) const {
     const NodeId unjoined = FirstUnjoined(block, MarkerRule::kLastUse);
     if (!unjoined.valid()) return "wait for the other stream before the free";
-    return Say(trace_,
+    return Say(trace,
                "record an event after {} on {} and let {} wait for it before it allocates again",
-               unjoined, trace_[unjoined].stream, own);
+               unjoined, trace[unjoined].stream, own);
   }
 
-  const Facts& facts_;
-  const Trace& trace_;
-  BlockOrder at_free_;
-  Grouped recorded_;                 // by block
-  Grouped nodes_;                    // by graph
-  std::vector<bool> histories_;      // by graph
-  std::vector<BlockId> last_block_;  // allocated on each stream, in the graph at hand
-  std::vector<NodeId> last_node_;    // captured on each stream, in the graph at hand
-  std::map<std::pair<Why, std::string>, Finding> by_cause_;  // of the graph at hand
-  std::vector<Finding> findings_;
+  const Facts& facts;
+  const Trace& trace = facts.trace;
+  BlockOrder at_free{facts.Blocks(MarkerRule::kAtFree)};
+  Grouped recorded{Group(trace.block_streams, trace.blocks.size(),
+                         [](const BlockStream& use) { return use.block; })};  // by block
+  Grouped nodes{Group(trace.nodes, trace.graphs.size(),
+                      [](const Node& node) { return node.graph; })};          // by graph
+  std::vector<bool> histories = std::vector<bool>(GraphsOfHistories(trace));  // by graph
+  std::vector<BlockId> last_block =
+      std::vector<BlockId>(trace.streams.size());  // allocated on each stream, in the graph at hand
+  std::vector<NodeId> last_node =
+      std::vector<NodeId>(trace.streams.size());  // captured on each stream, in the graph at hand
+  std::map<std::pair<Why, std::string>, Finding> by_cause = {};  // of the graph at hand
+  std::vector<Finding> findings = {};
 };
 
 // The place after the last node that touches a block; its free where that isn't known.
@@ -251,7 +241,7 @@ Bytes PeakByLastUse(const Facts& facts, const std::vector<BlockId>& blocks,
 // deferred-record-stream: blocks that crossed streams, whose memory came back later than their
 // owner let go.
 std::vector<Finding> FindDeferredRecordStreams(const Facts& facts) {
-  return DeferredBlocks(facts).FindCauses();
+  return DeferredBlocks{facts}.FindCauses();
 }
 
 // late-free: the peak would be lower had blocks been freed right after their last use.

@@ -116,23 +116,19 @@ struct Escape {
   NodeId node;
 };
 
-class EscapeFinder {
- public:
-  explicit EscapeFinder(const Facts& facts) : facts_(facts), trace_(facts.trace) {}
-
+struct EscapeFinder {
   std::vector<Finding> FindEscaped() {
-    for (const Capture& capture : trace_.captures) {
+    for (const Capture& capture : trace.captures) {
       if (capture.status != CaptureStatus::kCompleted || !capture.graph.valid()) continue;
-      if (facts_.never_run()[capture.graph.index()]) continue;
-      auto work = std::ranges::upper_bound(trace_.works, capture.begin, {}, &EagerWork::seq);
-      for (; work != trace_.works.end() && work->seq < capture.end; ++work) Judge(capture, *work);
+      if (facts.never_run()[capture.graph.index()]) continue;
+      auto work = std::ranges::upper_bound(trace.works, capture.begin, {}, &EagerWork::seq);
+      for (; work != trace.works.end() && work->seq < capture.end; ++work) Judge(capture, *work);
     }
     std::vector<Finding> findings;
-    for (auto& [key, found] : found_) findings.push_back(Told(std::move(found)));
+    for (auto& [key, found] : by_key) findings.push_back(Told(std::move(found)));
     return findings;
   }
 
- private:
   // All that work of one line and kernel did to a graph.
   struct Found {
     std::string work;
@@ -145,16 +141,16 @@ class EscapeFinder {
   static constexpr size_t kMostTouches = 100'000'000;  // that are looked at
 
   void Judge(const Capture& capture, const EagerWork& work) {
-    for (const Access& access : trace_.accesses.Of(work.accesses)) {
-      touches_ += touching_.Of(access.block, capture.graph).size();
-      if (touches_ > kMostTouches) return;
+    for (const Access& access : trace.accesses.Of(work.accesses)) {
+      touches += touching.Of(access.block, capture.graph).size();
+      if (touches > kMostTouches) return;
       if (const auto escape = EscapeOf(capture, work, access)) Add(capture, work, access, *escape);
     }
   }
 
   // The worst of what the graph's nodes do to the block.
   std::optional<Escape> EscapeOf(const Capture& capture, const EagerWork& work, const Access& own) {
-    const Block& block = trace_[own.block];
+    const Block& block = trace[own.block];
     const bool born = block.graph == capture.graph;
     const bool near = born || work.thread == capture.thread;
     std::optional<Escape> worst;
@@ -164,7 +160,7 @@ class EscapeFinder {
     bool first_after = true, overwritten = false, written = false;
     const auto look = [&](NodeId id, const Access& access) {
       if (Overlap(own, access) == Ternary::kNo) return;
-      const bool before = trace_[id].seq < work.seq;
+      const bool before = trace[id].seq < work.seq;
       const bool sure = IsSure(own.mode) && IsSure(access.mode);
       if (!before && std::exchange(first_after, false))
         overwritten = Overwrites(access, own, block.size);
@@ -184,8 +180,8 @@ class EscapeFinder {
       }
       written = written || (IsSure(access.mode) && MayWrite(access.mode));
     };
-    for (const NodeId node : touching_.Of(own.block, capture.graph)) {
-      for (const Access& access : trace_.accesses.Of(trace_[node].accesses)) {
+    for (const NodeId node : touching.Of(own.block, capture.graph)) {
+      for (const Access& access : trace.accesses.Of(trace[node].accesses)) {
         if (access.block == own.block) look(node, access);
       }
     }
@@ -194,36 +190,36 @@ class EscapeFinder {
 
   // True if the work makes what it writes out of other memory of the device.
   bool HasSource(const EagerWork& work, BlockId written) const {
-    const auto accesses = trace_.accesses.Of(work.accesses);
+    const auto accesses = trace.accesses.Of(work.accesses);
     return std::any_of(accesses.begin(), accesses.end(), [&](const Access& access) {
-      const bool host = KindOf(trace_, trace_[access.block].pool) == PoolKind::kHost;
+      const bool host = KindOf(trace, trace[access.block].pool) == PoolKind::kHost;
       return !host && MayRead(access.mode) &&
              (access.block != written || access.mode == AccessMode::kReadWrite);
     });
   }
 
   void Add(const Capture& capture, const EagerWork& work, const Access& own, const Escape& escape) {
-    Found& found = found_[{capture.graph, work.kind, work.kernel, OwnPlace(trace_, work.stack)}];
+    Found& found = by_key[{capture.graph, work.kind, work.kernel, OwnPlace(trace, work.stack)}];
     if (std::exchange(found.last, work.seq) != work.seq) ++found.works;
-    found.work = NameOf(trace_, work);
+    found.work = NameOf(trace, work);
     const auto [place, fresh] = found.did.try_emplace(escape.what);
     Finding& finding = place->second;
-    AddBlockOnce(trace_, own.block, &finding);
+    AddBlockOnce(trace, own.block, &finding);
     AddOnce(escape.node, &finding.nodes);
     if (!fresh && finding.severity >= escape.severity) return;
     finding.graph = capture.graph;
     finding.severity = escape.severity;
     finding.assumes = Assumption::kArguments;
     if (work.stream.valid()) finding.streams = {work.stream};
-    finding.message = Verb(escape) + NameOf(trace_, own.block) + ", " + kRelations[escape.what] +
-                      NameOf(trace_, escape.node);
+    finding.message = Verb(escape) + NameOf(trace, own.block) + ", " + kRelations[escape.what] +
+                      NameOf(trace, escape.node);
     const std::string stream =
-        work.stream.valid() ? " on " + NameOf(trace_, work.stream) + ", which wasn't captured" : "";
+        work.stream.valid() ? " on " + NameOf(trace, work.stream) + ", which wasn't captured" : "";
     finding.evidence = {{.text = found.work + " was submitted in the capture of " +
-                                 NameOf(trace_, capture.graph) + stream,
+                                 NameOf(trace, capture.graph) + stream,
                          .blocks = {own.block},
                          .stack = work.stack},
-                        CapturedThere(trace_, escape.node)};
+                        CapturedThere(trace, escape.node)};
   }
 
   static const char* Verb(const Escape& escape) {
@@ -245,7 +241,7 @@ class EscapeFinder {
         found.did, {}, [](const auto& did) { return did.second.severity; });
     Finding finding = worst->second;
     const std::string times = found.works > 1 ? " (" + Count(found.works, "time") + ")" : "";
-    finding.message = found.work + times + " ran while " + NameOf(trace_, finding.graph) +
+    finding.message = found.work + times + " ran while " + NameOf(trace, finding.graph) +
                       " was captured and isn't part of it: it " + finding.message;
     if (finding.blocks.size() > 1) {
       finding.message += "; the same of " + Count(finding.blocks.size() - 1, "more block");
@@ -255,7 +251,7 @@ class EscapeFinder {
       AddEvidence(&finding, "it " + other.message, other.evidence.back().stack, other.nodes,
                   other.blocks);
       for (const NodeId node : other.nodes) AddOnce(node, &finding.nodes);
-      for (const BlockId block : other.blocks) AddBlockOnce(trace_, block, &finding);
+      for (const BlockId block : other.blocks) AddBlockOnce(trace, block, &finding);
     }
     finding.advice =
         "launch it on a stream that is captured (let that stream wait for an event of the "
@@ -263,11 +259,11 @@ class EscapeFinder {
     return finding;
   }
 
-  const Facts& facts_;
-  const Trace& trace_;
-  TouchesByGraph touching_{facts_};
-  size_t touches_ = 0;
-  std::map<EscapeKey, Found> found_;
+  const Facts& facts;
+  const Trace& trace = facts.trace;
+  TouchesByGraph touching{facts};
+  size_t touches = 0;
+  std::map<EscapeKey, Found> by_key = {};
 };
 
 }  // namespace
@@ -323,7 +319,7 @@ std::vector<Finding> FindPoolClobberedWorkspaces(const Facts& facts) {
 // that touches what the graph touches: it ran once, and runs in no launch.
 std::vector<Finding> FindEscapedWork(const Facts& facts) {
   if (facts.trace.works.empty() || facts.trace.captures.empty()) return {};
-  return EscapeFinder(facts).FindEscaped();
+  return EscapeFinder{facts}.FindEscaped();
 }
 
 }  // namespace graphkit

@@ -9,44 +9,40 @@ namespace {
 
 // One finding for each pair of kernels that races, however often, since what races once mostly
 // races in every layer.
-class RaceFindings {
- public:
-  explicit RaceFindings(const Facts& facts) : facts_(facts) {}
-
+struct RaceFindings {
   // Of two kernels of a graph. `describe` fills in message and advice where it is the first race.
   template <typename Describe>
   void Add(const Race& race, Severity severity, Describe describe) {
-    const Node &earlier = facts_.trace[race.earlier], &later = facts_.trace[race.later];
-    AddTo({facts_.RootOf(race.earlier), severity, earlier.kernel, later.kernel}, race, describe);
+    const Node &earlier = facts.trace[race.earlier], &later = facts.trace[race.later];
+    AddTo({facts.RootOf(race.earlier), severity, earlier.kernel, later.kernel}, race, describe);
   }
 
   using Site = std::tuple<GraphId, Severity, KernelId, KernelId>;
   template <typename Describe>
   void AddTo(const Site& site, const Race& race, Describe describe) {
-    Finding& finding = by_site_[site];
+    Finding& finding = by_site[site];
     if (finding.blocks.empty()) describe(&finding);
-    finding.graph = facts_.RootOf(race.earlier);
-    AddBlockOnce(facts_.trace, race.block, &finding);
+    finding.graph = facts.RootOf(race.earlier);
+    AddBlockOnce(facts.trace, race.block, &finding);
     for (const NodeId node : {race.earlier, race.later}) {
       if (!AddOnce(node, &finding.nodes) || finding.evidence.size() >= 4) continue;
-      finding.evidence.push_back(CapturedThere(facts_.trace, node));
+      finding.evidence.push_back(CapturedThere(facts.trace, node));
       finding.evidence.back().blocks = {race.block};
     }
   }
 
   std::vector<Finding> Take() {
-    for (auto& [site, finding] : by_site_) {
+    for (auto& [site, finding] : by_site) {
       finding.severity = std::get<Severity>(site);
       finding.assumes = Assumption::kArguments;
       if (const size_t more = finding.blocks.size() - 1; more > 0)
         finding.message += "; the same in " + Count(more, "other block");
     }
-    return TakeValues(&by_site_);
+    return TakeValues(&by_site);
   }
 
- private:
-  const Facts& facts_;
-  std::map<Site, Finding> by_site_;
+  const Facts& facts;
+  std::map<Site, Finding> by_site = {};
 };
 
 std::string MissingOrderMessage(const Trace& trace, const Race& race) {
@@ -246,7 +242,7 @@ void DescribeFree(const Trace& trace, GraphId from, GraphId freed_in, Finding* f
 
 // missing-order: nodes that touch one block and that nothing orders.
 std::vector<Finding> FindMissingOrder(const Facts& facts) {
-  RaceFindings found(facts);
+  RaceFindings found{facts};
   const Trace& trace = facts.trace;
   for (const Race& race : facts.races()) {
     if (race.ordered_if_full || race.kind == RaceKind::kFree) continue;
@@ -268,7 +264,7 @@ std::vector<Finding> FindMissingOrder(const Facts& facts) {
 
 // free-before-use: memory-free nodes that aren't ordered after all users.
 std::vector<Finding> FindFreeBeforeUse(const Facts& facts) {
-  RaceFindings found(facts);
+  RaceFindings found{facts};
   for (const Race& race : facts.races()) {
     if (race.ordered_if_full || race.kind != RaceKind::kFree) continue;
     found.Add(race, Severity::kError, [&](Finding* finding) {
@@ -285,7 +281,7 @@ std::vector<Finding> FindFreeBeforeUse(const Facts& facts) {
 
 // programmatic-only-order: order that rests on an edge that doesn't mean completion.
 std::vector<Finding> FindProgrammaticOnlyOrder(const Facts& facts) {
-  RaceFindings found(facts);
+  RaceFindings found{facts};
   const Trace& trace = facts.trace;
   for (const Race& race : facts.races()) {
     if (!race.ordered_if_full) continue;

@@ -200,79 +200,69 @@ bool Share(const Block& a, const Block& b) {
   return a.address < b.address + b.size && b.address < a.address + a.size;
 }
 
-class OrderFinder {
- public:
-  explicit OrderFinder(const Facts& facts)
-      : facts_(facts), trace_(facts.trace), first_launch_(trace_.graphs.size(), kNever) {
-    for (size_t i = 0; i < first_launch_.size(); ++i) {
-      const std::vector<uint32_t>& own = facts.launches()[i];
-      if (!own.empty()) first_launch_[i] = trace_.launches[own.front()].seq;
-    }
-  }
-
+struct OrderFinder {
   std::vector<Finding> FindReordered() {
-    for (auto& [pool, graphs] : GraphsByPool(facts_)) {
-      std::erase_if(graphs, [&](GraphId id) { return first_launch_[id.index()] == kNever; });
+    for (auto& [pool, graphs] : GraphsByPool(facts)) {
+      std::erase_if(graphs, [&](GraphId id) { return facts.launches()[id.index()].empty(); });
       LookAt(graphs);
     }
-    return std::move(findings_);
+    return std::move(findings);
   }
 
- private:
   void LookAt(const std::vector<GraphId>& graphs) {
     Finding unread{.severity = Severity::kNote};
     for (size_t later = 1; later < graphs.size(); ++later) {
-      for (size_t earlier = 0; earlier < later && pairs_ < kMostPairs; ++earlier) {
+      for (size_t earlier = 0; earlier < later && pairs < kMostPairs; ++earlier) {
         const GraphId a = graphs[earlier], b = graphs[later];
-        if (first_launch_[a.index()] < first_launch_[b.index()]) continue;
-        ++pairs_;
+        if (facts.launches()[a.index()].front() < facts.launches()[b.index()].front()) continue;
+        ++pairs;
         AddPair(a, b, &unread);
       }
     }
     if (unread.blocks.empty()) return;
-    unread.message = Say(trace_,
+    unread.message = Say(trace,
                          "graphs that share a pool, {} first, were launched after ones that were "
                          "captured later, and write over {}, which those leave; no other graph "
                          "reads it",
                          unread.graph, BlocksText(unread));
     unread.advice = kAdvice;
-    findings_.push_back(std::move(unread));
+    findings.push_back(std::move(unread));
   }
 
   // Blocks that the later capture leaves behind, where the earlier one writes.
   void AddPair(GraphId a, GraphId b, Finding* unread) {
     Finding finding{.graph = a};
-    for (const BlockId left : facts_.blocks()[b.index()]) {
-      if (facts_.lives()[left].freed) continue;
-      const auto over = [&](BlockId id) { return Share(trace_[id], trace_[left]); };
-      if (std::ranges::none_of(facts_.blocks()[a.index()], over)) continue;
+    for (const BlockId left : facts.blocks()[b.index()]) {
+      if (facts.lives()[left].freed) continue;
+      const auto over = [&](BlockId id) { return Share(trace[id], trace[left]); };
+      if (std::ranges::none_of(facts.blocks()[a.index()], over)) continue;
       Finding* into = ReadSpoilt(a, b, left) ? &finding : unread;
       if (!into->graph.valid()) into->graph = a;
-      if (!AddBlockOnce(trace_, left, into)) continue;
-      if (into->evidence.size() < kShownEvidence && trace_[left].stack.valid()) {
-        into->evidence.push_back(AllocatedThere(facts_, left));
+      if (!AddBlockOnce(trace, left, into)) continue;
+      if (into->evidence.size() < kShownEvidence && trace[left].stack.valid()) {
+        into->evidence.push_back(AllocatedThere(facts, left));
       }
     }
     if (finding.blocks.empty()) return;
-    finding.message = Say(trace_,
+    finding.message = Say(trace,
                           "{} was captured before {} in the same pool and launched after it: it "
                           "writes over {}, which that one leaves, and another graph reads it then",
                           a, b, BlocksText(finding));
     finding.advice = kAdvice;
-    findings_.push_back(std::move(finding));
+    findings.push_back(std::move(finding));
   }
 
   // True if a graph that touches what `b` left is launched after `a` wrote over it, and before `b`
   // makes it anew.
   bool ReadSpoilt(GraphId a, GraphId b, BlockId left) const {
     std::vector<GraphId> readers;
-    for (const Touch& touch : facts_.lives().Touches(left)) {
-      const GraphId root = facts_.RootOf(touch.node);
+    for (const Touch& touch : facts.lives().Touches(left)) {
+      const GraphId root = facts.RootOf(touch.node);
       if (root != a && root != b) readers.push_back(root);
     }
     if (readers.empty()) return false;
     bool made = false, spoilt = false;
-    for (const GraphId graph : facts_.ran()) {
+    for (const GraphId graph : facts.ran()) {
       if (graph == b) {
         made = true;
         spoilt = false;
@@ -283,11 +273,10 @@ class OrderFinder {
     return false;
   }
 
-  const Facts& facts_;
-  const Trace& trace_;
-  std::vector<Seq> first_launch_;  // by graph
-  size_t pairs_ = 0;
-  std::vector<Finding> findings_;
+  const Facts& facts;
+  const Trace& trace = facts.trace;
+  size_t pairs = 0;
+  std::vector<Finding> findings = {};
 };
 
 }  // namespace
@@ -332,7 +321,7 @@ std::vector<Finding> FindPoolsAcrossStreams(const Facts& facts) {
 
 // replay-order: graphs of one pool launched in another order than captured.
 std::vector<Finding> FindReplayOrders(const Facts& facts) {
-  return OrderFinder(facts).FindReordered();
+  return OrderFinder{facts}.FindReordered();
 }
 
 }  // namespace graphkit

@@ -15,25 +15,21 @@ struct Outside {
   Seq last = 0;                // work that may write it
 };
 
-class StateFinder {
- public:
-  explicit StateFinder(const Facts& facts) : facts_(facts), trace_(facts.trace) {}
-
+struct StateFinder {
   std::vector<Finding> FindAll() {
-    for (uint32_t i = 0; i < trace_.works.size(); ++i) AddWork(i);
-    for (size_t graph = 0; graph < trace_.graphs.size(); ++graph) {
-      if (facts_.launches()[graph].size() < 2) continue;
-      for (const GraphInput& input : facts_.inputs()[graph]) Judge(GraphId(graph), input.block);
+    for (uint32_t i = 0; i < trace.works.size(); ++i) AddWork(i);
+    for (size_t graph = 0; graph < trace.graphs.size(); ++graph) {
+      if (facts.launches()[graph].size() < 2) continue;
+      for (const GraphInput& input : facts.inputs()[graph]) Judge(GraphId(graph), input.block);
     }
-    return std::move(findings_);
+    return std::move(findings);
   }
 
- private:
   // True if it surely sets the block: a memset or a copy into it, or a kernel that is given nothing
   // else, as a fill is.
   bool Sets(NodeKind kind, Slice accesses, BlockId block) const {
     bool sets = false, alone = true;
-    for (const Access& access : trace_.accesses.Of(accesses)) {
+    for (const Access& access : trace.accesses.Of(accesses)) {
       alone = alone && access.block == block;
       if (access.block == block) sets = sets || access.mode == AccessMode::kWrite;
     }
@@ -41,9 +37,9 @@ class StateFinder {
   }
 
   void AddWork(uint32_t index) {
-    const EagerWork& work = trace_.works[index];
-    for (const Access& access : trace_.accesses.Of(work.accesses)) {
-      Outside& outside = outside_[access.block];
+    const EagerWork& work = trace.works[index];
+    for (const Access& access : trace.accesses.Of(work.accesses)) {
+      Outside& outside = by_block[access.block];
       if (access.mode != AccessMode::kRead) outside.last = work.seq;
       if (!outside.sets.empty() && outside.sets.back() == index) continue;
       if (!Sets(work.kind, work.accesses, access.block)) {
@@ -57,47 +53,47 @@ class StateFinder {
   }
 
   void Judge(GraphId graph, BlockId block) {
-    const Outside& outside = outside_[block];
-    const auto& launches = facts_.launches()[graph.index()];
-    if (outside.sets.empty() || outside.last > trace_.launches[launches.front()].seq) return;
-    const std::span<const NodeId> nodes = touching_.Of(block, graph);
+    const Outside& outside = by_block[block];
+    const auto& launches = facts.launches()[graph.index()];
+    if (outside.sets.empty() || outside.last > trace.launches[launches.front()].seq) return;
+    const std::span<const NodeId> nodes = touching.Of(block, graph);
     std::map<KernelId, size_t> writers;
     for (const NodeId id : nodes) {
-      const Node node = trace_[id];
+      const Node node = trace[id];
       if (node.kind != NodeKind::kKernel || Sets(node.kind, node.accesses, block)) return;
-      for (const Access& access : trace_.accesses.Of(node.accesses)) {
+      for (const Access& access : trace.accesses.Of(node.accesses)) {
         if (access.block == block && access.mode != AccessMode::kRead) ++writers[node.kernel];
       }
     }
     // Without resets from step to step it may be state that is meant to last, as an optimizer's;
     // unless one kernel uses it again and again, as it does a workspace.
-    const EagerWork& set = trace_.works[outside.sets.back()];
+    const EagerWork& set = trace.works[outside.sets.back()];
     const bool workspace = writers.size() == 1 && writers.begin()->second > 1 &&
                            outside.sets.size() == 1 && set.kind == NodeKind::kMemset;
     if (writers.empty() || (!outside.set_again && !workspace)) return;
-    Finding& finding = findings_.emplace_back();
+    Finding& finding = findings.emplace_back();
     finding.severity = workspace ? Severity::kNote : Severity::kWarning;
     finding.graph = graph;
     finding.nodes = {nodes.begin(), nodes.end()};
     finding.assumes = Assumption::kArguments;
-    AddBlock(trace_, block, &finding);
-    finding.message = NameOf(trace_, graph) + " reads and writes " + NameOf(trace_, block) +
+    AddBlock(trace, block, &finding);
+    finding.message = NameOf(trace, graph) + " reads and writes " + NameOf(trace, block) +
                       ", which was set " +
                       (workspace ? "once, by a memset, " : "before each use outside of graphs, ") +
                       "and never since the first of " + std::to_string(launches.size()) +
                       " launches: each of them finds what the one before left";
     finding.advice = "capture what sets it (a memset node), or set it before each launch";
     finding.evidence = {
-        AllocatedThere(facts_, block),
-        {.text = NameOf(trace_, set) + " set it last", .blocks = {block}, .stack = set.stack},
-        CapturedThere(trace_, nodes.front())};
+        AllocatedThere(facts, block),
+        {.text = NameOf(trace, set) + " set it last", .blocks = {block}, .stack = set.stack},
+        CapturedThere(trace, nodes.front())};
   }
 
-  const Facts& facts_;
-  const Trace& trace_;
-  TouchesByGraph touching_{facts_};
-  std::map<BlockId, Outside> outside_;
-  std::vector<Finding> findings_;
+  const Facts& facts;
+  const Trace& trace = facts.trace;
+  TouchesByGraph touching{facts};
+  std::map<BlockId, Outside> by_block = {};
+  std::vector<Finding> findings = {};
 };
 
 }  // namespace
@@ -105,7 +101,7 @@ class StateFinder {
 // Only where all work outside of graphs is recorded is it known that nothing set the memory again.
 std::vector<Finding> FindStateNotReset(const Facts& facts) {
   if (!facts.trace.process.all_work || facts.trace.launches.empty()) return {};
-  return StateFinder(facts).FindAll();
+  return StateFinder{facts}.FindAll();
 }
 
 }  // namespace graphkit

@@ -7,10 +7,7 @@ namespace graphkit {
 namespace {
 
 // The longest path of a graph if its nodes were ordered by what they touch and nothing else.
-class DataPaths {
- public:
-  explicit DataPaths(const Facts& facts) : facts_(facts), graphs_(facts.trace.graphs.size()) {}
-
+struct DataPaths {
   struct Path {
     uint64_t nodes = 0;    // of the graph
     uint64_t longest = 0;  // by data
@@ -20,14 +17,13 @@ class DataPaths {
   };
 
   std::vector<Path> FindPaths() {
-    for (size_t i = 0; i < facts_.trace.nodes.size(); ++i) {
-      const Node& node = facts_.trace.nodes[i];
-      if (InGraph(facts_.trace, node)) Add(node);
+    for (size_t i = 0; i < facts.trace.nodes.size(); ++i) {
+      const Node& node = facts.trace.nodes[i];
+      if (InGraph(facts.trace, node)) Add(node);
     }
-    return std::move(graphs_);
+    return std::move(graphs);
   }
 
- private:
   // The longest path to the last writer of a block, and to any reader since.
   struct Ends {
     GraphId graph;
@@ -36,7 +32,7 @@ class DataPaths {
   };
 
   void Add(const Node& node) {
-    Path& graph = graphs_[node.graph.index()];
+    Path& graph = graphs[node.graph.index()];
     if (graph.nodes++ == 0) graph.stream = node.stream;
     graph.one_stream = graph.one_stream && node.stream.valid() && node.stream == graph.stream;
     const bool work = node.kind == NodeKind::kKernel || node.kind == NodeKind::kMemcpy ||
@@ -44,7 +40,7 @@ class DataPaths {
     graph.known = graph.known && work && node.accesses_complete && node.accesses.count > 0;
     if (!graph.known) return;
     uint64_t start = 0;
-    const AccessColumn::Range accesses = facts_.trace.accesses.Of(node.accesses);
+    const AccessColumn::Range accesses = facts.trace.accesses.Of(node.accesses);
     for (const Access& access : accesses) {
       const Ends& ends = EndsOf(access, node.graph);
       start = std::max(start, ends.written);
@@ -59,14 +55,14 @@ class DataPaths {
   }
 
   Ends& EndsOf(const Access& access, GraphId graph) {
-    Ends& ends = blocks_[access.block];
+    Ends& ends = blocks[access.block];
     if (ends.graph != graph) ends = {.graph = graph};
     return ends;
   }
 
-  const Facts& facts_;
-  std::vector<Path> graphs_;
-  std::unordered_map<BlockId, Ends> blocks_;
+  const Facts& facts;
+  std::vector<Path> graphs = std::vector<Path>(facts.trace.graphs.size());
+  std::unordered_map<BlockId, Ends> blocks = {};
 };
 
 void AddEdge(const Trace& trace, EdgeId id, std::string text, Finding* finding) {
@@ -163,7 +159,7 @@ std::vector<Finding> FindRedundantEdges(const Facts& facts) {
 // serialized-branches: independent work captured on one stream.
 std::vector<Finding> FindSerializedBranches(const Facts& facts) {
   constexpr uint64_t kFewest = 8;  // nodes that a graph must have for its shape to matter
-  const std::vector<DataPaths::Path> paths = DataPaths(facts).FindPaths();
+  const std::vector<DataPaths::Path> paths = DataPaths{facts}.FindPaths();
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     const DataPaths::Path& path = paths[graph.index()];
     if (!path.known || !path.one_stream || path.nodes < kFewest) return;

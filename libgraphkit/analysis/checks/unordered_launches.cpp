@@ -27,91 +27,86 @@ struct Reach {
   Access access;     // from address 0
 };
 
-class ReuseFinder {
- public:
-  explicit ReuseFinder(const Facts& facts)
-      : facts_(facts), trace_(facts.trace), launches_(facts.launches()) {}
-
+struct ReuseFinder {
   std::vector<Finding> FindReused() {
     Collect();
-    if (sent_.empty() || written_.empty()) return {};
-    const LaunchOrder& order = facts_.launch_order();
-    std::ranges::sort(written_, {}, &Reach::begin);
+    if (all_sent.empty() || all_written.empty()) return {};
+    const LaunchOrder& order = facts.launch_order();
+    std::ranges::sort(all_written, {}, &Reach::begin);
     for (const bool sure : {true, false}) {
-      for (const Reach& sent : sent_) Compare(order, sent, sure);
+      for (const Reach& sent : all_sent) Compare(order, sent, sure);
     }
-    for (const auto& [key, more] : more_) found_[key].message += "; the same of " + ListOf(more);
-    return TakeValues(&found_);
+    for (const auto& [key, more] : further) found[key].message += "; the same of " + ListOf(more);
+    return TakeValues(&found);
   }
 
- private:
   // Who sends, who writes, whether it isn't sure that it writes, and the line that sends.
   using Key = std::tuple<GraphId, GraphId, bool, std::string>;
 
-  bool Launched(GraphId root) const { return !launches_[root.index()].empty(); }
+  bool Launched(GraphId root) const { return !launches[root.index()].empty(); }
 
   void Collect() {
-    const KernelSet& communicates = facts_.communication();
+    const KernelSet& communicates = facts.communication();
     const auto sends = [&](const auto& work) {
-      return communicates.Has(work.kernel) || CopiesOut(trace_, work.kind, work.accesses);
+      return communicates.Has(work.kernel) || CopiesOut(trace, work.kind, work.accesses);
     };
-    for (size_t i = 0; i < trace_.nodes.size(); ++i) {
-      const Node& node = trace_.nodes[i];
-      if (sends(node) && InGraph(trace_, node)) AddNode(NodeId(i), true);
+    for (size_t i = 0; i < trace.nodes.size(); ++i) {
+      const Node& node = trace.nodes[i];
+      if (sends(node) && InGraph(trace, node)) AddNode(NodeId(i), true);
     }
-    for (uint32_t i = 0; i < trace_.works.size(); ++i) {
-      if (sends(trace_.works[i])) Add({.work = i}, trace_.works[i].accesses, true);
+    for (uint32_t i = 0; i < trace.works.size(); ++i) {
+      if (sends(trace.works[i])) Add({.work = i}, trace.works[i].accesses, true);
     }
-    if (sent_.empty()) return;
-    for (size_t i = 0; i < trace_.nodes.size(); ++i) {
-      if (InGraph(trace_, trace_.nodes[i])) AddNode(NodeId(i), false);
+    if (all_sent.empty()) return;
+    for (size_t i = 0; i < trace.nodes.size(); ++i) {
+      if (InGraph(trace, trace.nodes[i])) AddNode(NodeId(i), false);
     }
   }
 
   void AddNode(NodeId id, bool sends) {
-    const GraphId root = facts_.RootOf(id);
-    if (Launched(root)) Add({.graph = root, .node = id}, trace_[id].accesses, sends);
+    const GraphId root = facts.RootOf(id);
+    if (Launched(root)) Add({.graph = root, .node = id}, trace[id].accesses, sends);
   }
 
   void Add(const Toucher& by, Slice accesses, bool sends) {
-    for (const Access& access : trace_.accesses.Of(accesses)) {
+    for (const Access& access : trace.accesses.Of(accesses)) {
       if (access.mode == (sends ? AccessMode::kWrite : AccessMode::kRead)) continue;
       const bool sure = access.mode != AccessMode::kUnknown;
       if (sends && !sure) continue;
-      const Block& block = trace_[access.block];
+      const Block& block = trace[access.block];
       const Interval<Bytes> bytes = BytesOf(access, block.size);
       if (bytes.empty()) continue;
-      (sends ? sent_ : written_)
+      (sends ? all_sent : all_written)
           .push_back({block.address + bytes.begin, block.address + bytes.end, access.block, by,
                       sure, At(access, block.address)});
-      longest_ = std::max(longest_, bytes.size());
+      longest = std::max(longest, bytes.size());
     }
   }
 
   void Compare(const LaunchOrder& order, const Reach& sent, bool sure) {
-    const Address from = sent.begin - std::min(sent.begin, longest_);
-    auto at = std::ranges::lower_bound(written_, from, {}, &Reach::begin);
-    for (; at != written_.end() && at->begin < sent.end; ++at) {
+    const Address from = sent.begin - std::min(sent.begin, longest);
+    auto at = std::ranges::lower_bound(all_written, from, {}, &Reach::begin);
+    for (; at != all_written.end() && at->begin < sent.end; ++at) {
       if (at->end <= sent.begin || at->by.graph == sent.by.graph || at->sure != sure) continue;
       if (Overlap(sent.access, at->access) == Ternary::kNo) continue;
-      if (!compared_.insert({sent.by.graph, sent.by.work, at->by.graph, sent.block}).second) {
+      if (!compared.insert({sent.by.graph, sent.by.work, at->by.graph, sent.block}).second) {
         continue;
       }
       const auto pair = Unordered(order, sent.by, at->by.graph);
       if (!pair) continue;
       const Key key{sent.by.graph, at->by.graph, !sure, SiteOf(sent.by)};
-      const auto [place, fresh] = found_.try_emplace(key);
+      const auto [place, fresh] = found.try_emplace(key);
       if (fresh) Describe(sent, *at, *pair, &place->second);
       const bool first_of_block = AddBlocks(sent, *at, &place->second);
-      if (!fresh && first_of_block) more_[key].push_back(sent.block);
+      if (!fresh && first_of_block) further[key].push_back(sent.block);
     }
   }
 
   // The line of the program that sends; none: it isn't known.
   std::string SiteOf(const Toucher& sends) const {
     const StackId stack =
-        sends.work == kNoWork ? trace_[sends.node].stack : trace_.works[sends.work].stack;
-    return OwnPlace(trace_, stack);
+        sends.work == kNoWork ? trace[sends.node].stack : trace.works[sends.work].stack;
+    return OwnPlace(trace, stack);
   }
 
   // True if what is sent wasn't in the finding.
@@ -127,21 +122,20 @@ class ReuseFinder {
   // A launch that sends (or none, for work), and one of a graph that need not wait for it.
   std::optional<LaunchPair> Unordered(const LaunchOrder& order, const Toucher& sends,
                                       GraphId writes) const {
-    const std::vector<uint32_t>& later = launches_[writes.index()];
+    const std::vector<uint32_t>& later = launches[writes.index()];
     if (sends.work == kNoWork) {
-      return FindUnordered(order, trace_, launches_[sends.graph.index()], later);
+      return FindUnordered(order, trace, launches[sends.graph.index()], later);
     }
     // The launches of a graph wait for each other: the next one is enough.
-    const auto next =
-        std::ranges::upper_bound(later, trace_.works[sends.work].seq, {},
-                                 [&](uint32_t at) { return trace_.launches[at].seq; });
+    const auto next = std::ranges::upper_bound(later, trace.works[sends.work].seq, {},
+                                               [&](uint32_t at) { return trace.launches[at].seq; });
     if (next == later.end() || order.WorkBefore(sends.work, *next)) return std::nullopt;
     return LaunchPair{*next, *next, order.WorkBeforeByThreads(sends.work, *next)};
   }
 
   std::string SenderName(const Toucher& sends) const {
-    if (sends.work == kNoWork) return Say(trace_, "{} of {}", sends.node, sends.graph);
-    return NameOf(trace_, trace_.works[sends.work]);
+    if (sends.work == kNoWork) return Say(trace, "{} of {}", sends.node, sends.graph);
+    return NameOf(trace, trace.works[sends.work]);
   }
 
   void Describe(const Reach& sent, const Reach& written, const LaunchPair& pair,
@@ -151,44 +145,44 @@ class ReuseFinder {
     finding->nodes.push_back(written.by.node);
     finding->severity = written.sure ? Severity::kError : Severity::kWarning;
     finding->assumes = Assumption::kArguments;
-    finding->message = Say(trace_, "{} of {}{}{}, which {} may still be sending", written.by.node,
-                           written.by.graph, written.sure ? " writes over " : " may write over ",
-                           sent.block, SenderName(sent.by));
+    finding->message =
+        Say(trace, "{} of {}{}{}, which {} may still be sending", written.by.node, written.by.graph,
+            written.sure ? " writes over " : " may write over ", sent.block, SenderName(sent.by));
     finding->advice =
         std::string("let the later launch's stream wait for the one that sends, or ") +
         (sent.by.work == kNoWork ? "give the second graph memory of its own" : "send from a copy");
     if (pair.by_threads) DoubtThreads(finding);
     AddSender(sent.by, pair.first, finding);
-    finding->streams.push_back(trace_.launches[pair.second].stream);
+    finding->streams.push_back(trace.launches[pair.second].stream);
     AddEvidence(finding,
-                LaunchText(trace_, pair.second, written.by.graph) + " need not wait for it");
-    if (trace_[sent.block].stack.valid()) {
-      finding->evidence.push_back(AllocatedThere(facts_, sent.block));
+                LaunchText(trace, pair.second, written.by.graph) + " need not wait for it");
+    if (trace[sent.block].stack.valid()) {
+      finding->evidence.push_back(AllocatedThere(facts, sent.block));
     }
   }
 
   void AddSender(const Toucher& sends, uint32_t launch, Finding* finding) const {
     if (sends.work == kNoWork) {
-      finding->streams.push_back(trace_.launches[launch].stream);
-      AddEvidence(finding, LaunchText(trace_, launch, sends.graph));
+      finding->streams.push_back(trace.launches[launch].stream);
+      AddEvidence(finding, LaunchText(trace, launch, sends.graph));
       return;
     }
-    const EagerWork& work = trace_.works[sends.work];
+    const EagerWork& work = trace.works[sends.work];
     finding->streams.push_back(work.stream);
-    AddEvidence(finding, Say(trace_, "{} was submitted outside of graphs on {}", work, work.stream),
+    AddEvidence(finding, Say(trace, "{} was submitted outside of graphs on {}", work, work.stream),
                 work.stack);
   }
 
-  const Facts& facts_;
-  const Trace& trace_;
-  const std::vector<std::vector<uint32_t>>& launches_;  // by graph
-  std::vector<Reach> sent_;
-  std::vector<Reach> written_;
-  Bytes longest_ = 0;
+  const Facts& facts;
+  const Trace& trace = facts.trace;
+  const std::vector<std::vector<uint32_t>>& launches = facts.launches();  // by graph
+  std::vector<Reach> all_sent = {};
+  std::vector<Reach> all_written = {};
+  Bytes longest = 0;
   // By who sends, the graph that writes, and what.
-  std::set<std::tuple<GraphId, uint32_t, GraphId, BlockId>> compared_;
-  std::map<Key, Finding> found_;
-  std::map<Key, std::vector<BlockId>> more_;  // beside the first one
+  std::set<std::tuple<GraphId, uint32_t, GraphId, BlockId>> compared = {};
+  std::map<Key, Finding> found = {};
+  std::map<Key, std::vector<BlockId>> further = {};  // beside the first one
 };
 
 // A launched graph that touches a block, and may write it.
@@ -259,26 +253,22 @@ Finding Describe(const Trace& trace, SharedBlocks shared) {
 
 // Launches of two graphs, in either order, of which the later one isn't after the earlier one's
 // end; found once for each pair.
-class UnorderedGraphs {
- public:
-  explicit UnorderedGraphs(const Facts& facts) : facts_(facts) {}
-
+struct UnorderedGraphs {
   std::optional<LaunchPair> Of(GraphId a, GraphId b) {
-    const auto [pair, fresh] = known_.try_emplace({a, b});
+    const auto [pair, fresh] = known.try_emplace({a, b});
     if (!fresh) return pair->second;
-    const auto &of_a = facts_.launches()[a.index()], &of_b = facts_.launches()[b.index()];
-    pair->second = FindUnordered(facts_.launch_order(), facts_.trace, of_a, of_b);
+    const auto &of_a = facts.launches()[a.index()], &of_b = facts.launches()[b.index()];
+    pair->second = FindUnordered(facts.launch_order(), facts.trace, of_a, of_b);
     if (pair->second && !pair->second->by_threads) return pair->second;
-    const auto swapped = FindUnordered(facts_.launch_order(), facts_.trace, of_b, of_a);
+    const auto swapped = FindUnordered(facts.launch_order(), facts.trace, of_b, of_a);
     if (swapped && (!pair->second || !swapped->by_threads)) {
       pair->second = {swapped->second, swapped->first, swapped->by_threads};
     }
     return pair->second;
   }
 
- private:
-  const Facts& facts_;
-  std::map<std::pair<GraphId, GraphId>, std::optional<LaunchPair>> known_;
+  const Facts& facts;
+  std::map<std::pair<GraphId, GraphId>, std::optional<LaunchPair>> known = {};
 };
 
 // Bytes that two graphs of one pool allocate at the same addresses.
@@ -378,7 +368,7 @@ class SharedPools {
 // one that was submitted outside of graphs.
 std::vector<Finding> FindReusedSendBuffers(const Facts& facts) {
   if (facts.trace.launches.empty()) return {};
-  return ReuseFinder(facts).FindReused();
+  return ReuseFinder{facts}.FindReused();
 }
 
 // shared-workspace: memory that several graphs write, launched without order; blocks of both, or
@@ -389,7 +379,7 @@ std::vector<Finding> FindSharedWorkspaces(const Facts& facts) {
   const auto launched = std::ranges::count_if(
       facts.launches(), [](const auto& of_graph) { return !of_graph.empty(); });
   if (launched < 2) return {};
-  UnorderedGraphs unordered(facts);
+  UnorderedGraphs unordered{facts};
   std::map<std::tuple<GraphId, GraphId, bool>, SharedBlocks> found;
   std::vector<User> users;
   for (size_t i = 0; i < trace.blocks.size(); ++i) {

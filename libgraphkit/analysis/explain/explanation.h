@@ -25,8 +25,6 @@ struct FindingGroup {
 // In the order of the first of each; findings come as a report has them.
 std::vector<FindingGroup> GroupFindings(std::span<const Finding> findings);
 
-// The summary of one file: kind, holders of memory, findings, and next commands.
-
 // Parts that the file doesn't have are empty.
 struct Explanation {
   std::string file;  // as the user named it

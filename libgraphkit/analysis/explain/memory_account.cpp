@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "libgraphkit/analysis/memory/usage.h"
-#include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
@@ -200,7 +199,7 @@ MemoryRemark OutOfMemory(const MemoryFacts& facts, const MemoryAccount& account)
   remark.text = "out of memory at event " + FormatCount(failed.event) + ": " +
                 FormatBytes(failed.asked) + " asked for, " + FormatBytes(failed.free_on_device) +
                 " free on the device, " + FormatBytes(idle.bytes()) +
-                " reserved but unused (largest free block " + FormatBytes(idle.largest) + ")";
+                " reserved but unused (largest free block " + FormatBytes(idle.largest_bytes) + ")";
   remark.advice = AdviceFor(facts.trace, failed, idle);
   return remark;
 }
@@ -269,7 +268,7 @@ MemoryRemark Idle(const IdleMemory& idle) {
   if (idle.gaps > 0) {
     remark.text += (idle.empty_segments > 0 ? ", " : "") + In(idle.gap_bytes, idle.gaps, "gap");
   }
-  remark.text += "; largest free block " + FormatBytes(idle.largest);
+  remark.text += "; largest free block " + FormatBytes(idle.largest_bytes);
   if (idle.private_bytes > 0) {
     remark.advice = FormatBytes(idle.private_bytes) +
                     " of it in private pools: only captures that are given the same pool share it";

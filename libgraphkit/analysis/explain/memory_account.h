@@ -48,9 +48,6 @@ std::vector<StackName> NamesOfStacks(const Trace& trace);
 std::vector<HeldGroup> GroupHeld(const Trace& trace, std::span<const StackName> names,
                                  std::span<const BlockId> blocks, Seq first_event);
 
-// The memory of one device in a recorded run: how much was reserved and in use, its holders
-// when most was in use, and what of it is worth a look.
-
 // A possible change, with the memory that it concerns.
 struct MemoryRemark {
   enum class Kind : uint8_t {

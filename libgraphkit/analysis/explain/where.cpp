@@ -1,13 +1,13 @@
 #include "libgraphkit/analysis/explain/where.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "libgraphkit/analysis/memory/memory_bill.h"
+#include "libgraphkit/checked_number.h"
 #include "libgraphkit/model/memory.h"
 #include "libgraphkit/model/node_versions.h"
 
@@ -177,10 +177,7 @@ std::vector<AddressNeighbour> FindNeighbours(const Trace& trace, Address address
 std::optional<uint32_t> LaunchIn(std::string_view text) {
   if (!text.starts_with("launch ") && !text.starts_with("launch:")) return std::nullopt;
   text.remove_prefix(text.find_first_of(" :") + 1);
-  uint32_t launch = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), launch);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole ? std::optional(launch) : std::nullopt;
+  return ParseNumber<uint32_t>(text);
 }
 
 }  // namespace

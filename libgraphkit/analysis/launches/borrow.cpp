@@ -1,13 +1,12 @@
 #include "libgraphkit/analysis/launches/borrow.h"
 
-#include <algorithm>
 #include <map>
 #include <numeric>
 #include <set>
-#include <span>
 #include <tuple>
 
 #include "libgraphkit/analysis/launches/launches.h"
+#include "libgraphkit/analysis/memory/first_writes.h"
 #include "libgraphkit/model/segment_memory.h"
 
 namespace graphkit {
@@ -48,47 +47,36 @@ class ByAddress {
   Bytes longest_ = 0;
 };
 
-class BarFinder {
- public:
-  BarFinder(const Facts& facts, MarkerRule rule)
-      : facts_(facts),
-        trace_(facts.trace),
-        rule_(rule),
-        writes_(facts),
-        backs_(BacksSegment(facts.trace)),
-        by_address_(facts, backs_),
-        pool_of_(facts.trace.blocks.size()) {}
-
+struct BarFinder {
   BorrowBars Find() {
-    const std::vector<SegmentId> segments = SegmentsOfBlocks(trace_);
-    for (size_t i = 0; i < trace_.blocks.size(); ++i) {
-      if (facts_.lives().blocks[i].root.valid()) BarBlock(BlockId(i));
-      pool_of_[i] = segments[i] ? trace_[segments[i]].pool : trace_.blocks[i].pool;
+    const std::vector<SegmentId> segments = SegmentsOfBlocks(trace);
+    for (size_t i = 0; i < trace.blocks.size(); ++i) {
+      if (facts.lives().blocks[i].root.valid()) BarBlock(BlockId(i));
+      pool_of[i] = segments[i] ? trace[segments[i]].pool : trace.blocks[i].pool;
     }
     FindStrays();
     FindOutside();
-    std::ranges::sort(bars_.strays, {}, [](const StrayBytes& stray) {
+    std::ranges::sort(bars.strays, {}, [](const StrayBytes& stray) {
       return std::tuple(stray.pool, stray.bytes.begin, stray.bytes.end, stray.root, stray.found);
     });
-    const auto twice = std::unique(bars_.strays.begin(), bars_.strays.end());
-    bars_.strays.erase(twice, bars_.strays.end());
-    for (const StrayBytes& stray : bars_.strays) BarStray(stray);
-    std::ranges::stable_sort(bars_.blocks, {}, &BarredBlock::block);
-    return std::move(bars_);
+    const auto twice = std::unique(bars.strays.begin(), bars.strays.end());
+    bars.strays.erase(twice, bars.strays.end());
+    for (const StrayBytes& stray : bars.strays) BarStray(stray);
+    std::ranges::stable_sort(bars.blocks, {}, &BarredBlock::block);
+    return std::move(bars);
   }
 
- private:
   void Bar(BlockId block, std::span<const Interval<Bytes>> ranges, BorrowBar why) {
-    for (const Interval<Bytes>& bytes : ranges) bars_.blocks.push_back({block, bytes, why, true});
+    for (const Interval<Bytes>& bytes : ranges) bars.blocks.push_back({block, bytes, why, true});
   }
 
   void BarBlock(BlockId id) {
-    const BlockLife& life = facts_.lives()[id];
-    const bool promised = rule_ == MarkerRule::kLastUse && !life.escaped;
+    const BlockLife& life = facts.lives()[id];
+    const bool promised = rule == MarkerRule::kLastUse && !life.escaped;
     const bool leaves = !life.freed || (life.foreign && !promised);
     const BorrowBar left = life.freed ? BorrowBar::kOtherStream : BorrowBar::kOutput;
-    if (leaves) bars_.blocks.push_back({id, {0, trace_[id].size}, left});
-    for (const FirstWrites::OfGraph& of : writes_.Of(id)) {
+    if (leaves) bars.blocks.push_back({id, {0, trace[id].size}, left});
+    for (const FirstWrites::OfGraph& of : writes.Of(id)) {
       if (of.root != life.root) {
         if (life.elsewhere) Bar(id, of.touched, BorrowBar::kOtherGraph);
         continue;
@@ -101,27 +89,27 @@ class BarFinder {
   // An access of unknown length ends with its block; where none lay, with the longest one that
   // ever did, or with the segment.
   Range BytesOf(const Access& access, bool* inside) const {
-    const Block& block = trace_[access.block];
+    const Block& block = trace[access.block];
     const Address begin = block.address + std::min(access.offset, block.size);
     Address end = begin;
-    by_address_.In({begin, begin + 1}, [&](BlockId there, Interval<Bytes>) {
-      end = std::max(end, trace_[there].address + trace_[there].size);
+    by_address.In({begin, begin + 1}, [&](BlockId there, Interval<Bytes>) {
+      end = std::max(end, trace[there].address + trace[there].size);
     });
     *inside = end > begin;
     if (access.length != kLengthUnknown) return {begin, begin + access.length};
-    const bool segment = backs_[access.block.index()];
+    const bool segment = backs[access.block.index()];
     return {begin, segment && *inside ? end : block.address + block.size};
   }
 
   // A launch finds there what blocks of other graphs, that were freed or came later, leave.
   void FindStrays() {
-    for (size_t i = 0; i < trace_.nodes.size(); ++i) {
-      for (const Access& access : trace_.accesses.Of(trace_.nodes[i].accesses)) {
-        if (access.block.index() >= backs_.size() || !backs_[access.block.index()]) continue;
-        StrayBytes stray{.pool = pool_of_[access.block.index()]};
-        stray.root = facts_.roots()[trace_.nodes[i].graph.index()];
+    for (size_t i = 0; i < trace.nodes.size(); ++i) {
+      for (const Access& access : trace.accesses.Of(trace.nodes[i].accesses)) {
+        if (access.block.index() >= backs.size() || !backs[access.block.index()]) continue;
+        StrayBytes stray{.pool = pool_of[access.block.index()]};
+        stray.root = facts.roots()[trace.nodes[i].graph.index()];
         stray.bytes = BytesOf(access, &stray.inside);
-        bars_.strays.push_back(stray);
+        bars.strays.push_back(stray);
         if (access.mode != AccessMode::kWrite) AddFound(NodeId(i), stray);
       }
     }
@@ -129,11 +117,11 @@ class BarFinder {
 
   void AddFound(NodeId node, StrayBytes stray) {
     std::vector<Range> left = {stray.bytes};
-    by_address_.In(stray.bytes, [&](BlockId block, Interval<Bytes> bytes) {
-      if (facts_.lives()[block].root != stray.root) return;
+    by_address.In(stray.bytes, [&](BlockId block, Interval<Bytes> bytes) {
+      if (facts.lives()[block].root != stray.root) return;
       std::vector<Interval<Bytes>> unwritten = {bytes};
-      writes_.TakeOutWritten(block, stray.root, node, &unwritten);
-      const Address begin = trace_[block].address;
+      writes.TakeOutWritten(block, stray.root, node, &unwritten);
+      const Address begin = trace[block].address;
       std::vector<Interval<Bytes>> written = {bytes};
       for (const Interval<Bytes>& part : unwritten) TakeOut(part, &written);
       for (const Interval<Bytes>& part : written) {
@@ -143,7 +131,7 @@ class BarFinder {
     stray.found = true;
     for (const Range& part : left) {
       stray.bytes = part;
-      bars_.strays.push_back(stray);
+      bars.strays.push_back(stray);
     }
   }
 
@@ -151,41 +139,42 @@ class BarFinder {
   void FindOutside() {
     // Of the work that reached some bytes the last one; by whether a block lay there.
     std::map<std::tuple<bool, Address, Address>, StrayBytes> last;
-    for (const EagerWork& work : trace_.works) {
-      for (const Access& access : trace_.accesses.Of(work.accesses)) {
-        if (access.block.index() >= trace_.blocks.size()) continue;
-        StrayBytes stray{.pool = pool_of_[access.block.index()], .seq = work.seq};
+    for (const EagerWork& work : trace.works) {
+      for (const Access& access : trace.accesses.Of(work.accesses)) {
+        if (access.block.index() >= trace.blocks.size()) continue;
+        StrayBytes stray{.pool = pool_of[access.block.index()], .seq = work.seq};
         stray.bytes = BytesOf(access, &stray.inside);
         const bool there =
-            !backs_[access.block.index()] && trace_[access.block].free_completed > work.seq;
+            !backs[access.block.index()] && trace[access.block].free_completed > work.seq;
         last[{there, stray.bytes.begin, stray.bytes.end}] = stray;  // works come in their order
       }
     }
     for (const auto& [key, stray] : last) {
-      if (!std::get<0>(key)) bars_.strays.push_back(stray);
-      by_address_.In(stray.bytes, [&, at = stray.seq](BlockId block, Interval<Bytes> bytes) {
-        if (trace_[block].free_requested > at) return;
-        bars_.blocks.push_back({block, bytes, BorrowBar::kOutside, true});
+      if (!std::get<0>(key)) bars.strays.push_back(stray);
+      by_address.In(stray.bytes, [&, at = stray.seq](BlockId block, Interval<Bytes> bytes) {
+        if (trace[block].free_requested > at) return;
+        bars.blocks.push_back({block, bytes, BorrowBar::kOutside, true});
       });
     }
   }
 
   void BarStray(const StrayBytes& stray) {
     if (!stray.root.valid()) return;
-    by_address_.In(stray.bytes, [&](BlockId block, Interval<Bytes> bytes) {
-      if (!stray.found && facts_.lives()[block].root == stray.root) return;
-      bars_.blocks.push_back({block, bytes, BorrowBar::kOtherGraph, true});
+    by_address.In(stray.bytes, [&](BlockId block, Interval<Bytes> bytes) {
+      if (!stray.found && facts.lives()[block].root == stray.root) return;
+      bars.blocks.push_back({block, bytes, BorrowBar::kOtherGraph, true});
     });
   }
 
-  const Facts& facts_;
-  const Trace& trace_;
-  const MarkerRule rule_;
-  const FirstWrites writes_;
-  const std::vector<bool> backs_;
-  const ByAddress by_address_;
-  std::vector<PoolId> pool_of_;  // by block: its own, or that of the segment that it backs
-  BorrowBars bars_;
+  const Facts& facts;
+  const MarkerRule rule;
+  const Trace& trace = facts.trace;
+  const FirstWrites writes{facts};
+  const std::vector<bool> backs = std::vector<bool>(BacksSegment(facts.trace));
+  const ByAddress by_address{facts, backs};
+  std::vector<PoolId> pool_of = std::vector<PoolId>(
+      facts.trace.blocks.size());  // by block: its own, or that of the segment that it backs
+  BorrowBars bars = {};
 };
 
 // The granules of a block that hold some of its bytes: all that is lent has whole ones.
@@ -293,8 +282,8 @@ class BorrowFinder {
       std::tie(window.after, window.before) = key;
       std::ranges::sort(times);
       if (!times.empty()) {
-        window.shortest = times.front();
-        window.median = times[times.size() / 2];
+        window.shortest_ns = times.front();
+        window.median_ns = times[times.size() / 2];
       }
       pool->windows.push_back(window);
     }
@@ -402,7 +391,7 @@ class BorrowFinder {
 }  // namespace
 
 BorrowBars FindBorrowBars(const Facts& facts, MarkerRule rule) {
-  return BarFinder(facts, rule).Find();
+  return BarFinder{facts, rule}.Find();
 }
 
 Bytes PoolBorrow::free_bytes() const {

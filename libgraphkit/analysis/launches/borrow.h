@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/analysis/memory/first_writes.h"
 #include "libgraphkit/interval.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/units.h"
@@ -57,8 +56,8 @@ struct BorrowWindow {
   uint64_t unordered = 0;  // of them: the later launch isn't ordered after the earlier: no window
   // From call to call, less the first graph's longest path by measured durations; by the host's
   // clock. None: no times were recorded.
-  std::optional<Nanoseconds> shortest = {};
-  std::optional<Nanoseconds> median = {};
+  std::optional<Nanoseconds> shortest_ns = {};
+  std::optional<Nanoseconds> median_ns = {};
   bool operator==(const BorrowWindow&) const = default;
 };
 

@@ -1,12 +1,12 @@
 #include "libgraphkit/analysis/launches/collectives.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "libgraphkit/analysis/launches/collective_steps.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/model/names.h"
 
 namespace graphkit {
@@ -19,12 +19,6 @@ struct Member {
   uint32_t rank = 0;
 };
 using Members = std::vector<Member>;  // by rank, each once
-
-std::string KeyText(uint64_t key) {
-  char text[32];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(key));
-  return text;
-}
 
 std::string FileOf(std::string_view path) {
   return std::string(path.substr(path.rfind('/') + 1));  // of none: 0
@@ -138,7 +132,7 @@ class Comparison {
 
   void Report(const Member& usual, const Member& here, const StepsCompared& compared) {
     const Communicator& communicator = Of(here).communicators[here.communicator.index()];
-    const std::string on = " on communicator " + KeyText(communicator.key) + " of " +
+    const std::string on = " on communicator " + HexText(communicator.key) + " of " +
                            std::to_string(communicator.ranks) + " ranks";
     if (compared.size) ReportSize(usual, here, *compared.size, on);
     if (compared.order) ReportOrder(usual, here, *compared.order, on);
@@ -303,7 +297,7 @@ class Comparison {
   void ReportAcross(uint32_t one, uint32_t other, const StepDifference& at,
                     const std::vector<uint64_t>& keys) {
     const auto on = [&](const CollectiveStep& step) {
-      return " on communicator " + KeyText(keys[step.key.communicator.index()]);
+      return " on communicator " + HexText(keys[step.key.communicator.index()]);
     };
     const Member usual{one, {}, 0}, here{other, {}, 0};
     Add("collective-order", usual, here, at,

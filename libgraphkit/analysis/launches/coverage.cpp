@@ -21,15 +21,6 @@ void Add(const WorkCounts& more, WorkCounts* counts) {
   counts->copied_bytes = Capped(counts->copied_bytes, more.copied_bytes);
 }
 
-// The bytes that a copy writes, or reads where it writes to unknown memory.
-Bytes CopiedBytes(const Trace& trace, Slice accesses) {
-  Bytes bytes = 0;
-  for (const Access& access : trace.accesses.Of(accesses)) {
-    if (access.length != kLengthUnknown) bytes = std::max(bytes, access.length);
-  }
-  return bytes;
-}
-
 // The counts of one piece of work.
 WorkCounts CountsOf(const Trace& trace, NodeKind kind, Slice accesses) {
   if (kind == NodeKind::kKernel) return {.kernels = 1};
@@ -37,69 +28,62 @@ WorkCounts CountsOf(const Trace& trace, NodeKind kind, Slice accesses) {
   return {.copies = 1, .copied_bytes = CopiedBytes(trace, accesses)};
 }
 
-class CoverageFinder {
- public:
-  explicit CoverageFinder(const Facts& facts)
-      : facts_(facts),
-        trace_(facts.trace),
-        from_(trace_.launches.empty() ? kNever : trace_.launches.front().seq) {}
-
+struct CoverageFinder {
   Coverage Find() {
-    for (const Capture& capture : trace_.captures) {
-      found_.broken_captures += capture.status == CaptureStatus::kInvalidated;
+    for (const Capture& capture : trace.captures) {
+      found.broken_captures += capture.status == CaptureStatus::kInvalidated;
     }
     // A trace that was cut off may lack its counts, and hold a part of the work.
-    const bool part = trace_.completeness.truncated && !trace_.process.all_work;
-    if (trace_.eager_counts.empty() && (trace_.works.empty() || part)) {
-      found_.unknown = "work outside of graphs wasn't recorded: record with --scope all";
-    } else if (trace_.launches.empty()) {
-      found_.unknown = "no graph was launched";
+    const bool part = trace.completeness.truncated && !trace.process.all_work;
+    if (trace.eager_counts.empty() && (trace.works.empty() || part)) {
+      found.unknown = "work outside of graphs wasn't recorded: record with --scope all";
+    } else if (trace.launches.empty()) {
+      found.unknown = "no graph was launched";
     }
     CountGraphs();
     CountEager();
-    if (trace_.eager_counts.empty()) {
+    if (trace.eager_counts.empty()) {
       CountRanges();
       CountKernels();
     }
     TakeStreams();
-    return std::move(found_);
+    return std::move(found);
   }
 
- private:
   void CountGraphs() {
-    per_launch_.resize(trace_.graphs.size());
-    std::vector<uint64_t> conditional(trace_.graphs.size());
-    for (size_t i = 0; i < trace_.nodes.size(); ++i) {
-      const Node& node = trace_.nodes[i];
-      if (!InGraph(trace_, node)) continue;
-      const size_t root = facts_.RootOf(NodeId(i)).index();
-      Add(CountsOf(trace_, node.kind, node.accesses), &per_launch_[root]);
+    per_launch.resize(trace.graphs.size());
+    std::vector<uint64_t> conditional(trace.graphs.size());
+    for (size_t i = 0; i < trace.nodes.size(); ++i) {
+      const Node& node = trace.nodes[i];
+      if (!InGraph(trace, node)) continue;
+      const size_t root = facts.RootOf(NodeId(i)).index();
+      Add(CountsOf(trace, node.kind, node.accesses), &per_launch[root]);
       const bool kernel = node.kind == NodeKind::kKernel;
-      if (kernel && InConditional(trace_, NodeId(i))) ++conditional[root];
+      if (kernel && InConditional(trace, NodeId(i))) ++conditional[root];
     }
-    for (size_t i = 0; i < trace_.launches.size(); ++i) {
-      const GraphId graph = facts_.ran()[i];
+    for (size_t i = 0; i < trace.launches.size(); ++i) {
+      const GraphId graph = facts.ran()[i];
       if (!graph) continue;
-      ++found_.graph_launches;
-      found_.conditional_kernels += conditional[graph.index()];
-      Add(per_launch_[graph.index()], &found_.share.in_graphs);
-      Add(per_launch_[graph.index()], &streams_[trace_.launches[i].stream].in_graphs);
+      ++found.graph_launches;
+      found.conditional_kernels += conditional[graph.index()];
+      Add(per_launch[graph.index()], &found.share.in_graphs);
+      Add(per_launch[graph.index()], &streams[trace.launches[i].stream].in_graphs);
     }
   }
 
   void AddEager(const WorkCounts& counts, StreamId stream, Seq seq) {
-    if (seq < from_) return Add(counts, &found_.before);
-    Add(counts, &found_.share.eager);
-    Add(counts, &streams_[stream].eager);
+    if (seq < from) return Add(counts, &found.before);
+    Add(counts, &found.share.eager);
+    Add(counts, &streams[stream].eager);
   }
 
   void CountEager() {
-    for (const EagerCount& count : trace_.eager_counts) {
+    for (const EagerCount& count : trace.eager_counts) {
       AddEager({count.kernels, count.copies, count.copied_bytes}, count.stream, count.seq);
     }
-    if (!trace_.eager_counts.empty()) return;
-    for (const EagerWork& work : trace_.works) {
-      AddEager(CountsOf(trace_, work.kind, work.accesses), work.stream, work.seq);
+    if (!trace.eager_counts.empty()) return;
+    for (const EagerWork& work : trace.works) {
+      AddEager(CountsOf(trace, work.kind, work.accesses), work.stream, work.seq);
     }
   }
 
@@ -118,10 +102,10 @@ class CoverageFinder {
       for (uint32_t i = 0; i < column.size(); ++i) points.push_back({seq_of(column[i]), what, i});
     };
     const auto seq_of = [](const auto& row) { return row.seq; };
-    add(trace_.nvtx_ranges, Point::kBegins, [](const NvtxRange& range) { return range.begin; });
-    add(trace_.nvtx_ranges, Point::kEnds, [](const NvtxRange& range) { return range.end; });
-    add(trace_.launches, Point::kLaunch, seq_of);
-    add(trace_.works, Point::kWork, seq_of);
+    add(trace.nvtx_ranges, Point::kBegins, [](const NvtxRange& range) { return range.begin; });
+    add(trace.nvtx_ranges, Point::kEnds, [](const NvtxRange& range) { return range.end; });
+    add(trace.launches, Point::kLaunch, seq_of);
+    add(trace.works, Point::kWork, seq_of);
     std::ranges::sort(points);
     return points;
   }
@@ -129,7 +113,7 @@ class CoverageFinder {
   // Sweeps over ranges, launches and works in the order of the trace. A launch doesn't say its
   // thread: it counts for all ranges that are open then.
   void CountRanges() {
-    if (trace_.nvtx_ranges.empty()) return;
+    if (trace.nvtx_ranges.empty()) return;
     std::map<std::string_view, CoverageShare> shares;
     std::set<uint32_t> open;
     // Each name once, where ranges of one name lie in each other.
@@ -137,60 +121,60 @@ class CoverageFinder {
                            WorkCounts CoverageShare::*part) {
       std::set<std::string_view> names;
       for (const uint32_t range : open) {
-        const NvtxRange& row = trace_.nvtx_ranges[range];
-        if (!thread || row.thread == *thread) names.insert(trace_[row.name]);
+        const NvtxRange& row = trace.nvtx_ranges[range];
+        if (!thread || row.thread == *thread) names.insert(trace[row.name]);
       }
       for (const std::string_view name : names) Add(counts, &(shares[name].*part));
     };
     for (const Point& point : SortedPoints()) {
       if (point.what == Point::kEnds) open.erase(point.index);
       if (point.what == Point::kBegins) open.insert(point.index);
-      if (point.what == Point::kLaunch && facts_.ran()[point.index]) {
-        const WorkCounts& counts = per_launch_[facts_.ran()[point.index].index()];
+      if (point.what == Point::kLaunch && facts.ran()[point.index]) {
+        const WorkCounts& counts = per_launch[facts.ran()[point.index].index()];
         count({}, counts, &CoverageShare::in_graphs);
       }
-      if (point.what != Point::kWork || point.seq < from_) continue;
-      const EagerWork& work = trace_.works[point.index];
-      count(work.thread, CountsOf(trace_, work.kind, work.accesses), &CoverageShare::eager);
+      if (point.what != Point::kWork || point.seq < from) continue;
+      const EagerWork& work = trace.works[point.index];
+      count(work.thread, CountsOf(trace, work.kind, work.accesses), &CoverageShare::eager);
     }
     for (const auto& [name, share] : shares) {
-      found_.by_range.push_back({std::string(name), share});
+      found.by_range.push_back({std::string(name), share});
     }
-    SortRows(&found_.by_range);
+    SortRows(&found.by_range);
   }
 
   void CountKernels() {
-    std::vector<EagerBecause> because(trace_.kernels.size(), EagerBecause::kNeverCaptured);
-    std::vector<bool> launched(trace_.graphs.size());
-    for (const GraphId graph : facts_.ran()) {
+    std::vector<EagerBecause> because(trace.kernels.size(), EagerBecause::kNeverCaptured);
+    std::vector<bool> launched(trace.graphs.size());
+    for (const GraphId graph : facts.ran()) {
       if (graph) launched[graph.index()] = true;
     }
-    for (const Node& node : trace_.nodes) {
+    for (const Node& node : trace.nodes) {
       if (node.kind != NodeKind::kKernel || !node.kernel) continue;
-      const size_t root = facts_.roots()[node.graph.index()].index();
-      const EagerBecause here = launched[root]               ? EagerBecause::kAlsoInGraphs
-                                : facts_.invalidated()[root] ? EagerBecause::kCaptureBroke
-                                                             : EagerBecause::kNeverLaunched;
+      const size_t root = facts.roots()[node.graph.index()].index();
+      const EagerBecause here = launched[root]              ? EagerBecause::kAlsoInGraphs
+                                : facts.invalidated()[root] ? EagerBecause::kCaptureBroke
+                                                            : EagerBecause::kNeverLaunched;
       because[node.kernel.index()] = std::max(because[node.kernel.index()], here);
     }
     std::map<KernelId, uint64_t> launches;
-    for (const EagerWork& work : trace_.works) {
-      if (work.seq >= from_ && work.kind == NodeKind::kKernel && work.kernel) {
+    for (const EagerWork& work : trace.works) {
+      if (work.seq >= from && work.kind == NodeKind::kKernel && work.kernel) {
         ++launches[work.kernel];
       }
     }
     for (const auto& [kernel, count] : launches) {
-      found_.kernels.push_back({kernel, because[kernel.index()], count});
+      found.kernels.push_back({kernel, because[kernel.index()], count});
     }
-    std::ranges::stable_sort(found_.kernels, std::ranges::greater(), &EagerKernel::launches);
+    std::ranges::stable_sort(found.kernels, std::ranges::greater(), &EagerKernel::launches);
   }
 
   void TakeStreams() {
-    for (const auto& [stream, share] : streams_) {
-      const std::string name = stream ? NameOf(trace_, stream) : "streams that aren't known";
-      found_.by_stream.push_back({name, share});
+    for (const auto& [stream, share] : streams) {
+      const std::string name = stream ? NameOf(trace, stream) : "streams that aren't known";
+      found.by_stream.push_back({name, share});
     }
-    SortRows(&found_.by_stream);
+    SortRows(&found.by_stream);
   }
 
   static void SortRows(std::vector<CoverageRow>* rows) {
@@ -199,12 +183,13 @@ class CoverageFinder {
     });
   }
 
-  const Facts& facts_;
-  const Trace& trace_;
-  Seq from_;  // the first launch of a graph
-  Coverage found_;
-  std::vector<WorkCounts> per_launch_;  // by root graph
-  std::map<StreamId, CoverageShare> streams_;
+  const Facts& facts;
+  const Trace& trace = facts.trace;
+  Seq from{trace.launches.empty() ? kNever
+                                  : trace.launches.front().seq};  // the first launch of a graph
+  Coverage found = {};
+  std::vector<WorkCounts> per_launch = {};  // by root graph
+  std::map<StreamId, CoverageShare> streams = {};
 };
 
 }  // namespace
@@ -219,6 +204,6 @@ std::optional<double> CoverageShare::kernels() const {
   return ShareOf(in_graphs.kernels, eager.kernels);
 }
 
-Coverage FindCoverage(const Facts& facts) { return CoverageFinder(facts).Find(); }
+Coverage FindCoverage(const Facts& facts) { return CoverageFinder{facts}.Find(); }
 
 }  // namespace graphkit

@@ -1,5 +1,3 @@
-#include "libgraphkit/analysis/launches/graph_writes.h"
-
 #include <algorithm>
 #include <optional>
 #include <set>

@@ -1,8 +1,7 @@
-#include "libgraphkit/analysis/launches/kernel_sites.h"
+#include "libgraphkit/analysis/launches/launches.h"
 
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <tuple>
 #include <unordered_map>
 
@@ -12,14 +11,11 @@
 namespace graphkit {
 namespace {
 
-class SiteFinder {
- public:
-  explicit SiteFinder(const Trace& trace) : trace_(trace) {}
-
+struct SiteFinder {
   // Null: the stack has no frame of the program's own code.
   SiteLaunches* At(KernelId kernel, StackId stack) {
     if (!stack || !kernel) return nullptr;
-    const auto [known, is_new] = frame_of_.try_emplace(stack);
+    const auto [known, is_new] = frame_of.try_emplace(stack);
     if (is_new) known->second = FrameOf(stack);
     return known->second ? &sites[{kernel, *known->second}] : nullptr;
   }
@@ -27,7 +23,7 @@ class SiteFinder {
   void AddOutside(const EagerSite& row) {
     SiteLaunches* site = At(row.kernel, row.stack);
     if (site == nullptr) return;
-    AddNumbers(row.seq, trace_.shapes.size(), &site->outside);
+    AddNumbers(row.seq, trace.shapes.size(), &site->outside);
     if (site->counts.empty()) {
       site->first = row.first;
       site->thread = row.thread;
@@ -45,29 +41,27 @@ class SiteFinder {
       std::vector<uint64_t>& values = (*numbers)[{argument, offset}];
       if (values.size() < kMost && std::ranges::count(values, bits) == 0) values.push_back(bits);
     };
-    for (const Scalar& scalar : RowsAt(trace_.scalars, seq))
+    for (const Scalar& scalar : RowsAt(trace.scalars, seq))
       add(scalar.argument, scalar.offset, scalar.bits);
-    for (uint16_t i = 0; shape < trace_.shapes.size() && i < 3; ++i)
-      add(Scalar::kGrid, i, trace_.shapes[shape].grid[i]);
+    for (uint16_t i = 0; shape < trace.shapes.size() && i < 3; ++i)
+      add(Scalar::kGrid, i, trace.shapes[shape].grid[i]);
   }
 
-  KernelSites sites;
-
- private:
   std::optional<uint32_t> FrameOf(StackId stack) {
-    const CallSite site = CallSiteOf(trace_, stack);
+    const CallSite site = CallSiteOf(trace, stack);
     if (!site.own) return std::nullopt;
     std::vector<std::tuple<StringId, StringId, uint32_t>> path;
     for (uint32_t i = site.inner.value_or(*site.own); i <= *site.own; ++i) {
-      const StackFrame& frame = trace_.stack_frames[i];
+      const StackFrame& frame = trace.stack_frames[i];
       path.emplace_back(frame.function, frame.file, frame.line);
     }
-    return frames_.try_emplace(std::move(path), *site.own).first->second;
+    return frames.try_emplace(std::move(path), *site.own).first->second;
   }
 
-  const Trace& trace_;
-  std::unordered_map<StackId, std::optional<uint32_t>> frame_of_;
-  std::map<std::vector<std::tuple<StringId, StringId, uint32_t>>, uint32_t> frames_;
+  const Trace& trace;
+  KernelSites sites = {};
+  std::unordered_map<StackId, std::optional<uint32_t>> frame_of = {};
+  std::map<std::vector<std::tuple<StringId, StringId, uint32_t>>, uint32_t> frames = {};
 };
 
 }  // namespace
@@ -78,7 +72,7 @@ uint64_t SiteLaunches::Before(Seq seq) const {
 }
 
 KernelSites FindKernelSites(const Trace& trace, const std::vector<bool>& never_run) {
-  SiteFinder finder(trace);
+  SiteFinder finder{trace};
   for (const EagerSite& row : trace.eager_sites) finder.AddOutside(row);
   for (size_t i = 0; !finder.sites.empty() && i < trace.nodes.size(); ++i) {
     const Node node = trace.nodes[i];

@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <optional>
-#include <utility>
 
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/analysis/memory/memory_facts.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/model/node_versions.h"
 

@@ -1,9 +1,10 @@
-// Launches of graphs: their order, the graph that each ran, inputs that were freed before; and the
-// host time of captures.
+// Launches of graphs: their order, the graph that each ran, inputs that were freed before, memory
+// that they overwrite; the kernels that they and others launch; and the host time of captures.
 #pragma once
 
-#include <cstddef>
+#include <compare>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -126,8 +127,6 @@ struct FreedFate {
 std::vector<FreedFate> FindFates(const MemoryFacts& facts, std::span<const FreedBlock> freed,
                                  uint64_t* looks = nullptr);
 
-// Launches of graphs: the graph that each ran, their order, and inputs that were freed before.
-
 class Facts;
 
 // By exec, the graphs that it ran: the one that it was instantiated from, then those that it was
@@ -189,5 +188,74 @@ void DoubtThreads(Finding* finding);
 
 // "launch 3 of graph 1 on stream 2".
 std::string LaunchText(const Trace& trace, uint32_t launch, GraphId graph);
+
+// Where the program launches kernels: outside of captures, and into graphs. A site is a kernel and
+// the frames from its launch to the innermost one of the program's own code: a warm-up and a
+// capture that call the same function share its sites.
+//
+//     Attend(…)   model.cu:31   ┐ the site             Attend(…)   model.cu:31
+//     Step(…)     model.cu:52   ┘ (own frames: the     Step(…)     model.cu:52
+//     WarmUp()    main.cu:80      innermost suffices)  Capture()   main.cu:90
+//
+// Known only of traces with call stacks.
+
+struct KernelSite {
+  KernelId kernel;
+  uint32_t frame = 0;  // of the program's own code, in Trace::stack_frames: of all alike the first
+  auto operator<=>(const KernelSite&) const = default;
+};
+
+// The values of each number that launches pass, each once: of an argument and an offset in it, or
+// of an extent of the grid (Scalar::kGrid).
+using Numbers = std::map<std::pair<uint16_t, uint16_t>, std::vector<uint64_t>>;
+
+// Launches at one site.
+struct SiteLaunches {
+  struct Count {
+    Seq seq = 0;
+    uint64_t launches = 0;  // until then
+  };
+  std::vector<Count> counts;       // outside of captures
+  uint64_t first = 0, last = 0;    // of these, among the launches of the thread
+  ThreadId thread;                 // the first that made some: others aren't counted
+  StackId stack;                   // of the first of these
+  Numbers outside;                 // of captures
+  std::vector<NodeId> nodes = {};  // that launches run, and as they were captured
+  Numbers captured;
+
+  uint64_t Before(Seq seq) const;
+  uint64_t all() const { return counts.empty() ? 0 : counts.back().launches; }
+};
+using KernelSites = std::map<KernelSite, SiteLaunches>;
+
+// `never_run`: by graph.
+KernelSites FindKernelSites(const Trace& trace, const std::vector<bool>& never_run);
+
+// Memory that launches of graphs overwrite and that isn't theirs any more: work outside of graphs
+// that a graph's replay writes as another block of its own.
+//
+//     capture of graph 0:   block 1 (freed)   block 2, at the same address (kept)
+//     outside of graphs:                         writes block 2 ──┐               ┌── reads block 2
+//     launches:                                                   └── graph 0 ────┘
+//                                                                     writes block 1
+
+inline constexpr uint32_t kNoUse = 0xffffffffu;
+
+// Memory used outside of graphs that a launch wrote over, or may have.
+struct Overwrite {
+  BlockId used;              // what is used outside of graphs; none: no allocator's block is there
+  BlockId own;               // the graph's block in its place
+  NodeId node;               // that writes it
+  GraphId graph;             // that was launched
+  uint32_t launch = 0;       // in Trace::launches: the one that wrote over it
+  uint32_t before = kNoUse;  // in Trace::works: what used it before the launch, if any did
+  uint32_t after = kNoUse;   // that uses it after the launch; none: nothing recorded does
+  AccessMode mode = AccessMode::kUnknown;  // of `after`: it reads what is used, or may
+  bool sure = true;                        // both uses are known to be some (SureAccess)
+  bool operator==(const Overwrite&) const = default;
+};
+
+// By what is used, each by each graph once.
+std::vector<Overwrite> FindOverwrites(const Facts& facts);
 
 }  // namespace graphkit

@@ -11,28 +11,24 @@
 namespace graphkit {
 namespace {
 
-class Summary {
- public:
-  Summary(const Trace& trace, const std::vector<GraphId>& ran) : trace_(trace), ran_(ran) {}
-
+struct Summary {
   RankCollectives Make() {
-    if (trace_.collectives.empty()) return {};
-    made_.communicators = trace_.communicators;
-    made_.places.emplace_back();
-    made_.works = trace_.process.all_work;
+    if (trace.collectives.empty()) return {};
+    made.communicators = trace.communicators;
+    made.places.emplace_back();
+    made.works = trace.process.all_work;
     FindNodes();
     AddGraphs();
     AddExecuted();
-    return std::move(made_);
+    return std::move(made);
   }
 
- private:
   // Nodes with operations, and those that hold a graph with such a node.
   void FindNodes() {
     NodeId last;
-    for (const Collective& collective : trace_.collectives) {
-      const NodeId id = NodeAt(trace_, collective.seq);
-      if (!id.valid() || id == last || !InGraph(trace_, trace_[id])) continue;
+    for (const Collective& collective : trace.collectives) {
+      const NodeId id = NodeAt(trace, collective.seq);
+      if (!id.valid() || id == last || !InGraph(trace, trace[id])) continue;
       last = id;
       AddNode(id);
     }
@@ -40,54 +36,54 @@ class Summary {
   }
 
   void AddNode(NodeId id) {
-    nodes_[trace_[id].graph].push_back(id);
-    const Graph& graph = trace_[trace_[id].graph];
+    by_graph[trace[id].graph].push_back(id);
+    const Graph& graph = trace[trace[id].graph];
     if (!graph.parent) return;
-    std::vector<GraphId>& held = held_[graph.parent];
-    if (std::ranges::find(held, trace_[id].graph) != held.end()) return;
-    held.push_back(trace_[id].graph);
+    std::vector<GraphId>& held = inside[graph.parent];
+    if (std::ranges::find(held, trace[id].graph) != held.end()) return;
+    held.push_back(trace[id].graph);
     if (held.size() == 1) AddNode(graph.parent);
   }
 
   // Nodes that were captured stand in an order that their edges allow; added ones may not.
   void Sort() {
-    const bool backwards = std::ranges::any_of(trace_.edges, [&](const Edge& edge) {
-      return edge.to.value < edge.from.value && Joins(trace_, edge);
+    const bool backwards = std::ranges::any_of(trace.edges, [&](const Edge& edge) {
+      return edge.to.value < edge.from.value && Joins(trace, edge);
     });
-    std::vector<uint32_t> place(trace_.nodes.size(), 0xffffffffu);
+    std::vector<uint32_t> place(trace.nodes.size(), 0xffffffffu);
     if (backwards) {
-      const std::vector<uint32_t> sorted = SortNodes(FindInEdges(trace_));
+      const std::vector<uint32_t> sorted = SortNodes(FindInEdges(trace));
       for (uint32_t i = 0; i < sorted.size(); ++i) place[sorted[i]] = i;
     }
-    for (auto& [graph, nodes] : nodes_) {
+    for (auto& [graph, nodes] : by_graph) {
       std::ranges::sort(nodes, {},
                         [&](NodeId id) { return std::pair(place[id.index()], id.value); });
     }
-    for (auto& [node, graphs] : held_) {
-      std::ranges::sort(graphs, {}, [&](GraphId id) { return trace_[id].body; });
+    for (auto& [node, graphs] : inside) {
+      std::ranges::sort(graphs, {}, [&](GraphId id) { return trace[id].body; });
     }
   }
 
   void AddGraphs() {
-    for (size_t i = 0; i < trace_.graphs.size(); ++i) {
-      const Graph& graph = trace_.graphs[i];
-      if (graph.parent || !nodes_.contains(GraphId(i))) continue;
-      RankProgram program{.graph = GraphId(i), .name = std::string(trace_[graph.name])};
+    for (size_t i = 0; i < trace.graphs.size(); ++i) {
+      const Graph& graph = trace.graphs[i];
+      if (graph.parent || !by_graph.contains(GraphId(i))) continue;
+      RankProgram program{.graph = GraphId(i), .name = std::string(trace[graph.name])};
       AddOperations(GraphId(i), "", &program);
-      const auto index = static_cast<uint32_t>(made_.programs.size());
-      program_.emplace(GraphId(i), index);
-      if (graph.origin == GraphOrigin::kCapture) made_.captured.push_back({index});
-      made_.programs.push_back(std::move(program));
+      const auto index = static_cast<uint32_t>(made.programs.size());
+      index_of.emplace(GraphId(i), index);
+      if (graph.origin == GraphOrigin::kCapture) made.captured.push_back({index});
+      made.programs.push_back(std::move(program));
     }
   }
 
   void AddOperations(GraphId graph, const std::string& body, RankProgram* program) {
-    for (const NodeId id : nodes_.at(graph)) {
-      Add(trace_[id].seq, trace_[id].stack, id, body, program);
-      const auto held = held_.find(id);
-      if (held == held_.end()) continue;
+    for (const NodeId id : by_graph.at(graph)) {
+      Add(trace[id].seq, trace[id].stack, id, body, program);
+      const auto held = inside.find(id);
+      if (held == inside.end()) continue;
       for (const GraphId inner : held->second) {
-        std::string name = BodyName(trace_[id], trace_[inner]);
+        std::string name = BodyName(trace[id], trace[inner]);
         if (!body.empty()) name = body + (name.empty() ? "" : ", ") + name;
         AddOperations(inner, name, program);
       }
@@ -111,7 +107,7 @@ class Summary {
   }
 
   void Add(Seq seq, StackId stack, NodeId node, const std::string& body, RankProgram* program) {
-    for (Collective collective : RowsAt(trace_.collectives, seq)) {
+    for (Collective collective : RowsAt(trace.collectives, seq)) {
       collective.seq = 0;
       program->operations.push_back({collective, node, PlaceOf(stack), body});
     }
@@ -119,15 +115,15 @@ class Summary {
 
   void AddExecuted() {
     size_t work = 0;
-    for (size_t i = 0; i < trace_.launches.size(); ++i) {
-      const Launch& launch = trace_.launches[i];
-      for (; work < trace_.works.size() && trace_.works[work].seq < launch.seq; ++work) {
-        AddWork(trace_.works[work]);
+    for (size_t i = 0; i < trace.launches.size(); ++i) {
+      const Launch& launch = trace.launches[i];
+      for (; work < trace.works.size() && trace.works[work].seq < launch.seq; ++work) {
+        AddWork(trace.works[work]);
       }
-      const auto program = program_.find(ran_[i]);
-      if (program != program_.end()) Execute(program->second);
+      const auto program = index_of.find(ran[i]);
+      if (program != index_of.end()) Execute(program->second);
     }
-    for (; work < trace_.works.size(); ++work) AddWork(trace_.works[work]);
+    for (; work < trace.works.size(); ++work) AddWork(trace.works[work]);
   }
 
   // Of works that do the same at one place there is one program.
@@ -142,59 +138,58 @@ class Summary {
                      static_cast<uint64_t>(what.type), what.count, static_cast<uint64_t>(what.peer),
                      operation.place});
     }
-    const auto index = static_cast<uint32_t>(made_.programs.size());
-    const auto [found, is_new] = works_.emplace(std::move(key), index);
-    if (is_new) made_.programs.push_back(std::move(program));
+    const auto index = static_cast<uint32_t>(made.programs.size());
+    const auto [found, is_new] = works.emplace(std::move(key), index);
+    if (is_new) made.programs.push_back(std::move(program));
     Execute(found->second);
   }
 
   void Execute(uint32_t program) {
-    if (!made_.executed.empty() && made_.executed.back().program == program) {
-      ++made_.executed.back().times;
+    if (!made.executed.empty() && made.executed.back().program == program) {
+      ++made.executed.back().times;
     } else {
-      made_.executed.push_back({program});
+      made.executed.push_back({program});
     }
   }
 
   // The innermost line of the program's own code. A library that lies beside it may count as that,
   // but has no lines.
   std::optional<uint32_t> FrameOf(StackId stack) const {
-    const Slice frames = stack ? trace_.stacks[stack.index()].frames : Slice();
+    const Slice frames = stack ? trace.stacks[stack.index()].frames : Slice();
     for (uint32_t i = frames.first; i < frames.first + frames.count; ++i) {
-      const StackFrame& at = trace_.stack_frames[i];
-      const std::string_view file = trace_[at.file];
-      if (at.line > 0 && !IsLibraryFrame(trace_[at.function], file)) return i;
+      const StackFrame& at = trace.stack_frames[i];
+      const std::string_view file = trace[at.file];
+      if (at.line > 0 && !IsLibraryFrame(trace[at.function], file)) return i;
     }
-    return CallSiteOf(trace_, stack).own;
+    return CallSiteOf(trace, stack).own;
   }
 
   uint32_t PlaceOf(StackId stack) {
     const std::optional<uint32_t> frame = FrameOf(stack);
     if (!frame) return 0;
-    const auto [found, is_new] =
-        places_.emplace(*frame, static_cast<uint32_t>(made_.places.size()));
+    const auto [found, is_new] = places.emplace(*frame, static_cast<uint32_t>(made.places.size()));
     if (is_new) {
-      const StackFrame& at = trace_.stack_frames[*frame];
-      made_.places.push_back(
-          {std::string(trace_[at.function]), std::string(trace_[at.file]), at.line});
+      const StackFrame& at = trace.stack_frames[*frame];
+      made.places.push_back(
+          {std::string(trace[at.function]), std::string(trace[at.file]), at.line});
     }
     return found->second;
   }
 
-  const Trace& trace_;
-  const std::vector<GraphId>& ran_;
-  RankCollectives made_;
-  std::map<GraphId, std::vector<NodeId>> nodes_;
-  std::map<NodeId, std::vector<GraphId>> held_;  // child graph; bodies, in their order
-  std::map<GraphId, uint32_t> program_;
-  std::map<std::vector<std::vector<uint64_t>>, uint32_t> works_;
-  std::map<uint32_t, uint32_t> places_;  // by frame
+  const Trace& trace;
+  const std::vector<GraphId>& ran;
+  RankCollectives made = {};
+  std::map<GraphId, std::vector<NodeId>> by_graph = {};
+  std::map<NodeId, std::vector<GraphId>> inside = {};  // child graph; bodies, in their order
+  std::map<GraphId, uint32_t> index_of = {};
+  std::map<std::vector<std::vector<uint64_t>>, uint32_t> works = {};
+  std::map<uint32_t, uint32_t> places = {};  // by frame
 };
 
 }  // namespace
 
 RankCollectives SummarizeCollectives(const Trace& trace, const std::vector<GraphId>& ran) {
-  return Summary(trace, ran).Make();
+  return Summary{trace, ran}.Make();
 }
 
 }  // namespace graphkit

@@ -116,10 +116,7 @@ struct PlacedBlock {
 };
 
 // Looks at blocks in groups that lie apart from each other: most are alone.
-class OverlapFinder {
- public:
-  explicit OverlapFinder(const Trace& trace) : trace_(trace) {}
-
+struct OverlapFinder {
   std::vector<BlockOverlap> FindAll(std::span<const BlockId> blocks) {
     const std::vector<BlockId> sorted = SortByAddress(blocks);
     for (size_t first = 0; first < sorted.size();) {
@@ -127,12 +124,11 @@ class OverlapFinder {
       if (end - first > 1) AddGroup(std::span(sorted).subspan(first, end - first));
       first = end;
     }
-    SortUnique(&overlaps_, [](const BlockOverlap& o) { return std::pair(o.later, o.earlier); });
-    return std::move(overlaps_);
+    SortUnique(&overlaps, [](const BlockOverlap& o) { return std::pair(o.later, o.earlier); });
+    return std::move(overlaps);
   }
 
- private:
-  Address EndOf(BlockId block) const { return trace_[block].address + RoundedSize(trace_[block]); }
+  Address EndOf(BlockId block) const { return trace[block].address + RoundedSize(trace[block]); }
 
   // Those with bytes. First by pieces of the addresses, then each piece for itself, so that there
   // isn't a second row of all.
@@ -140,7 +136,7 @@ class OverlapFinder {
     constexpr size_t kBlocksInPiece = 64;  // about, were they spread evenly
     Address low = ~Address{0}, high = 0;
     for (const BlockId id : blocks) {
-      const Block& block = trace_[id];
+      const Block& block = trace[id];
       if (block.size == 0) continue;
       low = std::min(low, block.address);
       high = std::max(high, block.address);
@@ -151,7 +147,7 @@ class OverlapFinder {
     const size_t pieces = ((high - low) >> shift) + 1;
     Grouped by;
     by.Assign(blocks.size(), pieces, [&](size_t i) -> size_t {
-      const Block& block = trace_[blocks[i]];
+      const Block& block = trace[blocks[i]];
       return block.size == 0 ? pieces : (block.address - low) >> shift;
     });
     std::vector<BlockId> sorted;
@@ -159,7 +155,7 @@ class OverlapFinder {
     std::vector<PlacedBlock> piece;
     for (size_t i = 0; i < pieces; ++i) {
       piece.clear();
-      for (const uint32_t at : by.Of(i)) piece.push_back({trace_[blocks[at]].address, blocks[at]});
+      for (const uint32_t at : by.Of(i)) piece.push_back({trace[blocks[at]].address, blocks[at]});
       if (piece.size() > 1) std::ranges::sort(piece, {}, &PlacedBlock::begin);
       for (const PlacedBlock& placed : piece) sorted.push_back(placed.block);
     }
@@ -169,7 +165,7 @@ class OverlapFinder {
   size_t EndOfGroup(std::span<const BlockId> sorted, size_t first) const {
     Address reached = EndOf(sorted[first]);
     size_t end = first + 1;
-    for (; end < sorted.size() && trace_[sorted[end]].address < reached; ++end) {
+    for (; end < sorted.size() && trace[sorted[end]].address < reached; ++end) {
       reached = std::max(reached, EndOf(sorted[end]));
     }
     return end;
@@ -177,37 +173,37 @@ class OverlapFinder {
 
   // The addresses are cut at every block's begin and end; each piece knows who had it last.
   void AddGroup(std::span<const BlockId> group) {
-    cuts_.clear();
-    blocks_.assign(group.begin(), group.end());
+    cuts.clear();
+    of_group.assign(group.begin(), group.end());
     for (const BlockId block : group) {
-      cuts_.push_back(trace_[block].address);
-      cuts_.push_back(EndOf(block));
+      cuts.push_back(trace[block].address);
+      cuts.push_back(EndOf(block));
     }
-    SortUnique(&cuts_);
-    std::ranges::sort(blocks_);
-    last_.assign(cuts_.size(), BlockId());
-    for (const BlockId block : blocks_) TakePieces(block);
+    SortUnique(&cuts);
+    std::ranges::sort(of_group);
+    last.assign(cuts.size(), BlockId());
+    for (const BlockId block : of_group) TakePieces(block);
   }
 
   void TakePieces(BlockId block) {
     const Address end = EndOf(block);
     auto piece =
-        static_cast<size_t>(std::ranges::lower_bound(cuts_, trace_[block].address) - cuts_.begin());
+        static_cast<size_t>(std::ranges::lower_bound(cuts, trace[block].address) - cuts.begin());
     BlockId named;
-    for (; piece < cuts_.size() && cuts_[piece] < end; ++piece) {
-      if (last_[piece].valid() && last_[piece] != named) {
-        named = last_[piece];
-        overlaps_.push_back({named, block});
+    for (; piece < cuts.size() && cuts[piece] < end; ++piece) {
+      if (last[piece].valid() && last[piece] != named) {
+        named = last[piece];
+        overlaps.push_back({named, block});
       }
-      last_[piece] = block;
+      last[piece] = block;
     }
   }
 
-  const Trace& trace_;
-  std::vector<Address> cuts_;
-  std::vector<BlockId> blocks_;
-  std::vector<BlockId> last_;
-  std::vector<BlockOverlap> overlaps_;
+  const Trace& trace;
+  std::vector<Address> cuts = {};
+  std::vector<BlockId> of_group = {};
+  std::vector<BlockId> last = {};
+  std::vector<BlockOverlap> overlaps = {};
 };
 
 }  // namespace
@@ -277,7 +273,7 @@ ReuseFacts FindReuse(const BlockOrder& order, std::span<const BlockId> blocks,
 }
 
 std::vector<BlockOverlap> FindOverlaps(const Trace& trace, std::span<const BlockId> blocks) {
-  return OverlapFinder(trace).FindAll(blocks);
+  return OverlapFinder{trace}.FindAll(blocks);
 }
 
 }  // namespace graphkit

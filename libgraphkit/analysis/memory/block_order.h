@@ -7,7 +7,6 @@
 // before. A block that isn't freed before its capture ends is before nothing. See docs/memory.md.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <vector>
 

@@ -46,28 +46,6 @@ double Dot(const Vector& a, const Vector& b) {
   return sum;
 }
 
-// Of a symmetric positive definite matrix: by elimination, which needs no pivots then.
-Matrix Inverse(Matrix m) {
-  Matrix inverse{};
-  for (size_t i = 0; i < kExecParts; ++i) inverse[i][i] = 1;
-  for (size_t column = 0; column < kExecParts; ++column) {
-    const double pivot = m[column][column];
-    for (size_t j = 0; j < kExecParts; ++j) {
-      m[column][j] /= pivot;
-      inverse[column][j] /= pivot;
-    }
-    for (size_t row = 0; row < kExecParts; ++row) {
-      const double factor = m[row][column];
-      if (row == column || factor == 0) continue;
-      for (size_t j = 0; j < kExecParts; ++j) {
-        m[row][j] -= factor * m[column][j];
-        inverse[row][j] -= factor * inverse[column][j];
-      }
-    }
-  }
-  return inverse;
-}
-
 // The table counts as a measurement that may be off by all of its interval: it holds where nothing
 // was measured, and gives way where something was.
 double Deviation(const ByteRange& range) {
@@ -232,30 +210,31 @@ ByteRange MeasuredExecs::each() const {
 
 ExecModel Calibrate(const ExecModel& table, std::span<const MeasuredExecs> groups) {
   if (groups.empty()) return table;
-  Matrix precision{};
-  Vector weighted{};
+  // One group after the other corrects the fit, and what is left of its doubt.
+  Vector fitted{};
+  Matrix covariance{};
   for (size_t i = 0; i < kExecParts; ++i) {
     const double deviation = Deviation(table.parts[i]);
-    precision[i][i] = 1 / (deviation * deviation);
-    weighted[i] = static_cast<double>(table.parts[i].bytes) * precision[i][i];
+    fitted[i] = static_cast<double>(table.parts[i].bytes);
+    covariance[i][i] = deviation * deviation;
   }
   uint64_t execs = 0;
   for (const MeasuredExecs& group : groups) {
     const Vector counts = AsVector(group.counts);
-    const double weight = 1 / Variance(group);
+    Vector gain{};
+    for (size_t i = 0; i < kExecParts; ++i) gain[i] = Dot(covariance[i], counts);
+    const double variance = Variance(group) + Dot(gain, counts);
+    const double off = Mean(group) - Dot(counts, fitted);
     for (size_t i = 0; i < kExecParts; ++i) {
-      for (size_t j = 0; j < kExecParts; ++j) precision[i][j] += weight * counts[i] * counts[j];
-      weighted[i] += weight * counts[i] * Mean(group);
+      fitted[i] += gain[i] * off / variance;
+      for (size_t j = 0; j < kExecParts; ++j) covariance[i][j] -= gain[i] * gain[j] / variance;
     }
     execs += group.execs;
   }
-  const Matrix covariance = Inverse(precision);
-  Vector fitted{};
-  for (size_t i = 0; i < kExecParts; ++i) fitted[i] = Dot(covariance[i], weighted);
   const double misfit = Misfit(fitted, groups);
   ExecModel model{.measured_execs = execs};
   for (size_t i = 0; i < kExecParts; ++i) {
-    const double deviation = std::sqrt(covariance[i][i]);
+    const double deviation = std::sqrt(std::max(0.0, covariance[i][i]));
     const double off = 3 * misfit * deviation;
     const ByteRange& known = table.parts[i];
     const ByteRange range = {NearestBytes(fitted[i] - off), NearestBytes(fitted[i]),

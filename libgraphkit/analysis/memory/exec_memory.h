@@ -1,5 +1,5 @@
 // Device memory of a trace's execs: measured, where the trace has usable readings, else
-// by the model of exec_model.h, corrected by the readings that there are.
+// by a model, corrected by the readings that there are.
 #pragma once
 
 #include <optional>

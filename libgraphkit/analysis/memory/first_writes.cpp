@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "libgraphkit/model/node_versions.h"
-
 namespace graphkit {
 namespace {
 

@@ -2,20 +2,16 @@
 
 #include <algorithm>
 #include <numeric>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "libgraphkit/analysis/order/frontier.h"
-#include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/group_by.h"
 #include "libgraphkit/model/node_versions.h"
 #include "libgraphkit/model/segment_memory.h"
-#include "libgraphkit/model/trace.h"
 
 namespace graphkit {
 namespace {

@@ -1,10 +1,7 @@
 #include "libgraphkit/analysis/memory/memory_bill.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <map>
-#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -14,6 +11,7 @@
 #include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/analysis/order/topology.h"
+#include "libgraphkit/checked_number.h"
 
 namespace graphkit {
 namespace {
@@ -28,6 +26,23 @@ std::vector<Line> Sorted(std::map<std::string, Line> by_name, BytesOf bytes_of) 
   }
   std::ranges::stable_sort(lines, std::ranges::greater(), bytes_of);
   return lines;
+}
+
+// The line that a block is billed to.
+std::string BillName(const Trace& trace, BlockId id, BillBy by) {
+  const Block& block = trace[id];
+  switch (by) {
+    case BillBy::kBlock:
+      return "block " + std::to_string(id.value);
+    case BillBy::kStream:
+      return StreamTitle(trace, block.stream);
+    case BillBy::kPool:
+      return PoolTitle(trace, block.pool);
+    case BillBy::kStack:
+      break;
+  }
+  const std::string at = StackTitle(trace, block.stack);
+  return at.empty() ? kNoStack : at;
 }
 
 MemoryBill BillGraph(const Trace& trace, const GraphSummary& graph,
@@ -47,14 +62,6 @@ MemoryBill BillGraph(const Trace& trace, const GraphSummary& graph,
     if (const auto found = reuse.find(id); found != reuse.end()) line.reuse_bytes += found->second;
   }
   return {graph.graph, Sorted(std::move(lines), &BillLine::bytes)};
-}
-
-std::optional<uint64_t> NumberIn(const std::string& text) {
-  uint64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || rest != end) return std::nullopt;
-  return number;
 }
 
 // The device that had the most in use.
@@ -80,22 +87,6 @@ Result<Seq> SeqOf(uint64_t number, const std::vector<Seq>& events, const Trace& 
 }
 
 }  // namespace
-
-std::string BillName(const Trace& trace, BlockId id, BillBy by) {
-  const Block& block = trace[id];
-  switch (by) {
-    case BillBy::kBlock:
-      return "block " + std::to_string(id.value);
-    case BillBy::kStream:
-      return StreamTitle(trace, block.stream);
-    case BillBy::kPool:
-      return PoolTitle(trace, block.pool);
-    case BillBy::kStack:
-      break;
-  }
-  const std::string at = StackTitle(trace, block.stack);
-  return at.empty() ? kNoStack : at;
-}
 
 std::vector<MemoryBill> BillMemory(const Trace& trace, const Report& report, BillBy by) {
   const std::vector<GraphId> roots = FindRoots(trace);
@@ -170,7 +161,7 @@ std::string RecordText(const std::vector<Seq>& events, Seq seq) {
 }
 
 std::string CheckMoment(const std::string& text) {
-  if (text == "peak" || text == "end" || NumberIn(text)) return "";
+  if (text == "peak" || text == "end" || ParseNumber<uint64_t>(text)) return "";
   return "invalid moment '" + text + "'; write peak, end, or the number of an event";
 }
 
@@ -182,7 +173,7 @@ Result<HeldAt> FindHeldAt(const std::string& text, const Trace& trace) {
   const std::vector<Seq> events = PlacesOfEvents(trace, device.value_or(0));
   HeldAt at{.name = text, .device = device};
   MemoryAt moment;
-  if (const auto number = NumberIn(text)) {
+  if (const auto number = ParseNumber<uint64_t>(text)) {
     const Result<Seq> seq = SeqOf(*number, events, trace);
     if (!seq) return seq.error();
     moment = timeline.After(device.value_or(0), *seq);

@@ -39,9 +39,6 @@ std::vector<MemoryBill> BillMemory(const Trace& trace, const Report& report, Bil
 // The same of all graphs together: of no graph.
 MemoryBill SumBills(const std::vector<MemoryBill>& bills);
 
-// The line that a block is billed to.
-std::string BillName(const Trace& trace, BlockId id, BillBy by);
-
 // Who holds memory at a moment: the allocators' segments, and what is handed out of them. Of a
 // snapshot's state, all that it says.
 

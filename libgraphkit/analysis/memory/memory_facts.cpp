@@ -1,6 +1,5 @@
 #include "libgraphkit/analysis/memory/memory_facts.h"
 
-#include <algorithm>
 #include <map>
 
 #include "libgraphkit/analysis/names/naming.h"

@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/memory/races.h"
+#include "libgraphkit/analysis/memory/memory_facts.h"
 
 #include <algorithm>
 #include <optional>
@@ -6,7 +6,6 @@
 #include <tuple>
 #include <unordered_set>
 
-#include "libgraphkit/analysis/memory/memory_facts.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/model/memory.h"
 #include "libgraphkit/model/node_versions.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/group_by.h"
 #include "libgraphkit/interval.h"
 #include "libgraphkit/model/segment_memory.h"
@@ -101,20 +100,11 @@ class BlockSteps {
 void AddIdle(Bytes bytes, bool empty, bool is_private, IdleMemory* idle) {
   (empty ? idle->empty_bytes : idle->gap_bytes) += bytes;
   ++(empty ? idle->empty_segments : idle->gaps);
-  idle->largest = std::max(idle->largest, bytes);
+  idle->largest_bytes = std::max(idle->largest_bytes, bytes);
   if (is_private) idle->private_bytes += bytes;
 }
 
-}  // namespace
-
-Bytes RoundedSize(const Block& block) { return RoundUp(block.size, kBlockGranularity); }
-
-Bytes AllocatedSize(const Block& block) { return RoundedSize(block) + block.slack; }
-
-bool Deferred(const Block& block) {
-  return block.freed() && block.free_completed != block.free_requested;
-}
-
+// Adds the sums that don't depend on time. `usage`: by graph.
 void AddTotals(const Trace& trace, const Lifetimes& lives, std::vector<Usage>* by_graph) {
   std::vector<Usage>& usage = *by_graph;
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
@@ -134,6 +124,16 @@ void AddTotals(const Trace& trace, const Lifetimes& lives, std::vector<Usage>* b
   for (size_t i = 0; i < usage.size(); ++i) {
     usage[i].extent = Extent(trace, by.Of(i), &segments);
   }
+}
+
+}  // namespace
+
+Bytes RoundedSize(const Block& block) { return RoundUp(block.size, kBlockGranularity); }
+
+Bytes AllocatedSize(const Block& block) { return RoundedSize(block) + block.slack; }
+
+bool Deferred(const Block& block) {
+  return block.freed() && block.free_completed != block.free_requested;
 }
 
 void LiveBytes::Add(const Block& block, Seq end) {

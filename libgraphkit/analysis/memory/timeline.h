@@ -3,7 +3,6 @@
 // here: reports, the gate, summaries, explanations, differences.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "libgraphkit/analysis/memory/lifetimes.h"

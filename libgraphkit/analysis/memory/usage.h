@@ -27,9 +27,6 @@ struct Usage {
   bool operator==(const Usage&) const = default;
 };
 
-// Adds the sums that don't depend on time. `usage`: by graph.
-void AddTotals(const Trace& trace, const Lifetimes& lives, std::vector<Usage>* usage);
-
 // Blocks that come and go: what they sum up to.
 class LiveBytes {
  public:

@@ -1,10 +1,7 @@
 #include "libgraphkit/analysis/names/naming.h"
 
-#include <algorithm>
+#include <cstdio>
 #include <iterator>
-#include <span>
-#include <string>
-#include <string_view>
 
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/model/node_versions.h"
@@ -169,6 +166,12 @@ std::string EarlyStartText(const EarlyStart& start, const std::string& producer,
   return text + "; " + consumer + kWaits[static_cast<size_t>(start.waits)];
 }
 
+std::string HexText(uint64_t number) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(number));
+  return text;
+}
+
 std::string SizesText(const uint32_t (&sizes)[3]) {
   return std::to_string(sizes[0]) + "x" + std::to_string(sizes[1]) + "x" + std::to_string(sizes[2]);
 }
@@ -251,6 +254,14 @@ KernelSet CommunicationKernels(const Trace& trace) {
               return name.find(known) != std::string_view::npos;
             });
           }};
+}
+
+Bytes CopiedBytes(const Trace& trace, Slice accesses) {
+  Bytes bytes = 0;
+  for (const Access& access : trace.accesses.Of(accesses)) {
+    if (access.length != kLengthUnknown) bytes = std::max(bytes, access.length);
+  }
+  return bytes;
 }
 
 bool CopiesOut(const Trace& trace, NodeKind kind, Slice accesses) {

@@ -51,6 +51,9 @@ std::string CollectivesText(const Trace& trace, Seq seq);
 std::string EarlyStartText(const EarlyStart& start, const std::string& producer,
                            const std::string& consumer);
 
+// "0x7f0000".
+std::string HexText(uint64_t number);
+
 // "64x2x1": a grid, or a block of threads.
 std::string SizesText(const uint32_t (&sizes)[3]);
 
@@ -74,8 +77,6 @@ inline const char* Was(uint64_t count) { return count == 1 ? "was" : "were"; }
 class CapturePlaces {
  public:
   explicit CapturePlaces(const Trace& trace);
-
-  const Trace& trace() const { return trace_; }
 
   // "in the capture of graph 2 'decode'", "after the capture of graph 2".
   std::string Of(Seq seq) const;
@@ -122,6 +123,9 @@ bool AlwaysRuns(const Trace& trace, NodeId node, const KernelSet& kernels);
 // Those that exchange data with other devices: NCCL's (ncclDevKernel_…, ncclKernel_…,
 // ncclSymkDevKernel_…; on the software device ncclAllReduce, …) and NVSHMEM's.
 KernelSet CommunicationKernels(const Trace& trace);
+
+// The bytes that a copy or a fill writes, or reads where it writes to unknown memory.
+Bytes CopiedBytes(const Trace& trace, Slice accesses);
 
 // True if what touches this copies to memory that isn't a block of the trace, or to host memory.
 bool CopiesOut(const Trace& trace, NodeKind kind, Slice accesses);

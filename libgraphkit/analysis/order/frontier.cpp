@@ -1,9 +1,7 @@
 #include "libgraphkit/analysis/order/frontier.h"
 
-#include <algorithm>
 #include <utility>
 
-#include "libgraphkit/analysis/order/slice.h"
 #include "libgraphkit/group_by.h"
 
 namespace graphkit {
@@ -19,45 +17,41 @@ struct Collected {
   std::vector<uint32_t> events = {};
 };
 
-class Collector {
- public:
-  Collector(const Trace& trace, std::span<const GraphId> roots)
-      : trace_(trace), roots_(roots), graphs_(trace.graphs.size()), last_(trace.streams.size()) {}
-
+struct Collector {
   void AddNodes(std::vector<uint32_t>* numbers) {
-    numbers->resize(trace_.nodes.size());
-    for (uint32_t i = 0; i < trace_.nodes.size(); ++i) {
-      const GraphId root = RootOf(trace_.nodes[i].graph);
+    numbers->resize(trace.nodes.size());
+    for (uint32_t i = 0; i < trace.nodes.size(); ++i) {
+      const GraphId root = RootOf(trace.nodes[i].graph);
       if (!root.valid()) continue;
-      Add(i, &graphs_[root.index()].nodes, numbers);
-      AddStream(root, trace_.nodes[i].stream);
+      Add(i, &graphs[root.index()].nodes, numbers);
+      AddStream(root, trace.nodes[i].stream);
     }
   }
 
   void AddBlocks(std::span<const std::vector<BlockId>> blocks, std::vector<uint32_t>* numbers) {
-    numbers->resize(trace_.blocks.size());
+    numbers->resize(trace.blocks.size());
     for (uint32_t root = 0; root < blocks.size(); ++root) {
       for (const BlockId block : blocks[root]) {
-        Add(block.value, &graphs_[root].blocks, numbers);
-        AddStream(GraphId(root), trace_[block].stream);
+        Add(block.value, &graphs[root].blocks, numbers);
+        AddStream(GraphId(root), trace[block].stream);
       }
     }
   }
 
   void AddCaptures() {
-    for (uint32_t i = 0; i < trace_.captures.size(); ++i) {
-      const GraphId root = RootOf(trace_.captures[i].graph);
+    for (uint32_t i = 0; i < trace.captures.size(); ++i) {
+      const GraphId root = RootOf(trace.captures[i].graph);
       if (!root.valid()) continue;
-      graphs_[root.index()].captures.push_back(i);
-      AddStream(root, trace_.captures[i].origin);
+      graphs[root.index()].captures.push_back(i);
+      AddStream(root, trace.captures[i].origin);
     }
   }
 
   // An operation says something to each graph that its stream or event was or is in.
   void AddStreamOps() {
-    FrontierReplay replay(trace_, WholeTrace(trace_));
-    for (uint32_t i = 0; i < trace_.stream_ops.size(); ++i) {
-      const StreamOp& op = trace_.stream_ops[i];
+    FrontierReplay replay(trace, WholeTrace(trace));
+    for (uint32_t i = 0; i < trace.stream_ops.size(); ++i) {
+      const StreamOp& op = trace.stream_ops[i];
       replay.AdvanceTo(op.seq);
       const GraphId before = RootOf(replay.Of(op.stream).graph);
       const GraphId event = RootOf(replay.OfEvent(op.event).graph);
@@ -71,14 +65,13 @@ class Collector {
 
   // The collected rows of one graph; they are gone from here.
   Collected Take(GraphId root) {
-    Collected rows = std::exchange(graphs_[root.index()], {});
+    Collected rows = std::exchange(graphs[root.index()], {});
     for (std::vector<uint32_t>* some : {&rows.streams, &rows.events}) SortUnique(some);
     return rows;
   }
 
- private:
   GraphId RootOf(GraphId graph) const {
-    return graph.index() < roots_.size() ? roots_[graph.index()] : GraphId();
+    return graph.index() < roots.size() ? roots[graph.index()] : GraphId();
   }
   static void Add(uint32_t row, std::vector<uint32_t>* rows, std::vector<uint32_t>* numbers) {
     (*numbers)[row] = static_cast<uint32_t>(rows->size());
@@ -86,24 +79,25 @@ class Collector {
   }
   // Mostly one that the graph has already.
   void AddStream(GraphId root, StreamId stream) {
-    if (stream.index() >= last_.size() || last_[stream.index()] == root) return;
-    last_[stream.index()] = root;
-    graphs_[root.index()].streams.push_back(stream.value);
+    if (stream.index() >= last.size() || last[stream.index()] == root) return;
+    last[stream.index()] = root;
+    graphs[root.index()].streams.push_back(stream.value);
   }
   void AddStreamOp(uint32_t number, GraphId root) {
     if (!root.valid()) return;
-    const StreamOp& op = trace_.stream_ops[number];
-    graphs_[root.index()].stream_ops.push_back(number);
+    const StreamOp& op = trace.stream_ops[number];
+    graphs[root.index()].stream_ops.push_back(number);
     AddStream(root, op.stream);
-    if (op.event.index() < trace_.events.size()) {
-      graphs_[root.index()].events.push_back(op.event.value);
+    if (op.event.index() < trace.events.size()) {
+      graphs[root.index()].events.push_back(op.event.value);
     }
   }
 
-  const Trace& trace_;
-  std::span<const GraphId> roots_;
-  std::vector<Collected> graphs_;  // by root
-  std::vector<GraphId> last_;      // by stream: the graph that got it last
+  const Trace& trace;
+  std::span<const GraphId> roots;
+  std::vector<Collected> graphs = std::vector<Collected>(trace.graphs.size());  // by root
+  std::vector<GraphId> last =
+      std::vector<GraphId>(trace.streams.size());  // by stream: the graph that got it last
 };
 
 }  // namespace
@@ -247,7 +241,7 @@ GraphSlice WholeTrace(const Trace& trace) {
 
 Slices::Slices(const Trace& trace, std::span<const GraphId> roots,
                std::span<const std::vector<BlockId>> blocks) {
-  Collector collector(trace, roots);
+  Collector collector{trace, roots};
   collector.AddNodes(&node_numbers_);
   collector.AddBlocks(blocks, &block_numbers_);
   collector.AddCaptures();

@@ -1,9 +1,6 @@
 #include "libgraphkit/analysis/order/topology.h"
 
-#include <algorithm>
 #include <numeric>
-
-#include "libgraphkit/group_by.h"
 
 namespace graphkit {
 

@@ -1,7 +1,6 @@
 #include "libgraphkit/render/analyze/analyze.h"
 
 #include "libgraphkit/analysis/names/titles.h"
-#include "libgraphkit/render/json.h"
 
 namespace graphkit {
 

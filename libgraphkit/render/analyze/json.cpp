@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <map>
 #include <string_view>
 
 #include "libgraphkit/analysis/names/call_site.h"
@@ -187,7 +186,7 @@ Json ReportJson(const Report& report, const Trace& trace, bool pairs) {
   json["findings"] = ListJson(
       report.findings, [&](const Finding& finding) { return ReportFindingJson(finding, trace); });
   json["driver_memory"] = AskedMemoryJson(report.memory);
-  json["memory_moments"] = report.moments ? MomentsJson(*report.moments) : Json(nullptr);
+  json["memory_moments"] = report.moments;
   json["exec_memory"] = ExecMemoryJson(report.execs);
   json["joins"] = report.joins;
   json["totals"] = TotalsJson(report.totals, trace);

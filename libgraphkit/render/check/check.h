@@ -41,11 +41,6 @@ void RenderGithubAnnotations(const GateRun& run, std::ostream& out);
 // largest graphs as bars, and the findings folded away. Lists have at most style.top entries.
 void RenderCheckMarkdown(const GateRun& run, const TextOut& out);
 
-// A message, and the value of a property, as the runner unescapes them (actions/toolkit,
-// packages/core/src/command.ts).
-std::string GithubMessage(std::string_view text);
-std::string GithubProperty(std::string_view text);
-
 // Shared by the presenters of `graphkit check`.
 
 // The frame that a person wants to see: the innermost of the program's own code whose line is

@@ -1,9 +1,17 @@
 #include "libgraphkit/render/check/check.h"
-#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 
 namespace {
+
+// A message, and the value of a property, as the runner unescapes them (actions/toolkit,
+// packages/core/src/command.ts).
+// Line ends and other control characters are escaped by Printable.
+std::string GithubMessage(std::string_view text) { return Escaped(text, {{'%', "%25"}}); }
+
+std::string GithubProperty(std::string_view text) {
+  return Escaped(text, {{'%', "%25"}, {':', "%3A"}, {',', "%2C"}});
+}
 
 const char* CommandOf(const Finding& finding, FindingStatus status) {
   if (status == FindingStatus::kFails) return "error";
@@ -35,13 +43,6 @@ void WriteReason(const GateRun& run, const GateReason& reason, std::ostream& out
 }
 
 }  // namespace
-
-// Line ends and other control characters are escaped by Printable.
-std::string GithubMessage(std::string_view text) { return Escaped(text, {{'%', "%25"}}); }
-
-std::string GithubProperty(std::string_view text) {
-  return Escaped(text, {{'%', "%25"}, {':', "%3A"}, {',', "%2C"}});
-}
 
 void RenderGithubAnnotations(const GateRun& run, std::ostream& out) {
   for (const GateReason& reason : run.verdict.reasons) {

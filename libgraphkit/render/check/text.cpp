@@ -2,7 +2,6 @@
 #include <array>
 #include <limits>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -5,7 +5,6 @@
 #include "libgraphkit/render/diff/diff.h"
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/report/html.h"
-#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 

@@ -1,5 +1,4 @@
 #include "libgraphkit/render/json.h"
-#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/diff/diff.h"
 #include "libgraphkit/render/explain/explain.h"
 

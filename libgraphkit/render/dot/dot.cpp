@@ -1,10 +1,10 @@
 #include "libgraphkit/render/dot/dot.h"
 
 #include <map>
+#include <set>
 
 #include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/dot/drawing.h"
-#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 namespace {

@@ -72,12 +72,6 @@ struct BoxColour {
   const char* line;
 };
 
-// An entry of the legend.
-struct ColourMeaning {
-  const char* line;
-  std::string text;
-};
-
 // By node: a key that says which of the scheme's colours it has: a kind, a stream, a pool (or
 // kNoKey), one plus a severity (or 0), a class of durations.
 std::vector<uint32_t> ColourNodes(const Trace& trace, const DotOptions& options);
@@ -86,10 +80,6 @@ inline constexpr uint32_t kNoKey = 0xffffffffu;
 // Of several nodes in one box: the first's; by finding the worst, by duration the longest.
 uint32_t KeyOfBox(const Box& box, const std::vector<uint32_t>& keys, ColourBy by);
 BoxColour ColourOfKey(uint32_t key, ColourBy by);
-
-// The meaning of the colours, of the keys that occur, in their order.
-std::vector<ColourMeaning> ColourLegend(const Trace& trace, const std::vector<uint32_t>& keys,
-                                        ColourBy by);
 
 // Writes the text of a drawing.
 

@@ -29,16 +29,6 @@ std::string ShapeText(const LaunchShape& shape) {
   return text;
 }
 
-// Bytes that a copy or a fill writes; 0 when that isn't known.
-Bytes WrittenBytes(const Trace& trace, const Node& node) {
-  Bytes bytes = 0;
-  for (uint32_t i = 0; i < node.accesses.count; ++i) {
-    const Access& access = trace.accesses[node.accesses.first + i];
-    if (access.length != kLengthUnknown) bytes = std::max(bytes, access.length);
-  }
-  return bytes;
-}
-
 std::string KindCounts(const Trace& trace, const Box& box) {
   std::array<uint64_t, kNodeKindCount + 1> counts{};
   for (const NodeId id : box.nodes) {
@@ -117,7 +107,7 @@ std::string NodeDetail(const Trace& trace, NodeId id) {
   }
   if (node.event) return "event " + std::to_string(node.event.value);
   if (node.kind == NodeKind::kMemcpy || node.kind == NodeKind::kMemset) {
-    const Bytes bytes = WrittenBytes(trace, node);
+    const Bytes bytes = CopiedBytes(trace, node.accesses);
     return bytes == 0 ? "" : FormatBytes(bytes);
   }
   if (node.kind == NodeKind::kConditional) {

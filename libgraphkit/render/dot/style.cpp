@@ -123,21 +123,21 @@ std::string InColour(const std::string& content, const char* colour) {
 
 // The meaning of the colours, some to a line.
 std::string NodeLegend(const Drawing& drawing) {
-  std::vector<uint32_t> keys;
+  std::set<uint32_t> keys;  // that occur
   const ColourBy by = drawing.options.colour;
   for (const Box& box : drawing.folded.boxes) {
     if (by == ColourBy::kFinding || by == ColourBy::kDuration) {
-      keys.push_back(KeyOfBox(box, drawing.colour_keys, by));
+      keys.insert(KeyOfBox(box, drawing.colour_keys, by));
       continue;
     }
-    for (const NodeId id : box.nodes) keys.push_back(drawing.colour_keys[id.index()]);
+    for (const NodeId id : box.nodes) keys.insert(drawing.colour_keys[id.index()]);
   }
   std::string rows, line;
   size_t shown = 0;
-  const std::vector<ColourMeaning> meanings = ColourLegend(drawing.trace, keys, by);
-  for (const ColourMeaning& meaning : meanings) {
-    line += InColour("■", meaning.line) + " " + XmlText(meaning.text) + "   ";
-    if (++shown % kLegendColumns != 0 && shown < meanings.size()) continue;
+  for (const uint32_t key : keys) {
+    line += InColour("■", ColourOfKey(key, by).line) + " " +
+            XmlText(MeaningOf(drawing.trace, key, by)) + "   ";
+    if (++shown % kLegendColumns != 0 && shown < keys.size()) continue;
     rows += LegendRow(line);
     line.clear();
   }
@@ -206,15 +206,6 @@ BoxColour ColourOfKey(uint32_t key, ColourBy by) {
   if (key == kNoKey) return kNothing;
   if (by == ColourBy::kDuration) return kDurations[key];
   return by == ColourBy::kFinding ? kSeverities[key] : kPalette[key % kPalette.size()];
-}
-
-std::vector<ColourMeaning> ColourLegend(const Trace& trace, const std::vector<uint32_t>& keys,
-                                        ColourBy by) {
-  std::vector<ColourMeaning> meanings;
-  for (const uint32_t key : std::set<uint32_t>(keys.begin(), keys.end())) {
-    meanings.push_back({ColourOfKey(key, by).line, MeaningOf(trace, key, by)});
-  }
-  return meanings;
 }
 
 std::string DotLegend(const Drawing& drawing, const std::vector<std::string>& notes) {

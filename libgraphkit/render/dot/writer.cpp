@@ -5,7 +5,6 @@
 #include <set>
 
 #include "libgraphkit/analysis/names/titles.h"
-#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 

@@ -1,6 +1,5 @@
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/model/names.h"

@@ -25,13 +25,10 @@ Json HolderJson(const HeldGroup& group) {
 }
 
 Json IdleJson(const IdleMemory& idle) {
-  return Json{{"bytes", idle.bytes()},
-              {"empty_segments", idle.empty_segments},
-              {"empty_bytes", idle.empty_bytes},
-              {"gaps", idle.gaps},
-              {"gap_bytes", idle.gap_bytes},
-              {"largest_bytes", idle.largest},
-              {"private_bytes", idle.private_bytes}};
+  Json json{{"bytes", idle.bytes()}};
+  GRAPHKIT_ADD_MEMBERS(json, idle, empty_segments, empty_bytes, gaps, gap_bytes, largest_bytes,
+                       private_bytes);
+  return json;
 }
 
 Json DeviceJson(const MemoryAccount& account) {
@@ -42,7 +39,7 @@ Json DeviceJson(const MemoryAccount& account) {
             {"holders_at", account.out_of_memory ? "out-of-memory" : "peak"},
             {"holders", ListJson(account.holders, HolderJson)},
             {"worth_a_look", account.remarks}};
-  json.update(MomentsJson(account.moments));
+  json.update(Json(account.moments));
   return json;
 }
 

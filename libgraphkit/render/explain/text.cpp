@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <functional>
 #include <sstream>
 
 #include "libgraphkit/analysis/names/call_site.h"

@@ -8,8 +8,8 @@
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/model/tool_ids.h"
+#include "libgraphkit/printable.h"
 #include "libgraphkit/render/json.h"
-#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 namespace {
@@ -62,11 +62,9 @@ Json ExecJson(const Trace& trace, ExecId id, const ExecToolIds& tool_ids) {
 
 Json LaunchJson(const Trace& trace, LaunchId id) {
   const Launch& launch = trace.launches[id.index()];
-  return Json{{"id", id},
-              {"exec", launch.exec},
-              {"stream", launch.stream},
-              {"seq", launch.seq},
-              {"correlation", launch.correlation}};
+  Json json{{"id", id}};
+  GRAPHKIT_ADD_MEMBERS(json, launch, exec, stream, seq, correlation);
+  return json;
 }
 
 // Writes one element a line: a graph can have millions.

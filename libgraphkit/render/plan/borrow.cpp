@@ -11,6 +11,8 @@
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
+
+GRAPHKIT_JSON_OF(BorrowWindow, after, before, count, unordered, shortest_ns, median_ns)
 namespace {
 
 // In the order of BorrowBar.
@@ -59,9 +61,9 @@ std::string WindowText(const BorrowWindow& window, const Trace& trace) {
     text += "; " + FormatCount(window.unordered) +
             " of them without order, so that they may overlap: no window";
   }
-  if (window.shortest) {
-    text += "; " + FormatNanoseconds(*window.shortest) + " at least, " +
-            FormatNanoseconds(*window.median) + " in the median";
+  if (window.shortest_ns) {
+    text += "; " + FormatNanoseconds(*window.shortest_ns) + " at least, " +
+            FormatNanoseconds(*window.median_ns) + " in the median";
   }
   return text;
 }
@@ -142,11 +144,6 @@ Json PoolJson(const PoolBorrow& pool, const Trace& trace) {
     if (of.block.valid()) blocks.push_back(of);
     if (!of.block.valid()) no_block += of.bytes.size();
   }
-  const auto window = [](const BorrowWindow& of) {
-    return Json{{"after", of.after},          {"before", of.before},
-                {"count", of.count},          {"unordered", of.unordered},
-                {"shortest_ns", of.shortest}, {"median_ns", of.median}};
-  };
   return Json{{"pool", pool.pool},
               {"graphs", pool.graphs},
               {"launches", pool.launches},
@@ -157,17 +154,14 @@ Json PoolJson(const PoolBorrow& pool, const Trace& trace) {
               {"ranges", ListJson(pool.free, range)},
               {"barred", ListJson(blocks, barred)},
               {"barred_without_block_bytes", no_block},
-              {"windows", ListJson(pool.windows, window)}};
+              {"windows", pool.windows}};
 }
 
 Json AtJson(const BorrowAt& one) {
-  return Json{{"arena", one.range.arena},
-              {"offset", one.range.offset},
-              {"size", one.range.size},
-              {"last", one.last},
-              {"until", one.until},
-              {"nodes", one.nodes},
-              {"ns", one.ns}};
+  Json json;
+  GRAPHKIT_ADD_MEMBERS(json, one.range, arena, offset, size);
+  GRAPHKIT_ADD_MEMBERS(json, one, last, until, nodes, ns);
+  return json;
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 
-#include "libgraphkit/alloc/plan/plan_borrow.h"
 #include "libgraphkit/alloc/plan/trade.h"
 #include "libgraphkit/analysis/launches/borrow.h"
 #include "libgraphkit/model/planned_memory.h"

@@ -26,6 +26,15 @@ std::string NameOf(const RankReport& report, uint32_t rank) {
   return "…" + Printable(std::string_view(name).substr(name.size() - kRankColumns + 1));
 }
 
+// "rank0.json, rank1.json and 6 more".
+std::string RankNames(const RankReport& report, const std::vector<uint32_t>& ranks, size_t most) {
+  std::vector<std::string> names;
+  const size_t shown = ranks.size() <= most ? ranks.size() : most - 1;
+  for (size_t i = 0; i < shown; ++i) names.push_back(NameOf(report, ranks[i]));
+  if (shown < ranks.size()) names.push_back(FormatCount(ranks.size() - shown) + " more");
+  return AndList(names);
+}
+
 void RenderHeader(const RankReport& report, const TextOut& out) {
   const RankSummary& worst = report.ranks[report.worst()];
   const auto soft = std::ranges::count(report.ranks, DeviceKind::kSoft, &RankSummary::device);
@@ -57,6 +66,11 @@ void RenderHeader(const RankReport& report, const TextOut& out) {
   }
 }
 
+// In few columns.
+std::string Head(std::string_view figure) {
+  return figure == "reuse_bytes" ? "reuse" : FigureWords(figure);
+}
+
 // Figures that take the room that there is: those that are nothing in every rank are left out.
 std::vector<size_t> TableFigures(const RankReport& report, const TextStyle& style) {
   std::vector<size_t> figures;
@@ -64,7 +78,7 @@ std::vector<size_t> TableFigures(const RankReport& report, const TextStyle& styl
   for (const char* name : {"asked_bytes", "peak_live_bytes", "deferred_bytes", "never_freed_bytes",
                            "reuse_bytes", "nodes", "errors", "warnings"}) {
     const size_t figure = FigureIndex(name);
-    columns += std::max<size_t>(FigureWords(name).size(), 8) + 2;
+    columns += std::max<size_t>(Head(name).size(), 8) + 2;
     const bool shown = MostOf(report, figure) > 0 || UnknownToSome(report, figure);
     if (shown && columns <= style.width) figures.push_back(figure);
   }
@@ -78,7 +92,7 @@ void RenderTable(const RankReport& report, const TextOut& out) {
   TextRows rows = {{"trace"}};
   std::string align = "l";
   for (const size_t figure : figures) {
-    rows[0].push_back(FigureWords(kRankFigures[figure]));
+    rows[0].push_back(Head(kRankFigures[figure]));
     align += 'r';
   }
   const size_t shown = out.Shown(report.by_memory.size());
@@ -110,12 +124,12 @@ void RenderSpread(const RankReport& report, const TextOut& out) {
     const std::string name = kRankFigures[i];
     if (spread.least == spread.most) {
       if (spread.most > 0 && spread.unknown == 0)
-        same.push_back(FigureWords(name) + " " + FigureText(name, spread.most));
+        same.push_back(Head(name) + " " + FigureText(name, spread.most));
       continue;
     }
-    rows.push_back({FigureWords(name), FigureText(name, spread.least),
-                    NameOf(report, spread.least_rank), FigureText(name, spread.median),
-                    FigureText(name, spread.most), NameOf(report, spread.most_rank)});
+    rows.push_back({Head(name), FigureText(name, spread.least), NameOf(report, spread.least_rank),
+                    FigureText(name, spread.median), FigureText(name, spread.most),
+                    NameOf(report, spread.most_rank)});
   }
   if (rows.size() > 1) {
     out << "\n"
@@ -195,14 +209,6 @@ void RenderFindings(const RankReport& report, const TextOut& out) {
 }
 
 }  // namespace
-
-std::string RankNames(const RankReport& report, const std::vector<uint32_t>& ranks, size_t most) {
-  std::vector<std::string> names;
-  const size_t shown = ranks.size() <= most ? ranks.size() : most - 1;
-  for (size_t i = 0; i < shown; ++i) names.push_back(NameOf(report, ranks[i]));
-  if (shown < ranks.size()) names.push_back(FormatCount(ranks.size() - shown) + " more");
-  return AndList(names);
-}
 
 void RenderRanksText(const RankReport& report, const TextOut& out) {
   RenderHeader(report, out);

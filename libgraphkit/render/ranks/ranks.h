@@ -11,9 +11,6 @@ namespace graphkit {
 
 void RenderRanksText(const RankReport& report, const TextOut& out);
 
-// "rank0.json, rank1.json and 6 more".
-std::string RankNames(const RankReport& report, const std::vector<uint32_t>& ranks, size_t most);
-
 // Many traces at once as JSON, schema "graphkit-ranks", version 1 (docs/ranks.md). Traces are named
 // by their place in "traces".
 void RenderRanksJson(const RankReport& report, std::ostream& out);

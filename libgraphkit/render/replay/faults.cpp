@@ -3,7 +3,6 @@
 
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/render/replay/replay.h"
-#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 

@@ -13,7 +13,6 @@
 #include "libgraphkit/render/report/html.h"
 #include "libgraphkit/render/report/layout.h"
 #include "libgraphkit/render/report/packed_columns.h"
-#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 

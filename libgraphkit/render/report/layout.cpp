@@ -69,15 +69,12 @@ class Axis {
 
 // Lanes of nodes without a stream: a node goes on behind one that it depends on, where that is the
 // last of its lane.
-class ExplicitLanes {
- public:
-  explicit ExplicitLanes(const Facts& facts) : facts_(facts) {}
-
+struct ExplicitLanes {
   // The place among the graph's lanes.
   size_t Take(NodeId node) {
-    std::vector<NodeId>& last = last_[facts_.trace[node].graph];
+    std::vector<NodeId>& last = last_of[facts.trace[node].graph];
     size_t lane = last.size();
-    for (const InEdge& edge : facts_.in_edges().Of(node.index())) {
+    for (const InEdge& edge : facts.in_edges().Of(node.index())) {
       const auto found = std::ranges::find(last, edge.from);
       if (found != last.end()) lane = static_cast<size_t>(found - last.begin());
       if (lane < last.size()) break;
@@ -88,15 +85,14 @@ class ExplicitLanes {
     return lane;
   }
 
- private:
-  const Facts& facts_;
-  std::map<GraphId, std::vector<NodeId>> last_;
+  const Facts& facts;
+  std::map<GraphId, std::vector<NodeId>> last_of = {};
 };
 
 class ViewMaker {
  public:
   ViewMaker(const Facts& facts, GraphId root)
-      : trace_(facts.trace), whole_(!root), explicit_(facts) {
+      : trace_(facts.trace), whole_(!root), explicit_{facts} {
     view_.root = root;
   }
 

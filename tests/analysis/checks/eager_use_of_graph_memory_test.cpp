@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include "libgraphkit/analysis/launches/graph_writes.h"
+#include "libgraphkit/analysis/launches/launches.h"
 #include "tests/analysis/checks/run.h"
 
 namespace graphkit {

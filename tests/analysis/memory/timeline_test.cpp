@@ -68,7 +68,7 @@ TEST_CASE("idle memory is empty segments and the gaps of others") {
                    .empty_segments = 1,
                    .gap_bytes = 15 * kMiB,
                    .gaps = 3,
-                   .largest = 9 * kMiB,
+                   .largest_bytes = 9 * kMiB,
                    .private_bytes = 0});
 }
 

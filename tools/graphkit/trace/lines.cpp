@@ -8,9 +8,9 @@
 #include <optional>
 #include <set>
 
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/io/bytes/file_bytes.h"
 #include "libgraphkit/printable.h"
-#include "libgraphkit/render/text_layout.h"
 #include "tools/graphkit/child.h"
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/trace/program.h"

@@ -14,7 +14,7 @@
 #include <optional>
 #include <random>
 
-#include "libgraphkit/render/text_layout.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/units.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/separator.h"

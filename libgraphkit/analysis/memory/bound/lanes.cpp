@@ -1,7 +1,6 @@
 #include "libgraphkit/analysis/memory/bound/lanes.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace graphkit {
 namespace {

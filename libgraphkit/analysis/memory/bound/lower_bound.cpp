@@ -5,12 +5,9 @@
 #include <functional>
 #include <limits>
 #include <numeric>
-#include <span>
-#include <vector>
 
 #include "libgraphkit/analysis/memory/bound/lanes.h"
 #include "libgraphkit/group_by.h"
-#include "libgraphkit/units.h"
 
 namespace graphkit {
 namespace {
