@@ -46,8 +46,15 @@ class RecordingFinder {
   explicit RecordingFinder(const Facts& facts)
       : facts_(facts),
         trace_(facts.trace),
-        nodes_(Group(trace_.nodes, trace_.graphs.size(),
-                     [](const Node& node) { return node.graph; })) {}
+        nodes_(
+            Group(trace_.nodes, trace_.graphs.size(), [](const Node& node) { return node.graph; })),
+        gone_(trace_.graphs.size()) {
+    for (const Exec& exec : trace_.execs) {
+      if (!exec.graph.valid()) continue;
+      Seq& gone = gone_[exec.graph.index()];
+      gone = std::max(gone, exec.destroyed);
+    }
+  }
 
   std::vector<Finding> Find() {
     using Code = std::pair<std::string, std::vector<uint64_t>>;  // a line, and what it launches
@@ -91,6 +98,11 @@ class RecordingFinder {
     return recording;
   }
 
+  // Of a trial, as a server makes to measure its memory: destroyed before it was ever launched.
+  bool WasTrial(const Recording& old, const Capture& capture) const {
+    return gone_[old.graph.index()] < capture.begin && facts_.launches()[old.graph.index()].empty();
+  }
+
   // Looks for a recording that `capture` could have done without, the last ones first.
   void Add(const Capture& capture, Recordings* same) const {
     constexpr size_t kMostTried = 1000;
@@ -99,7 +111,7 @@ class RecordingFinder {
     bool served = false;
     for (size_t i = same->all.size(); !served && i-- > 0 && same->all.size() - i <= kMostTried;) {
       const Recording& old = same->all[i];
-      if (now.Since(old) != Moved::kAddress) continue;
+      if (now.Since(old) != Moved::kAddress || WasTrial(old, capture)) continue;
       const auto moved = MovedBetween(old, now, &capture);
       served = moved.has_value();
       const bool repeats = served && moved->empty() && alike != nullptr;
@@ -199,6 +211,7 @@ class RecordingFinder {
   const Facts& facts_;
   const Trace& trace_;
   Grouped nodes_;
+  std::vector<Seq> gone_;  // by graph, when the last of its execs was destroyed
 };
 
 }  // namespace

@@ -17,14 +17,19 @@ struct Server {
     t.SetStack({});
     return request;
   }
-  void Record(BlockId request, BlockId of) {
+  void Record(BlockId request, BlockId of, bool trial = false) {
     const GraphId graph = t.BeginCapture(s);
     const BlockId own = t.Alloc(s, 256);
     t.Kernel(s, "read", {Reads(request), Reads(of), Writes(own)});
     t.Memset(s, {Writes(own)});
     t.Free(own);
     t.EndCapture(s);
-    t.Launch(t.Instantiate(graph), s);
+    const ExecId exec = t.Instantiate(graph);
+    if (trial) {
+      t.Destroy(exec);
+    } else {
+      t.Launch(exec, s);
+    }
   }
   void Record(Bytes size) { Record(Request(size), weight); }
   std::vector<Finding> Find() { return Run("recorded-again", &t); }
@@ -42,6 +47,12 @@ TEST_CASE("recorded-again names the input that moved and what copying it would c
         "input had another address; copying 4 KiB before a launch would have saved them");
   REQUIRE(finding.evidence.size() == 1);
   CHECK(finding.evidence[0].stack.valid());
+}
+
+TEST_CASE("recorded-again leaves out trials: graphs that are destroyed unlaunched") {
+  Server server;
+  for (int i = 0; i < 5; ++i) server.Record(server.Request(4096), server.weight, true);
+  CHECK(server.Find().empty());
 }
 
 TEST_CASE("recorded-again counts recordings for other sizes apart") {
