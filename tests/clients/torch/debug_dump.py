@@ -1,3 +1,4 @@
+# not: torch-2.8
 import os
 import tempfile
 
