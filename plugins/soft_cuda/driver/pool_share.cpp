@@ -9,8 +9,8 @@
 
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
+#include "plugins/soft_cuda/device/shared_file.h"
 #include "plugins/soft_cuda/driver/ipc.h"
-#include "plugins/soft_cuda/driver/shared_file.h"
 
 namespace graphkit::soft::driver {
 namespace {

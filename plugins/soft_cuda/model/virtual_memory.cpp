@@ -10,6 +10,9 @@
 #include <iterator>
 #include <vector>
 
+#include "plugins/soft_cuda/device/page_states.h"
+#include "plugins/soft_cuda/device/shared_file.h"
+
 namespace graphkit::soft {
 namespace {
 
@@ -46,8 +49,6 @@ bool IsUsable(const Mapping& mapping) {
   });
 }
 
-constexpr uint64_t kPage = 4096;  // bytes
-
 // The last page of the file of an exported allocation.
 struct ExportedMemory {
   char mark[32];
@@ -56,21 +57,15 @@ struct ExportedMemory {
   int place;
 };
 constexpr char kMark[] = "graphkit soft allocation";
-static_assert(sizeof(ExportedMemory) <= kPage);
-
-// 0: it isn't open.
-uint64_t InodeOf(int file) {
-  struct stat about {};
-  return fstat(file, &about) == 0 ? about.st_ino : 0;
-}
+static_assert(sizeof(ExportedMemory) <= kPageBytes);
 
 // False: the file is none that an allocation was exported as.
 bool ReadEnd(int file, ExportedMemory* end) {
   struct stat about {};
-  if (fstat(file, &about) != 0 || about.st_size <= off_t{kPage}) return false;
-  return pread(file, end, sizeof *end, about.st_size - off_t{kPage}) == ssize_t{sizeof *end} &&
+  if (fstat(file, &about) != 0 || about.st_size <= off_t{kPageBytes}) return false;
+  return pread(file, end, sizeof *end, about.st_size - off_t{kPageBytes}) == ssize_t{sizeof *end} &&
          std::memcmp(end->mark, kMark, sizeof kMark) == 0 &&
-         end->size == static_cast<uint64_t>(about.st_size) - kPage;
+         end->size == static_cast<uint64_t>(about.st_size) - kPageBytes;
 }
 
 bool WriteWhole(int file, const void* from, uint64_t bytes, uint64_t offset) {
@@ -79,11 +74,11 @@ bool WriteWhole(int file, const void* from, uint64_t bytes, uint64_t offset) {
 
 // The pages that have memory; the others read as 0 in the file, too.
 bool WriteTouched(int file, uint64_t home, uint64_t size) {
-  std::vector<unsigned char> touched(size / kPage);
+  std::vector<unsigned char> touched(size / kPageBytes);
   if (mincore(Address(home), size, touched.data()) != 0) return false;
-  for (uint64_t at = 0; at < size; at += kPage) {
-    const bool is_touched = (touched[at / kPage] & 1) != 0;
-    if (is_touched && !WriteWhole(file, Address(home + at), kPage, at)) return false;
+  for (uint64_t at = 0; at < size; at += kPageBytes) {
+    const bool is_touched = (touched[at / kPageBytes] & 1) != 0;
+    if (is_touched && !WriteWhole(file, Address(home + at), kPageBytes, at)) return false;
   }
   return true;
 }
@@ -152,7 +147,7 @@ bool VirtualMemory::MoveInto(int file, int place, CUmemGenericAllocationHandle h
   const PhysicalMemory& memory = physical_.at(handle);
   ExportedMemory end{.size = memory.size, .properties = memory.properties, .place = place};
   std::memcpy(end.mark, kMark, sizeof kMark);
-  const bool written = ftruncate(file, static_cast<off_t>(memory.size + kPage)) == 0 &&
+  const bool written = ftruncate(file, static_cast<off_t>(memory.size + kPageBytes)) == 0 &&
                        WriteTouched(file, memory.home, memory.size) &&
                        WriteWhole(file, &end, sizeof end, memory.size);
   if (!written || mmap(Address(memory.home), memory.size, PROT_READ | PROT_WRITE,
@@ -184,16 +179,20 @@ CUmemGenericAllocationHandle VirtualMemory::Import(int file, int* place) {
     return found->second;
   }
   ExportedMemory end{};
-  if (!ReadEnd(file, &end)) return 0;
+  const int kept = ReadEnd(file, &end) ? KeepOpen(file) : -1;
+  if (kept < 0) return 0;
   void* home = mmap(nullptr, end.size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  if (home == MAP_FAILED) return 0;
+  if (home == MAP_FAILED) {
+    close(kept);
+    return 0;
+  }
   madvise(home, end.size, MADV_DONTDUMP);
   *place = end.place;
   exported_[InodeOf(file)] = ++last_handle_;
   physical_[last_handle_] = {.properties = end.properties,
                              .size = end.size,
                              .home = reinterpret_cast<uint64_t>(home),
-                             .file = KeepOpen(file),
+                             .file = kept,
                              .imported = true};
   return last_handle_;
 }

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace graphkit::soft::driver {
+namespace graphkit::soft {
 
 // The identity of an open file, in any process; 0: it isn't open.
 inline uint64_t InodeOf(int file) {
@@ -13,4 +13,4 @@ inline uint64_t InodeOf(int file) {
   return fstat(file, &about) == 0 ? about.st_ino : 0;
 }
 
-}  // namespace graphkit::soft::driver
+}  // namespace graphkit::soft
