@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import subprocess
+import time
 
 from harness import BUILD, Skipped, check_records, count, fork_join, load, processes, sanitized, sanitizer, trace
 
@@ -32,6 +33,8 @@ def test_traces_of_an_earlier_runs_processes_are_not_taken_for_ranks(folder):
     trace(folder, *processes("capture"))
     os.rename(folder / "trace.json", folder / "trace.4242.json")
     (folder / "trace.7.json").write_text("no trace")
+    # A file system's clock ticks every few milliseconds, so a run can begin at the instant of the last one's end.
+    os.utime(folder / "trace.4242.json", (time.time() + 5, time.time() + 5))
     err = trace(folder, *processes("capture"))[2]
     assert f"{folder}/trace.4242.json is of an earlier run, and renamed: {folder}/trace.4242.json.old" in err, err
     assert sorted(os.listdir(folder)) == ["trace.4242.json.old", "trace.7.json", "trace.json"]
@@ -47,16 +50,17 @@ def traces_said(err):
 
 
 def test_runs_with_one_output_report_their_own_traces(folder):
-    """At the same time, and one of them records nothing."""
+    """At the same time, and one of them records nothing. Each of the others goes on until all have recorded."""
     (folder / "trace.json").write_text("old")
-    runs = [start(folder, *map(str, processes("exhausted")), str(n)) for n in range(4)] + [start(folder, "sleep", "1")]
+    runs = [start(folder, *map(str, processes("crowd")), str(n)) for n in range(4)] + [start(folder, "sleep", "1")]
+    assert [run.stdout.readline() for run in runs[:4]] == ["captured\n"] * 4
     ends = [run.communicate(timeout=300) for run in runs]
     assert all(run.returncode == 0 for run in runs), ends
     said = [traces_said(err) for _, err in ends]
     assert [len(paths) for paths in said] == [1, 1, 1, 1, 0] and len({p for paths in said for p in paths}) == 4, ends
     for n, paths in enumerate(said[:4]):
         process = load(paths[0])[0]
-        assert process["args"] == ["exhausted", str(n)], (process, paths)
+        assert process["args"] == ["crowd", str(n)], (process, paths)
     assert "nothing was recorded" in ends[4][1], ends[4]
 
 

@@ -315,8 +315,8 @@ int main(int, char** argv) {
     static void* memory = Allocate();
     std::atexit([] { Check(cudaFree(memory)); });
   }
-  Capture(is("exhausted") || is("alarms") ? 20000 : 1);
-  if (is("waits")) {
+  Capture(is("exhausted") || is("alarms") || is("crowd") ? 20000 : 1);
+  if (is("waits") || is("crowd")) {
     std::puts("captured");
     std::fflush(stdout);
     while (std::getchar() != EOF) {

@@ -123,21 +123,21 @@ std::vector<FileBeside> FilesBeside(const std::string& trace, const std::string&
                       name.ends_with(ending);
     struct stat status {};
     if (!ours || stat(entry.path().c_str(), &status) != 0) continue;
-    if (status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec < since_ns) continue;
+    const int64_t changed = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
+    if (changed < since_ns) continue;
     found.push_back({entry.path().string(),
-                     name.substr(stem.size(), name.size() - stem.size() - ending.size())});
+                     name.substr(stem.size(), name.size() - stem.size() - ending.size()),
+                     status.st_ino, changed});
   }
   return found;
 }
 
-std::vector<std::string> OtherTraces(const std::string& path, int64_t since_ns) {
-  std::vector<std::string> found;
-  for (const FileBeside& file :
-       FilesBeside(path, path.ends_with(".json") ? ".json" : "", since_ns)) {
-    const bool numbers = file.middle.find_first_not_of("0123456789.") == std::string::npos;
-    if (numbers) found.push_back(file.path);
-  }
-  std::ranges::sort(found);
+std::vector<FileBeside> OtherTraces(const std::string& path) {
+  std::vector<FileBeside> found = FilesBeside(path, path.ends_with(".json") ? ".json" : "", 0);
+  std::erase_if(found, [](const FileBeside& file) {
+    return file.middle.find_first_not_of("0123456789.") != std::string::npos;
+  });
+  std::ranges::sort(found, {}, &FileBeside::path);
   return found;
 }
 

@@ -36,17 +36,20 @@ std::optional<TraceOutcome> InspectOwn(const std::string& path, const std::strin
 // "123 records, 15 nodes in 1 graph → trace.json"
 std::string DescribeOutcome(const TraceOutcome& outcome);
 
-// A file beside a trace: "trace.<middle>.json" of trace.json.
+// A file beside a trace: "trace.<middle>.json" of trace.json. Equal to itself until it is written
+// to or replaced.
 struct FileBeside {
   std::string path, middle;
+  uint64_t inode = 0;
+  int64_t changed_ns = 0;  // since 1970
+  bool operator==(const FileBeside&) const = default;
 };
 // Those of an ending, changed at or after `since_ns` (1970, nanoseconds).
 std::vector<FileBeside> FilesBeside(const std::string& trace, const std::string& ending,
                                     int64_t since_ns);
 
-// The other traces of a run: `trace.<pid>.json` beside `path`, changed at or after `since` (seconds
-// since 1970, and nanoseconds).
-std::vector<std::string> OtherTraces(const std::string& path, int64_t since_ns);
+// The other traces of a run: `trace.<pid>.json` beside `path`, by path.
+std::vector<FileBeside> OtherTraces(const std::string& path);
 
 // Why there is no trace: what to say, and what to do about it.
 struct NoTraceFacts {

@@ -116,12 +116,13 @@ int64_t WallClock() {
   return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
 
-// One run of `graphkit trace`, and the file that stood at its place before.
+// One run of `graphkit trace`, and the files that stood at its place before.
 struct TraceRun {
   std::string path;        // of the trace
   std::string id;          // that its traces have
   uint64_t old_inode = 0;  // 0: no file, or one that may not be replaced
-  int64_t started = 0;     // wall clock, ns
+  std::vector<FileBeside> beside;  // as traces of its other processes would be named
+  int64_t started = 0;             // wall clock, ns
   bool soft = false;
   std::string program;  // as found
 };
@@ -138,6 +139,7 @@ TraceRun BeginRun(const std::string& path, bool soft, const std::string& program
   } else {
     run.old_inode = InodeOf(path);
   }
+  run.beside = OtherTraces(path);
   run.started = WallClock();
   return run;
 }
@@ -201,16 +203,22 @@ void MoveOldAside(const TraceRun& run) {
   }
 }
 
+// Before the run began, and not written to since.
+bool WasBefore(const TraceRun& run, const FileBeside& file) {
+  return std::ranges::find(run.beside, file) != run.beside.end();
+}
+
 // Traces that processes of an earlier run left beside this one's would be taken for its ranks.
 void MoveEarlierAside(const TraceRun& run) {
-  std::vector<std::string> earlier = OtherTraces(run.path, 0);
-  const std::vector<std::string> later = OtherTraces(run.path, run.started);
-  std::erase_if(earlier, [&](const std::string& path) {
-    if (std::ranges::find(later, path) != later.end()) return true;
-    const std::optional<TraceOutcome> trace = InspectTrace(path);
-    if (!trace || trace->writing) return true;
-    return std::rename(path.c_str(), (path + ".old").c_str()) != 0;
-  });
+  std::vector<std::string> earlier;
+  for (const FileBeside& file : OtherTraces(run.path)) {
+    if (!WasBefore(run, file)) continue;
+    const std::optional<TraceOutcome> trace = InspectTrace(file.path);
+    if (!trace || trace->writing) continue;
+    if (std::rename(file.path.c_str(), (file.path + ".old").c_str()) == 0) {
+      earlier.push_back(file.path);
+    }
+  }
   if (earlier.empty()) return;
   const bool one = earlier.size() == 1;
   PrintNote((one ? earlier[0] + " is" : std::to_string(earlier.size()) + " traces beside it are") +
@@ -240,8 +248,11 @@ void SayUnsaid(std::vector<std::string>& said) {
 void SayOutcome(const TraceRun& run, std::vector<std::string> said) {
   const bool began = std::erase(said, kNothingToRecord) > 0;
   SayUnsaid(said);
-  std::vector<std::string> traces = OtherTraces(run.path, run.started);
-  if (InodeOf(run.path) != run.old_inode) traces.insert(traces.begin(), run.path);
+  std::vector<std::string> traces;
+  if (InodeOf(run.path) != run.old_inode) traces.push_back(run.path);
+  for (const FileBeside& file : OtherTraces(run.path)) {
+    if (!WasBefore(run, file)) traces.push_back(file.path);
+  }
   std::vector<int64_t> others;  // processes of other runs
   std::erase_if(traces, [&](const std::string& trace) {
     const auto outcome = InspectOwn(trace, run.id);
