@@ -118,9 +118,9 @@ int64_t WallClock() {
 
 // One run of `graphkit trace`, and the files that stood at its place before.
 struct TraceRun {
-  std::string path;        // of the trace
-  std::string id;          // that its traces have
-  uint64_t old_inode = 0;  // 0: no file, or one that may not be replaced
+  std::string path;                // of the trace
+  std::string id;                  // that its traces have
+  uint64_t old_inode = 0;          // 0: no file, or one that may not be replaced
   std::vector<FileBeside> beside;  // as traces of its other processes would be named
   int64_t started = 0;             // wall clock, ns
   bool soft = false;
@@ -131,13 +131,15 @@ TraceRun BeginRun(const std::string& path, bool soft, const std::string& program
   TraceRun run{.path = path, .soft = soft, .program = program};
   std::random_device random;
   run.id = HexText(uint64_t{random()} << 32 | random()).substr(2);
+  // Before the file is looked at, as another run may replace it meanwhile, and that one's isn't
+  // old.
+  run.old_inode = InodeOf(path);
   const std::optional<TraceOutcome> old = InspectTrace(path);
   if (old && old->writing) {
+    run.old_inode = 0;
     PrintWarning(
         path + " is being written by process " + std::to_string(old->pid) +
         ", of another run: this one's traces have their processes' numbers in their names");
-  } else {
-    run.old_inode = InodeOf(path);
   }
   run.beside = OtherTraces(path);
   run.started = WallClock();
