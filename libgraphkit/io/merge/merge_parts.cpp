@@ -209,6 +209,14 @@ void AddLaterCaptures(std::span<const BlockId> blocks, const Trace& trace,
   }
 }
 
+// PyTorch 2.8 writes no pools into its history, so those of segments that are gone at its end are
+// unknown. Memory that the driver gave while a graph was captured is of that graph's private pool.
+bool InPrivatePool(const Block& block, const Trace& trace) {
+  if (block.pool && trace[block.pool].kind == PoolKind::kPrivate) return true;
+  const BlockId memory = block.segment ? trace[block.segment].block : BlockId();
+  return memory && trace[memory].graph;
+}
+
 }  // namespace
 
 // Blocks of private pools may lie outside of captures: warm-ups, MemPool. Where all do, the clocks
@@ -218,7 +226,7 @@ size_t JoinCaptures(std::span<const BlockId> blocks, Trace* trace, NotJoinedList
   std::vector<BlockId> outside;
   for (const BlockId id : blocks) {
     const Block block = (*trace)[id];
-    if (!block.pool || (*trace)[block.pool].kind != PoolKind::kPrivate) continue;
+    if (!InPrivatePool(block, *trace)) continue;
     GraphId graph;
     size_t open = 0;
     for (const Capture& capture : trace->captures) {

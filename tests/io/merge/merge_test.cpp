@@ -203,6 +203,30 @@ TEST_CASE("work outside of graphs touches the blocks of the snapshot") {
                                 {"work outside of graphs"}}});
 }
 
+// PyTorch 2.8's history has no pools: only the snapshot's end would name that of a graph that is
+// gone.
+TEST_CASE("a block in memory that the driver gave a capture is that graph's") {
+  TraceBuilder t;
+  const StreamId s = t.Stream();
+  const GraphId graph = t.BeginCapture(s, "step");
+  const BlockId memory = t.AllocAt(s, 2 << 20, 0x200000);
+  const SegmentId segment = t.Segment(t.Pool(PoolKind::kAllocator), 2 << 20, s);
+  const BlockId block = t.AllocAt(s, 512, 0x200000);
+  t.Kernel(s, "k");
+  t.EndCapture(s);
+  Trace trace = t.trace();
+  trace.segments[segment.index()].block = memory;
+  trace.blocks.Change(memory.index(), [&](Block& b) { b.graph = graph; });
+  trace.blocks.Change(block.index(), [&](Block& b) {
+    b.segment = segment;
+    b.pool = trace.segments[segment.index()].pool;
+    b.graph = {};
+  });
+  NotJoinedList not_joined;
+  CHECK(JoinCaptures(std::vector{block}, &trace, &not_joined) == 1);
+  CHECK(trace[block].graph == graph);
+}
+
 struct DriverBlock {
   Address address;
   Bytes size;
