@@ -93,12 +93,17 @@ class DifferenceFinder {
     return warmups;
   }
 
-  // True if its launches lie among those of the warm-ups, and not before or after all of them.
-  static bool Among(const SiteLaunches& launches, const KernelRuns& launched) {
-    return std::ranges::all_of(launched.shared, [&](const Seen* shared) {
-      const SiteLaunches& warmup = *shared->all;
-      return launches.thread == warmup.thread && launches.first < warmup.last &&
-             launches.last > warmup.first;
+  // True if its launches lie among those of the warm-ups, and not before or after all of them: at
+  // each capture until then, it had run as often as they.
+  bool Among(const Seen& missed, const Seen& shared, uint64_t warmups) const {
+    const SiteLaunches &launches = *missed.all, &warmup = *shared.all;
+    if (launches.thread != warmup.thread || launches.first >= warmup.last ||
+        launches.last <= warmup.first)
+      return false;
+    return std::ranges::all_of(trace_.captures, [&](const Capture& other) {
+      const uint64_t runs = launches.Before(other.begin) * warmups / missed.before;
+      const uint64_t all = warmup.Before(other.begin) * warmups / shared.before;
+      return runs >= warmups || (runs <= all + 1 && all <= runs + 1);
     });
   }
 
@@ -108,7 +113,8 @@ class DifferenceFinder {
     Finding finding{.graph = capture.graph};
     std::vector<std::string> missed, added;
     for (const Seen* seen : launched.missed) {
-      if (seen->before % warmups == 0 && Among(*seen->all, launched))
+      const auto among = [&](const Seen* shared) { return Among(*seen, *shared, warmups); };
+      if (seen->before % warmups == 0 && std::ranges::all_of(launched.shared, among))
         Add(*seen, "each warm-up launched ", &finding, &missed);
     }
     for (const Seen* seen : launched.added)

@@ -63,5 +63,29 @@ TEST_CASE("capture-differs-from-warmup is silent of one warm-up, of equals, and 
   CHECK(silent({.init = [](int step) { return step == 0; }}));  // one-time initialisation
 }
 
+// PyTorch 2.8 fills two words before each capture.
+TEST_CASE("capture-differs-from-warmup leaves alone what ran once for each capture") {
+  TraceBuilder t;
+  t.SetThread(t.Thread("main"));
+  const StreamId s = t.Stream();
+  const auto at = [&](const char* function) {
+    t.SetStack(t.Stack({{function, "step.cu", 1}, {"main", "main.cu", 9}}));
+  };
+  const auto capture = [&](const char* kernel) {
+    at("Begin");
+    t.Work(s, "Fill");
+    const GraphId graph = t.BeginCapture(s, kernel);
+    at("Step");
+    t.Kernel(s, kernel);
+    t.EndCapture(s);
+    t.Launch(t.Instantiate(graph), s);
+  };
+  for (int i = 0; i < 3; ++i) capture("Other");
+  at("Step");
+  for (int i = 0; i < 4; ++i) t.Work(s, "Split");
+  capture("Split");
+  CHECK(Run("capture-differs-from-warmup", WithSites(t.Build())).empty());
+}
+
 }  // namespace
 }  // namespace graphkit
