@@ -1,5 +1,6 @@
 // Checks of graphs that CUDA makes no exec of, or doesn't bring to the device.
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/order/topology.h"
 
 namespace graphkit {
 namespace {
@@ -134,12 +135,24 @@ class FailedGraphRules {
     for (const Capture& capture : trace_.captures) {
       if (capture.graph == of_.graph && WasThere(capture.begin, capture.end)) return {&kCapturing};
     }
+    if (HasCycle()) return {&kCycle};
     const auto other = [&](const Exec& exec) {
       return exec.graph == of_.graph && WasThere(exec.created, exec.destroyed);
     };
     if (std::ranges::none_of(trace_.execs, other)) return {};
     const auto single = std::ranges::find_if(nodes_, [&](NodeId node) { return IsSingle(node); });
     return single == nodes_.end() ? BrokenGraphRule() : BrokenGraphRule{&kOneExec, *single};
+  }
+
+  bool HasCycle() const {
+    EdgesAt edges(trace_);
+    InEdges in{.first = {0}};
+    for (size_t i = 0; i < trace_.nodes.size(); ++i) {
+      if (std::ranges::binary_search(nodes_, NodeId(i)))
+        std::ranges::copy(edges.Into(NodeId(i), failure_.seq), std::back_inserter(in.edges));
+      in.first.push_back(static_cast<uint32_t>(in.edges.size()));
+    }
+    return SortNodes(in).size() < trace_.nodes.size();
   }
 
   bool IsSingle(NodeId id) const {

@@ -100,6 +100,17 @@ TEST_CASE("instantiate-failed takes CUDA's own reason and node first") {
   CHECK(kernel.Text(of).find("at node 0 (launches): it does something") != std::string::npos);
 }
 
+TEST_CASE("instantiate-failed finds the cycle that was there") {
+  Failing f;
+  const NodeId a = f.t.Kernel(f.s, "a"), b = f.t.Kernel(f.s, "b");
+  const EdgeId back = f.t.Connect(b, a);
+  f.t.EndCapture(f.s);
+  f.Fail({});
+  f.t.Remove(back);
+  CHECK(f.One().message ==
+        "cudaGraphInstantiate of graph 0 failed (1): the edges of the graph form a cycle");
+}
+
 TEST_CASE("instantiate-failed tells of uploads that didn't fit, and of what came after") {
   Failing f;
   f.t.Kernel(f.s, "a");
