@@ -67,7 +67,7 @@ def analyzed(trace, folder, program, fixed):
     if not wanted and not report["complete"]:
         raise Failed(f"the trace is incomplete: {because}")
     if expected_findings(program) is not None:
-        compare_findings(program, report, fixed)
+        compare_findings(program, report, fixed, OPTIONS.name)
         compare_kept(program, report, fixed)
         return report
     expected = heading(program, "errors") or []
