@@ -385,6 +385,8 @@ std::vector<GraphSummary> Summarize(const Facts& facts) {
   CountEdges(trace, &summaries);
   GroupEarlyLaunches(trace, &summaries);
   const std::vector<HostTime>& host_times = facts.host_times();
+  const std::vector<Seq> destroyed = FindDestroyed(trace, facts.roots());
+  const auto freed = [&](BlockId id) { return trace[id].free_requested != kNever; };
   ForEachGraph(trace, facts.blocks(), [&](GraphId graph) {
     const size_t i = graph.index();
     summaries[i].graph = graph;
@@ -396,6 +398,8 @@ std::vector<GraphSummary> Summarize(const Facts& facts) {
     summaries[i].capture_host_ns = host_times[i].total;
     summaries[i].launches = facts.launches()[i].size();
     summaries[i].width = facts.shapes()[i].width;
+    summaries[i].destroyed =
+        destroyed[i] != kNever && std::ranges::all_of(facts.blocks()[i], freed);
     AddMemory(facts, graph, &summaries[i]);
   });
   return summaries;

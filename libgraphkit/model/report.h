@@ -70,8 +70,9 @@ struct GraphSummary {
   uint64_t cross_stream_edges = 0;
   std::vector<EarlyLaunches> early_launches;  // the most edges first
   uint64_t streams = 0;
-  uint64_t launches = 0;                   // of execs that ran it
-  uint64_t execs = 0;                      // instantiated from it
+  uint64_t launches = 0;   // of execs that ran it
+  uint64_t execs = 0;      // instantiated from it
+  bool destroyed = false;  // all of these before the last capture or launch, and its blocks freed
   std::optional<ExecPeak> exec_peak = {};  // of these; nothing: there are none
   ExecSource exec_source = ExecSource::kMeasured;
   uint64_t blocks = 0;                       // that were recorded

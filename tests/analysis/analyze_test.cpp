@@ -56,6 +56,28 @@ Trace RecordStreamStory() {
   return trace;
 }
 
+TEST_CASE("a graph is destroyed when its execs and blocks are gone and others are captured") {
+  TraceBuilder t;
+  const StreamId s = t.Stream();
+  std::vector<ExecId> execs;
+  std::vector<BlockId> outputs;
+  for (const char* name : {"measured", "output kept", "another exec", "last"}) {
+    const GraphId graph = t.BeginCapture(s, name);
+    outputs.push_back(t.Alloc(s, kMiB));
+    t.Kernel(s, "k", {Writes(outputs.back())});
+    t.EndCapture(s);
+    execs.push_back(t.Instantiate(graph));
+    if (std::string(name) == "another exec") t.Instantiate(graph);
+    if (std::string(name) != "output kept") t.Free(outputs.back());
+    t.Destroy(execs.back());
+  }
+  const Trace trace = t.Build();
+  const Facts facts(trace);
+  std::vector<bool> destroyed;
+  for (const GraphSummary& graph : Summarize(facts)) destroyed.push_back(graph.destroyed);
+  CHECK(destroyed == std::vector{true, false, false, false});
+}
+
 TEST_CASE("a capture's figures are those worked out by hand") {
   const Trace trace = RecordStreamStory();
   const Report report = *Analyze(trace);

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 
+#include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/lifetimes.h"
 #include "libgraphkit/analysis/order/topology.h"
 
@@ -86,16 +87,6 @@ void SortIntoKinds(const std::vector<Likeness>& likenesses, CapturedSizes* found
   found->kinds = static_cast<uint32_t>(kinds.size());
 }
 
-// True by graph if its execs went before the last capture began.
-std::vector<bool> GivenUp(const Trace& trace) {
-  Seq last = 0;
-  for (const Capture& capture : trace.captures) last = std::max(last, capture.begin);
-  std::vector<bool> gone(trace.graphs.size());
-  for (const Exec& exec : trace.execs)
-    if (exec.graph.valid()) gone[exec.graph.index()] = exec.destroyed < last;
-  return gone;
-}
-
 std::vector<Bytes> SizesOfBlocks(const Trace& trace, const CapturedGraph& graph) {
   std::vector<Bytes> sizes;
   for (const BlockId block : graph.blocks) sizes.push_back(trace[block].size);
@@ -104,16 +95,16 @@ std::vector<Bytes> SizesOfBlocks(const Trace& trace, const CapturedGraph& graph)
 
 // A server that measures itself first captures graphs, destroys them, and captures the same ones
 // again: of graphs alike (or of one name) those that it gave up don't count.
-void DropGivenUp(const Trace& trace, CapturedSizes* found) {
+void DropGivenUp(const Trace& trace, const std::vector<GraphId>& roots, CapturedSizes* found) {
   using Alike = std::pair<uint32_t, std::vector<Bytes>>;
-  const std::vector<bool> gone = GivenUp(trace);
+  const std::vector<Seq> destroyed = FindDestroyed(trace, roots);
   const auto alike = [&](const CapturedGraph& graph) {
     return Alike(graph.kind, SizesOfBlocks(trace, graph));
   };
   std::set<Alike> kept;
   std::set<std::string_view> names;
   for (const CapturedGraph& graph : found->graphs) {
-    if (gone[graph.graph.index()]) continue;
+    if (destroyed[graph.graph.index()] != kNever) continue;
     kept.insert(alike(graph));
     names.insert(trace[trace[graph.graph].name]);
   }
@@ -121,7 +112,7 @@ void DropGivenUp(const Trace& trace, CapturedSizes* found) {
   found->given_up = std::erase_if(found->graphs, [&](const CapturedGraph& graph) {
     const bool again =
         names.contains(trace[trace[graph.graph].name]) || kept.contains(alike(graph));
-    return gone[graph.graph.index()] && again;
+    return destroyed[graph.graph.index()] != kNever && again;
   });
 }
 
@@ -396,7 +387,7 @@ Result<CapturedSizes> FindCapturedSizes(const Trace& trace, const std::vector<Gr
   }
   AddBlocks(trace, roots, &found.graphs);
   SortIntoKinds(Likenesses(trace, roots, found.graphs), &found);
-  DropGivenUp(trace, &found);
+  DropGivenUp(trace, roots, &found);
   if (found.given_up > 0) SortIntoKinds(Likenesses(trace, roots, found.graphs), &found);
   if (const auto sizes = FindSizes(trace, captured, &found); !sizes) return sizes.error();
   AddRounds(trace, &found);

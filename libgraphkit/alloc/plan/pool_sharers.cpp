@@ -18,17 +18,11 @@ struct CaptureSpan {
 // Of the graphs with blocks, in capture order.
 std::vector<CaptureSpan> FindSpans(const Facts& facts) {
   const Trace& trace = facts.trace;
-  std::vector<Seq> destroyed(trace.graphs.size());
-  for (const Exec& exec : trace.execs) {
-    if (!exec.graph) continue;
-    Seq& last = destroyed[facts.roots()[exec.graph.index()].index()];
-    last = std::max(last, exec.destroyed);
-  }
+  const std::vector<Seq> destroyed = FindDestroyed(trace, facts.roots());
   std::vector<CaptureSpan> spans;
   for (size_t i = 0; i < trace.graphs.size(); ++i) {
     if (facts.blocks()[i].empty()) continue;
-    CaptureSpan span{.graph = GraphId(i)};
-    if (destroyed[i] > 0) span.gone = destroyed[i];
+    CaptureSpan span{.graph = GraphId(i), .gone = destroyed[i]};
     for (const BlockId id : facts.blocks()[i]) {
       const Block& block = trace[id];
       const bool freed = facts.lives()[id].freed;

@@ -234,6 +234,20 @@ std::vector<bool> FindNeverRun(const Trace& trace) {
   return never;
 }
 
+std::vector<Seq> FindDestroyed(const Trace& trace, const std::vector<GraphId>& roots) {
+  Seq last = trace.launches.empty() ? 0 : trace.launches.back().seq;
+  for (const Capture& capture : trace.captures) last = std::max(last, capture.begin);
+  std::vector<Seq> of_root(trace.graphs.size()), destroyed;
+  for (const Exec& exec : trace.execs) {
+    if (!exec.graph.valid()) continue;
+    Seq& gone = of_root[roots[exec.graph.index()].index()];
+    gone = std::max(gone, exec.destroyed < last ? exec.destroyed : kNever);
+  }
+  for (const GraphId root : roots) destroyed.push_back(of_root[root.index()]);
+  std::ranges::replace(destroyed, Seq{0}, kNever);
+  return destroyed;
+}
+
 // The last launches of `first` on each stream are enough: those before them ended earlier.
 std::optional<LaunchPair> FindUnordered(const LaunchOrder& order, const Trace& trace,
                                         const std::vector<uint32_t>& first,

@@ -154,6 +154,10 @@ std::vector<bool> CapturedWith(const Trace& trace, CaptureStatus status);
 // child graphs), and no exec was made of it. Its clones are judged for themselves.
 std::vector<bool> FindNeverRun(const Trace& trace);
 
+// By graph: when the last exec of its root was destroyed; kNever: one is left, or there was none,
+// or the program captured and launched nothing afterwards, so that it may only have ended.
+std::vector<Seq> FindDestroyed(const Trace& trace, const std::vector<GraphId>& roots);
+
 // A launch of `first` and a later one of `second` that isn't after its end; rather one that no
 // thread has waited for.
 struct LaunchPair {

@@ -106,7 +106,7 @@ Json ReportGraphJson(const GraphSummary& graph, const Report& report, const Trac
   GRAPHKIT_ADD_MEMBERS(json, graph, total_bytes, peak_live_bytes, deferred_bytes, lower_bound_bytes,
                        lower_bound_exact, plan_bytes, peak_blocks, lower_bound_blocks, pools,
                        pinned_bytes, pinned_blocks, recorded_extent_bytes, never_freed_bytes,
-                       never_freed_blocks, reuse_bytes, execs);
+                       never_freed_blocks, reuse_bytes, execs, destroyed);
   json["exec_memory"] =
       graph.exec_peak ? ExecPeakJson(*graph.exec_peak, graph.exec_source) : Json(nullptr);
   if (pairs) json["reuse"] = graph.reuse;

@@ -51,8 +51,8 @@ Json GroupJson(const FindingGroup& group) {
 
 Json GraphJson(const GraphSummary& graph) {
   Json json{{"id", graph.graph}};
-  GRAPHKIT_ADD_MEMBERS(json, graph, name, nodes, launches, blocks, peak_live_bytes, deferred_bytes,
-                       never_freed_bytes, lower_bound_bytes);
+  GRAPHKIT_ADD_MEMBERS(json, graph, name, nodes, launches, destroyed, blocks, peak_live_bytes,
+                       deferred_bytes, never_freed_bytes, lower_bound_bytes);
   return json;
 }
 

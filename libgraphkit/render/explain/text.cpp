@@ -212,8 +212,10 @@ void RenderFindings(const Explanation& explanation, const TextOut& out) {
 // Memory that graphs have of their own, those of most bytes first.
 void RenderGraphs(const Explanation& explanation, const TextOut& out) {
   std::vector<const GraphSummary*> graphs;
+  size_t destroyed = 0;
   for (const GraphSummary& graph : explanation.graphs) {
-    if (graph.blocks > 0) graphs.push_back(&graph);
+    if (graph.blocks > 0 && !graph.destroyed) graphs.push_back(&graph);
+    destroyed += graph.blocks > 0 && graph.destroyed;
   }
   if (graphs.empty() || !explanation.unknown_memory.empty()) return;
   std::ranges::stable_sort(graphs, std::ranges::greater(), &GraphSummary::peak_live_bytes);
@@ -231,6 +233,9 @@ void RenderGraphs(const Explanation& explanation, const TextOut& out) {
       << Table(rows, "lrrrrrr", "    ", out.style);
   if (shown < graphs.size()) {
     out << "    … " << Counted(graphs.size() - shown, "more graph") << " (graphkit analyze)\n";
+  }
+  if (destroyed > 0) {
+    out << "    … " << Counted(destroyed, "destroyed graph") << " with memory, now freed\n";
   }
 }
 
