@@ -48,8 +48,12 @@ class GraphReplayer {
     if (held_ != nullptr && !views_.events.empty()) {
       held_->Begin(views_.events.front().seq);
       stayed_ = held_->living();
-      allocated_ = active_ = extent_ = stayed_;
-      reserved_ = planned() ? stayed_ : held_->reserved();
+      allocated_ = active_ = stayed_;
+      extent_ = planned_ != nullptr ? held_->tops() : stayed_;
+      reserved_ = planned() ? RoundUp(extent_, kPlanSegment) : held_->reserved();
+      for (size_t i = 0; planned_ != nullptr && i < pools_.size(); ++i) {
+        tops_[i] = held_->top(pools_[i].pool);
+      }
     }
     MakeMemory();
     freed_at_.resize(slice_.blocks.size());

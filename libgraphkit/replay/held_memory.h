@@ -36,6 +36,8 @@ class HeldPools {
   void Begin(Seq begin);
   Bytes living() const { return living_; }      // bytes of blocks that stayed
   Bytes reserved() const { return reserved_; }  // of segments
+  Bytes top(PoolId pool) const;  // the highest byte that any block had, without segments
+  Bytes tops() const;            // of all pools
   HeldMemory Of(PoolId pool) const;
 
   void AddSegment(PoolId pool, const MemoryHole& segment);
@@ -46,6 +48,7 @@ class HeldPools {
   struct Pool {
     std::vector<MemoryHole> segments;  // as they were made
     std::vector<PlacedBlock> living;
+    Bytes top = 0;
   };
 
   const Trace& trace_;

@@ -99,44 +99,40 @@ std::vector<PlacedBlock> RecordedPlacement(const Facts& facts, std::vector<Place
   return blocks;
 }
 
-PlannedMemory RecordedPlan(const Facts& facts) {
-  PlannedMemory plan;
-  plan.of_trace = true;
-  for (size_t i = 0; i < facts.blocks().size(); ++i) {
-    for (const PoolBlocks& pool : BlocksByPool(facts, GraphId(i))) {
-      std::vector<PlacedBlock> blocks;
-      for (const BlockId block : pool.blocks) {
-        blocks.push_back({.block = block, .size = RoundedSize(facts.trace[block])});
+std::vector<Bytes> RecordedOffsets(const Facts& facts, const std::vector<PoolSharers>& sharers) {
+  std::vector<Bytes> offsets(facts.trace.blocks.size());
+  for (const PoolSharers& one : sharers) {
+    std::map<PoolId, std::vector<PlacedBlock>> pools;
+    for (const GraphId graph : one.graphs) {
+      for (const PoolBlocks& pool : BlocksByPool(facts, graph)) {
+        for (const BlockId block : pool.blocks) {
+          pools[pool.pool].push_back({.block = block, .size = RoundedSize(facts.trace[block])});
+        }
       }
-      const auto arena = static_cast<uint32_t>(plan.arenas.size());
-      Bytes peak = 0;
+    }
+    for (auto& [pool, blocks] : pools) {
       for (const PlacedBlock& placed : RecordedPlacement(facts, std::move(blocks))) {
-        plan.placements.push_back({placed.block.value, arena, placed.offset, placed.size});
-        peak = std::max(peak, placed.offset + placed.size);
+        offsets[placed.block.index()] = placed.offset;
       }
-      plan.arenas.push_back(
-          {.graph = GraphId(i), .pool = pool.pool, .blocks = pool.blocks.size(), .peak = peak});
-      plan.peak += peak;
     }
   }
-  return plan;
+  return offsets;
 }
 
 PolicyReplay ReplayRecorded(const Facts& facts, const ReplayOptions& options) {
   const std::vector<PoolSharers> sharers = FindPoolSharers(facts);
-  PolicyReplay replay = ReplayPlan(facts, RecordedPlan(facts), options, kRecordedName, sharers);
-  std::vector<PolicyFigures> figures(facts.blocks().size());
-  std::vector<std::set<SegmentId>> segments(sharers.size());
-  std::vector<size_t> sharers_of(figures.size());
-  for (size_t i = 0; i < sharers.size(); ++i) {
-    for (const GraphId graph : sharers[i].graphs) sharers_of[graph.index()] = i;
+  PolicyReplay replay =
+      ReplayOffsets(facts, RecordedOffsets(facts, sharers), options, kRecordedName, sharers);
+  const std::vector<GraphReplay*> by_graph = ByGraph(facts, &replay);
+  for (const PoolSharers& one : sharers) {
+    std::set<SegmentId> segments;
+    for (const GraphId id : one.graphs) {
+      GraphReplay* const graph = by_graph[id.index()];
+      if (graph == nullptr) continue;
+      graph->figures.peak_reserved = ReservedBytes(facts.trace, *graph, &segments);
+    }
   }
-  for (GraphReplay& graph : replay.graphs) {
-    const size_t at = graph.graph.index();
-    graph.figures.peak_reserved = ReservedBytes(facts.trace, graph, &segments[sharers_of[at]]);
-    figures[at] = graph.figures;
-  }
-  replay.figures = SumUp(sharers, figures);
+  SumUpGraphs(facts, sharers, &replay);
   return replay;
 }
 

@@ -12,7 +12,6 @@
 #include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/ids.h"
-#include "libgraphkit/model/planned_memory.h"
 #include "libgraphkit/replay/replay_trace.h"
 
 namespace graphkit {
@@ -20,8 +19,8 @@ namespace graphkit {
 // Blocks of one pool, with their offsets set: addresses where no block ever lay are left out.
 std::vector<PlacedBlock> RecordedPlacement(const Facts& facts, std::vector<PlacedBlock> blocks);
 
-// Of all graphs, each pool of each in an arena of its own.
-PlannedMemory RecordedPlan(const Facts& facts);
+// Of all graphs, by block: where it lies among the blocks of its pool, in all graphs that share it.
+std::vector<Bytes> RecordedOffsets(const Facts& facts, const std::vector<PoolSharers>& sharers);
 
 // Reserved are the segments that the blocks lay in.
 PolicyReplay ReplayRecorded(const Facts& facts, const ReplayOptions& options = {});

@@ -49,6 +49,34 @@ PolicyFigures SumUp(std::span<const PoolSharers> sharers, std::span<const Policy
   return sum;
 }
 
+std::vector<GraphReplay*> ByGraph(const Facts& facts, PolicyReplay* replay) {
+  std::vector<GraphReplay*> graphs(facts.blocks().size());
+  for (GraphReplay& graph : replay->graphs) graphs[graph.graph.index()] = &graph;
+  return graphs;
+}
+
+void SumUpGraphs(const Facts& facts, std::span<const PoolSharers> sharers, PolicyReplay* replay) {
+  std::vector<PolicyFigures> figures(facts.blocks().size());
+  for (const GraphReplay& graph : replay->graphs) figures[graph.graph.index()] = graph.figures;
+  replay->figures = SumUp(sharers, figures);
+}
+
+void VerifySharers(const Facts& facts, const PoolSharers& sharers,
+                   std::vector<PlacedBlock> ReplayedPool::*placed,
+                   std::span<GraphReplay* const> graphs) {
+  std::map<PoolId, std::vector<std::span<const PlacedBlock>>> pools;
+  for (const GraphId graph : sharers.graphs) {
+    const GraphReplay* const replay = graphs[graph.index()];
+    if (replay == nullptr) continue;
+    for (const ReplayedPool& pool : replay->pools) pools[pool.pool].emplace_back(pool.*placed);
+  }
+  for (const auto& [pool, of_graphs] : pools) {
+    for (const UnsafePair& pair : ValidateSharers(facts.trace, of_graphs)) {
+      graphs[facts.lives()[pair.later].root.index()]->unsafe.push_back(pair);
+    }
+  }
+}
+
 namespace {
 
 GraphExecution Execute(const Facts& facts, PolicyKind policy, const GraphSlice& slice,
@@ -137,26 +165,8 @@ PolicyReplay Collect(const Facts& facts, const Slices& slices, std::span<const P
   return replay;
 }
 
-// Judges the graphs that share pools beside each other: `graphs` by graph.
-void VerifySharers(const Facts& facts, const PoolSharers& sharers,
-                   std::span<std::optional<ReplayedGraph>> graphs) {
-  std::map<PoolId, std::vector<std::span<const PlacedBlock>>> pools;
-  for (const GraphId graph : sharers.graphs) {
-    if (!graphs[graph.index()]) continue;
-    for (const ReplayedPool& pool : graphs[graph.index()]->replay.pools) {
-      pools[pool.pool].emplace_back(pool.segments);
-    }
-  }
-  for (const auto& [pool, placed] : pools) {
-    for (const UnsafePair& pair : ValidateSharers(facts.trace, placed)) {
-      graphs[facts.lives()[pair.later].root.index()]->replay.unsafe.push_back(pair);
-    }
-  }
-}
-
-// For a plan, which has its own memory for each graph: those that it holds.
-std::vector<PoolSharers> EachAlone(const Facts& facts, const PlannedMemory& plan) {
-  const std::set<GraphId> held(plan.sequence.begin(), plan.sequence.end());
+// Each with its own memory; `held`: only these, where there are any.
+std::vector<PoolSharers> EachAlone(const Facts& facts, const std::set<GraphId>& held) {
   std::vector<PoolSharers> alone;
   for (size_t i = 0; i < facts.blocks().size(); ++i) {
     if (held.empty() || held.contains(GraphId(i))) alone.push_back({.graphs = {GraphId(i)}});
@@ -166,12 +176,11 @@ std::vector<PoolSharers> EachAlone(const Facts& facts, const PlannedMemory& plan
 
 // Graphs that share no pool, and the policies of each, side by side.
 std::vector<PolicyReplay> ReplayGraphs(const Facts& facts, std::span<const PolicyKind> policies,
-                                       const ReplayOptions& options, const PlannedMemory* plan,
+                                       const ReplayOptions& options,
+                                       const std::vector<Bytes>* planned,
                                        const std::vector<PoolSharers>& sharers) {
   const std::vector<std::vector<StreamId>> streams = OtherStreams(facts.trace, &facts.lives());
   const Slices slices(facts.trace, facts.roots(), facts.blocks());
-  const std::vector<Bytes> planned =
-      plan != nullptr ? OffsetsOf(facts, *plan) : std::vector<Bytes>();
   const bool all_full = facts.order().rule() == EdgeRule::kAllFull ||
                         std::ranges::all_of(facts.in_edges().edges, &InEdge::full);
   const Order walks = all_full ? Order() : BuildOrder(facts.trace, EdgeRule::kAllFull);
@@ -185,7 +194,7 @@ std::vector<PolicyReplay> ReplayGraphs(const Facts& facts, std::span<const Polic
                                    .slice = slices.Of(graph),
                                    .walks = all_full ? facts.order() : walks,
                                    .streams = streams,
-                                   .planned = plan != nullptr ? &planned : nullptr,
+                                   .planned = planned,
                                    .pools = std::move(pools)});
     const GraphViews views = FindGraphViews(task, policies, options);
     ParallelFor(policies.size(), ThreadsFor(facts.trace), [&](size_t i) {
@@ -213,8 +222,14 @@ std::vector<PolicyReplay> ReplayGraphs(const Facts& facts, std::span<const Polic
       replay(graph, &held);
       count(1);
     }
-    if (!options.verify || held.empty() || plan != nullptr) return;
-    for (auto& graphs : replayed) VerifySharers(facts, *one, graphs);
+    if (!options.verify || held.empty() || planned != nullptr) return;
+    std::vector<GraphReplay*> by_graph(facts.blocks().size());
+    for (auto& graphs : replayed) {
+      for (const GraphId graph : one->graphs) {
+        if (graphs[graph.index()]) by_graph[graph.index()] = &graphs[graph.index()]->replay;
+      }
+      VerifySharers(facts, *one, &ReplayedPool::segments, by_graph);
+    }
   });
   std::vector<PolicyReplay> replays;
   for (size_t i = 0; i < policies.size(); ++i) {
@@ -263,12 +278,21 @@ PolicyReplay ReplayTrace(const Facts& facts, PolicyKind policy, const ReplayOpti
   return std::move(ReplayTrace(facts, {&policy, 1}, options).front());
 }
 
-PolicyReplay ReplayPlan(const Facts& facts, const PlannedMemory& plan, const ReplayOptions& options,
-                        const std::string& name, const std::vector<PoolSharers>& sharers) {
-  PolicyReplay replay = std::move(ReplayGraphs(facts, {&kPolicyOfPlans, 1}, options, &plan,
-                                               sharers.empty() ? EachAlone(facts, plan) : sharers)
+PolicyReplay ReplayOffsets(const Facts& facts, const std::vector<Bytes>& offsets,
+                           const ReplayOptions& options, const std::string& name,
+                           const std::vector<PoolSharers>& sharers) {
+  PolicyReplay replay = std::move(ReplayGraphs(facts, {&kPolicyOfPlans, 1}, options, &offsets,
+                                               sharers.empty() ? EachAlone(facts, {}) : sharers)
                                       .front());
   replay.given = name;
+  return replay;
+}
+
+PolicyReplay ReplayPlan(const Facts& facts, const PlannedMemory& plan,
+                        const ReplayOptions& options) {
+  const std::vector<PoolSharers> alone =
+      EachAlone(facts, {plan.sequence.begin(), plan.sequence.end()});
+  PolicyReplay replay = ReplayOffsets(facts, OffsetsOf(facts, plan), options, "plan", alone);
   if (!plan.sequence.empty()) ShareMemory(facts, plan, options, &replay);
   if (options.verify) JudgeLoans(facts, plan, &replay);
   return replay;

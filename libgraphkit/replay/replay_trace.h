@@ -131,24 +131,33 @@ std::vector<PolicyReplay> ReplayTrace(const Facts& facts, std::span<const Policy
                                       const ReplayOptions& options = {});
 PolicyReplay ReplayTrace(const Facts& facts, PolicyKind policy, const ReplayOptions& options = {});
 
-// The placements of a plan in place of a policy's; frees complete as with `reuse`. The plan must
-// fit the trace (libgraphkit/alloc/judge/validate.h). `sharers`: graphs whose placements are in the
-// same pools; none: each graph has its own memory.
+// Placements in place of a policy's, each block's offset by the block; frees complete as with
+// `reuse`. `sharers`: graphs whose offsets are in the same pools; none: each graph has its own
+// memory.
+PolicyReplay ReplayOffsets(const Facts& facts, const std::vector<Bytes>& offsets,
+                           const ReplayOptions& options, const std::string& name,
+                           const std::vector<PoolSharers>& sharers = {});
+// Those of a plan, which must fit the trace (libgraphkit/alloc/judge/validate.h).
 PolicyReplay ReplayPlan(const Facts& facts, const PlannedMemory& plan,
-                        const ReplayOptions& options = {}, const std::string& name = "plan",
-                        const std::vector<PoolSharers>& sharers = {});
+                        const ReplayOptions& options = {});
 
 // Replays a trace with an allocator model (libgraphkit/alloc/models/allocator_model.h): each
-// pool of each graph has a model of its own, which is told of every malloc, use on another stream
-// and free in capture order. Nothing runs while a graph is captured, so nothing is ever
-// synchronised.
-
-// The placements are judged by the order at the free; the peak of reserved bytes is the model's.
+// pool has a model of its own, for all graphs that share it, which is told of every malloc, use on
+// another stream and free in capture order. The peak of reserved bytes is the model's.
 PolicyReplay ReplayModel(const Facts& facts, ModelKind kind, const ReplayOptions& options = {});
 
 // The figures of all graphs: `sharers` in order, `figures` by graph. Fills in `before`, by graph,
 // where it is given: the bytes that others had reserved when the graph's sharers began.
 PolicyFigures SumUp(std::span<const PoolSharers> sharers, std::span<const PolicyFigures> figures,
                     std::vector<Bytes>* before = nullptr);
+// A replay's graphs by graph; null: none.
+std::vector<GraphReplay*> ByGraph(const Facts& facts, PolicyReplay* replay);
+void SumUpGraphs(const Facts& facts, std::span<const PoolSharers> sharers, PolicyReplay* replay);
+
+// Judges the placements of graphs that share pools beside each other: adds to `unsafe` of the graph
+// with the later block. `graphs`: as of ByGraph.
+void VerifySharers(const Facts& facts, const PoolSharers& sharers,
+                   std::vector<PlacedBlock> ReplayedPool::*placed,
+                   std::span<GraphReplay* const> graphs);
 
 }  // namespace graphkit

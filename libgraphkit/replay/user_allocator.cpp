@@ -2,7 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <map>
+
 #include "libgraphkit/alloc/plan/plan_trace.h"
+#include "libgraphkit/parallel.h"
 #include "libgraphkit/replay/replay_trace.h"
 
 namespace graphkit {
@@ -14,7 +17,6 @@ struct AllocatorCall {
   Kind kind = Kind::kMalloc;
   BlockId block;
   StreamId stream = {};
-  uint32_t pool = 0;  // of the graph's
 };
 
 // The rows of Trace::block_streams by block.
@@ -28,17 +30,17 @@ std::vector<AllocatorCall> CallsOf(const Facts& facts, std::span<const PoolBlock
                                    const Grouped& streams) {
   using Kind = AllocatorCall::Kind;
   std::vector<AllocatorCall> calls;
-  for (uint32_t pool = 0; pool < pools.size(); ++pool) {
-    for (const BlockId block : pools[pool].blocks) {
+  for (const PoolBlocks& pool : pools) {
+    for (const BlockId block : pool.blocks) {
       const Block& b = facts.trace[block];
-      calls.push_back({b.allocated, Kind::kMalloc, block, b.stream, pool});
+      calls.push_back({b.allocated, Kind::kMalloc, block, b.stream});
       for (const uint32_t row : streams.Of(block.index())) {
         const BlockStream& use = facts.trace.block_streams[row];
-        calls.push_back({use.seq, Kind::kRecordStream, block, use.stream, pool});
+        calls.push_back({use.seq, Kind::kRecordStream, block, use.stream});
       }
       if (!facts.lives()[block].freed) continue;
-      calls.push_back({b.free_requested, Kind::kFree, block,
-                       b.free_stream.valid() ? b.free_stream : b.stream, pool});
+      calls.push_back(
+          {b.free_requested, Kind::kFree, block, b.free_stream.valid() ? b.free_stream : b.stream});
     }
   }
   std::ranges::stable_sort(calls, {}, &AllocatorCall::seq);
@@ -55,13 +57,9 @@ class Placer {
   virtual void Free(const AllocatorCall& call) = 0;
 };
 
-// Adds the graph's pools, an arena each, and its blocks. An error: the block without memory.
-Result<void> PlaceGraph(const Facts& facts, GraphId graph, std::span<const PoolBlocks> pools,
-                        const Grouped& streams, Placer* placer, PlannedMemory* planned) {
-  const auto first = static_cast<uint32_t>(planned->arenas.size());
-  for (const PoolBlocks& pool : pools) {
-    planned->arenas.push_back({.graph = graph, .pool = pool.pool, .blocks = pool.blocks.size()});
-  }
+// Sets the offsets of the graph's blocks. An error: the block without memory.
+Result<void> PlaceGraph(const Facts& facts, std::span<const PoolBlocks> pools,
+                        const Grouped& streams, Placer* placer, std::vector<Bytes>* offsets) {
   for (const AllocatorCall& call : CallsOf(facts, pools, streams)) {
     if (call.kind == AllocatorCall::Kind::kFree) {
       placer->Free(call);
@@ -73,9 +71,7 @@ Result<void> PlaceGraph(const Facts& facts, GraphId graph, std::span<const PoolB
       if (!offset || *offset + size < *offset) {
         return Error{.message = "no memory for block " + std::to_string(call.block.value)};
       }
-      PlannedArena& arena = planned->arenas[first + call.pool];
-      planned->placements.push_back({call.block.value, first + call.pool, *offset, size});
-      arena.peak = std::max(arena.peak, *offset + size);
+      (*offsets)[call.block.index()] = *offset;
     }
   }
   return {};
@@ -107,10 +103,8 @@ int AfterLastUse(void* context, uint32_t earlier) {
 
 class UserPlacer final : public Placer {
  public:
-  UserPlacer(const Facts& facts, const graphkit_allocator_table& table, GraphId graph,
-             std::span<const PoolBlocks> pools)
+  UserPlacer(const Facts& facts, const graphkit_allocator_table& table, GraphId graph)
       : table_(table),
-        pools_(pools),
         query_{
             facts.Blocks(MarkerRule::kAtFree), facts.Blocks(MarkerRule::kLastUse), facts.trace, {}},
         allocator_(table.capture_begin(graph.value)) {}
@@ -121,7 +115,7 @@ class UserPlacer final : public Placer {
   std::optional<Bytes> Malloc(const AllocatorCall& call, Bytes size) override {
     query_.block = call.block;
     const graphkit_order order{&query_, AfterFree, AfterLastUse};
-    const PoolId pool = pools_[call.pool].pool;
+    const PoolId pool = query_.trace[call.block].pool;
     const Bytes offset = table_.malloc(allocator_, call.block.value, size, NumberOf(call.stream),
                                        pool ? pool.value : 0, &order);
     return offset == GRAPHKIT_NO_MEMORY ? std::nullopt : std::optional(offset);
@@ -135,47 +129,80 @@ class UserPlacer final : public Placer {
   static uint32_t NumberOf(StreamId stream) { return stream ? stream.value : GRAPHKIT_NO_STREAM; }
 
   const graphkit_allocator_table& table_;
-  std::span<const PoolBlocks> pools_;
   Query query_;
   void* allocator_;
 };
 
-// A model for each pool. Blocks without bytes lie at 0.
+// A model for each pool of graphs that share them. Blocks without bytes lie at 0.
 class ModelPlacer final : public Placer {
  public:
-  ModelPlacer(const Facts& facts, ModelKind kind, size_t pools)
-      : facts_(facts), order_(facts.Blocks(MarkerRule::kAtFree)), drivers_(pools) {
-    for (BumpDriver& driver : drivers_) models_.push_back(InfoOf(kind).make(&driver));
+  ModelPlacer(const Facts& facts, ModelKind kind)
+      : facts_(facts), order_(facts.Blocks(MarkerRule::kAtFree)), make_(InfoOf(kind).make) {}
+
+  // The next graph, before its first malloc: what was freed since the capture before it.
+  void BeginGraph(std::span<const PoolBlocks> pools) {
+    Seq begin = kNever;
+    for (const PoolBlocks& pool : pools) {
+      for (const BlockId block : pool.blocks)
+        begin = std::min(begin, facts_.trace[block].allocated);
+    }
+    for (auto& [id, pool] : pools_) pool.model->EndCapture();
+    std::erase_if(living_, [&](BlockId block) {
+      const Block& b = facts_.trace[block];
+      if (b.free_requested >= begin) return false;
+      Free({.block = block, .stream = b.free_stream.valid() ? b.free_stream : b.stream});
+      return true;
+    });
+    for (const PoolBlocks& pool : pools) {
+      std::ranges::copy_if(pool.blocks, std::back_inserter(living_),
+                           [&](BlockId block) { return !facts_.lives()[block].freed; });
+    }
   }
 
   std::optional<Bytes> Malloc(const AllocatorCall& call, Bytes size) override {
     if (size == 0) return 0;
-    const auto after = [&](uint32_t freed) { return order_.Before(BlockId(freed), call.block); };
+    const GraphId graph = facts_.lives()[call.block].root;
+    const auto after = [&](uint32_t freed) {  // graphs run one after the other
+      return facts_.lives()[BlockId(freed)].root != graph ||
+             order_.Before(BlockId(freed), call.block);
+    };
     const std::optional<Address> address =
-        models_[call.pool]->Malloc({call.block.value, size, call.stream.value}, after);
+        ModelOf(call.block).Malloc({call.block.value, size, call.stream.value}, after);
     return *address - BumpDriver::kFirstAddress;
   }
   void RecordStream(const AllocatorCall& call) override {
     const Block& block = facts_.trace[call.block];
     const bool other = call.stream.valid() && call.stream != block.stream;
     if (!other || call.seq >= block.free_requested || RoundedSize(block) == 0) return;
-    models_[call.pool]->RecordStream(call.block.value, call.stream.value);
+    ModelOf(call.block).RecordStream(call.block.value, call.stream.value);
   }
   void Free(const AllocatorCall& call) override {
     if (RoundedSize(facts_.trace[call.block]) == 0) return;
-    models_[call.pool]->Free(call.block.value, call.stream.value);
+    ModelOf(call.block).Free(call.block.value, call.stream.value);
   }
   Bytes reserved() const {
     Bytes sum = 0;
-    for (const auto& model : models_) sum += model->reserved();
+    for (const auto& [id, pool] : pools_) sum += pool.model->reserved();
     return sum;
   }
 
  private:
+  struct Pool {
+    BumpDriver driver = BumpDriver();
+    std::unique_ptr<AllocatorModel> model = nullptr;
+  };
+
+  AllocatorModel& ModelOf(BlockId block) {
+    Pool& pool = pools_[facts_.trace[block].pool];
+    if (pool.model == nullptr) pool.model = make_(&pool.driver);
+    return *pool.model;
+  }
+
   const Facts& facts_;
   BlockOrder order_;
-  std::vector<BumpDriver> drivers_;
-  std::vector<std::unique_ptr<AllocatorModel>> models_;
+  std::unique_ptr<AllocatorModel> (*make_)(DriverMemory* driver);
+  std::map<PoolId, Pool> pools_;
+  std::vector<BlockId> living_;  // not freed in their captures
 };
 
 Error CantLoad(const std::string& path, const std::string& why) {
@@ -201,40 +228,48 @@ Result<UserAllocator> UserAllocator::Load(const std::string& path) {
   return allocator;
 }
 
-Result<PlannedMemory> PlaceByAllocator(const Facts& facts, const graphkit_allocator_table& table) {
-  PlannedMemory planned;
-  planned.of_trace = true;
+Result<std::vector<Bytes>> PlaceByAllocator(const Facts& facts,
+                                            const graphkit_allocator_table& table) {
+  std::vector<Bytes> offsets(facts.trace.blocks.size());
   const Grouped streams = StreamsOfBlocks(facts.trace);
   for (size_t i = 0; i < facts.blocks().size(); ++i) {
     const std::vector<PoolBlocks> pools = BlocksByPool(facts, GraphId(i));
     if (pools.empty()) continue;
-    UserPlacer placer(facts, table, GraphId(i), pools);
-    Result<void> placed = PlaceGraph(facts, GraphId(i), pools, streams, &placer, &planned);
+    UserPlacer placer(facts, table, GraphId(i));
+    Result<void> placed = PlaceGraph(facts, pools, streams, &placer, &offsets);
     if (!placed) {
       return Error{.message = std::string(table.name) + " has " + placed.error().message};
     }
   }
-  for (const PlannedArena& arena : planned.arenas) planned.peak += arena.peak;
-  return planned;
+  return offsets;
 }
 
 PolicyReplay ReplayModel(const Facts& facts, ModelKind kind, const ReplayOptions& options) {
   const Grouped streams = StreamsOfBlocks(facts.trace);
-  std::vector<PlannedMemory> plans(facts.blocks().size());
-  std::vector<Bytes> reserved(plans.size());
-  ForEachGraph(facts.trace, facts.blocks(), [&](GraphId graph) {
-    const std::vector<PoolBlocks> pools = BlocksByPool(facts, graph);
-    ModelPlacer placer(facts, kind, pools.size());
-    const Result<void> placed =
-        PlaceGraph(facts, graph, pools, streams, &placer, &plans[graph.index()]);
-    if (placed) reserved[graph.index()] = placer.reserved();  // the driver has no end
+  const std::vector<PoolSharers> sharers = FindPoolSharers(facts);
+  std::vector<Bytes> offsets(facts.trace.blocks.size());
+  std::vector<Bytes> reserved(facts.blocks().size());
+  ParallelFor(sharers.size(), ThreadsFor(facts.trace), [&](size_t i) {
+    ModelPlacer placer(facts, kind);
+    for (const GraphId graph : sharers[i].graphs) {
+      const std::vector<PoolBlocks> pools = BlocksByPool(facts, graph);
+      placer.BeginGraph(pools);
+      const Result<void> placed = PlaceGraph(facts, pools, streams, &placer, &offsets);
+      if (placed) reserved[graph.index()] = placer.reserved();  // the driver has no end
+    }
   });
-  PolicyReplay replay = ReplayPlan(facts, JoinPlans(std::move(plans)), options, InfoOf(kind).name);
-  replay.figures.peak_reserved = 0;
+  PolicyReplay replay = ReplayOffsets(facts, offsets, options, InfoOf(kind).name, sharers);
   for (GraphReplay& graph : replay.graphs) {
     graph.figures.peak_reserved = reserved[graph.graph.index()];
-    replay.figures.peak_reserved += graph.figures.peak_reserved;
   }
+  SumUpGraphs(facts, sharers, &replay);
+  const std::vector<GraphReplay*> by_graph = ByGraph(facts, &replay);
+  for (size_t i = 0; options.verify && i < sharers.size(); ++i) {
+    if (sharers[i].graphs.size() == 1) continue;
+    VerifySharers(facts, sharers[i], &ReplayedPool::arena, by_graph);
+  }
+  const auto safe = [](const GraphReplay& graph) { return graph.unsafe.empty(); };
+  replay.verified = options.verify && std::ranges::all_of(replay.graphs, safe);
   return replay;
 }
 

@@ -3,10 +3,10 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "libgraphkit/alloc/allocator_abi.h"
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/model/planned_memory.h"
 #include "libgraphkit/result.h"
 
 namespace graphkit {
@@ -23,7 +23,9 @@ class UserAllocator {
   const graphkit_allocator_table* table_ = nullptr;
 };
 
-// Each graph in capture order. An error when the allocator has no memory for a block.
-Result<PlannedMemory> PlaceByAllocator(const Facts& facts, const graphkit_allocator_table& table);
+// By block, its offset in its pool: each graph alone. An error when the allocator has no memory for
+// a block.
+Result<std::vector<Bytes>> PlaceByAllocator(const Facts& facts,
+                                            const graphkit_allocator_table& table);
 
 }  // namespace graphkit

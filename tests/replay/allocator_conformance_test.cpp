@@ -28,9 +28,9 @@ struct Subject {
 PolicyReplay ByExample(const Facts& facts, const ReplayOptions& options) {
   static const Result<UserAllocator> allocator = UserAllocator::Load(GRAPHKIT_EXAMPLE_ALLOCATOR);
   REQUIRE(allocator.has_value());
-  const Result<PlannedMemory> plan = PlaceByAllocator(facts, allocator->table());
-  REQUIRE(plan.has_value());
-  return ReplayPlan(facts, *plan, options, allocator->table().name);
+  const Result<std::vector<Bytes>> offsets = PlaceByAllocator(facts, allocator->table());
+  REQUIRE(offsets.has_value());
+  return ReplayOffsets(facts, *offsets, options, allocator->table().name);
 }
 
 std::vector<Subject> Subjects() {

@@ -77,6 +77,33 @@ TEST_CASE("graphs that share pools are replayed in what the ones before them lef
   CHECK(shared > 100);
 }
 
+TEST_CASE("models of allocators find what the graphs before left in their pools") {
+  const uint64_t seed = RandomSeed();
+  std::mt19937_64 random(seed);
+  CAPTURE(seed);
+  uint64_t shared = 0;
+  for (int round = 0; round < RandomRounds(150); ++round) {
+    CAPTURE(round);
+    const Trace trace = RandomCaptures(random);
+    const Facts facts(trace);
+    const PolicyFigures defer = ReplayTrace(facts, PolicyKind::kDefer).figures;
+    for (const ModelInfo& model : Models()) {
+      CAPTURE(std::string(model.name));
+      const PolicyReplay replay = ReplayModel(facts, model.kind, {.verify = true});
+      REQUIRE(replay.verified);
+      REQUIRE(replay.figures.lower_bound <= replay.figures.peak_extent);
+      REQUIRE(replay.figures.peak_allocated == defer.peak_allocated);
+      REQUIRE(replay.figures.peak_extent <= replay.figures.peak_reserved);
+      Bytes sum = 0;
+      for (const GraphReplay& graph : replay.graphs) sum += graph.figures.peak_reserved;
+      shared += replay.figures.peak_reserved < sum;
+      if (model.kind != ModelKind::kCaching) continue;
+      REQUIRE(replay.figures.peak_reserved == defer.peak_reserved);
+    }
+  }
+  CHECK(shared > 100);
+}
+
 TEST_CASE("what a graph finds in a pool is what no living block takes") {
   TraceBuilder t;
   const StreamId s = t.Stream();

@@ -29,12 +29,13 @@ TEST_CASE("what PyTorch placed needs as many segments as its policy's replay, an
 
 TEST_CASE("gaps between segments are left out, and what lies in one segment keeps its distance") {
   const Trace trace = TorchTrace("gpt");
-  const PlannedMemory plan = RecordedPlan(Facts(trace));
-  REQUIRE(plan.placements.size() == 335);
-  for (const Placement& a : plan.placements) {
-    for (const Placement& b : plan.placements) {
-      const Block& first = trace[BlockId(a.block)];
-      const Block& second = trace[BlockId(b.block)];
+  const Facts facts(trace);
+  std::vector<PlacedBlock> placements = ReplayRecorded(facts).graphs.at(0).pools.at(0).arena;
+  REQUIRE(placements.size() == 335);
+  for (const PlacedBlock& a : placements) {
+    for (const PlacedBlock& b : placements) {
+      const Block& first = trace[a.block];
+      const Block& second = trace[b.block];
       if (first.address > second.address) continue;
       CHECK(a.offset <= b.offset);
       CHECK(b.offset - a.offset <= second.address - first.address);

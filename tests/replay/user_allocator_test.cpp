@@ -20,11 +20,10 @@ PolicyReplay Replay(const Trace& trace) {
   const Result<UserAllocator> allocator = UserAllocator::Load(GRAPHKIT_EXAMPLE_ALLOCATOR);
   REQUIRE_MESSAGE(allocator.has_value(), Describe(allocator.error()));
   const Facts facts(trace);
-  const Result<PlannedMemory> plan = PlaceByAllocator(facts, allocator->table());
-  REQUIRE(plan.has_value());
-  CHECK(PlanFits(facts, *plan).has_value());
-  return ReplayPlan(facts, *plan, {.verify = true, .execute = ExecutionOptions{}},
-                    allocator->table().name);
+  const Result<std::vector<Bytes>> offsets = PlaceByAllocator(facts, allocator->table());
+  REQUIRE(offsets.has_value());
+  return ReplayOffsets(facts, *offsets, {.verify = true, .execute = ExecutionOptions{}},
+                       allocator->table().name);
 }
 
 TEST_CASE("an allocator that asks for the order is safe, and needs no more than defer") {

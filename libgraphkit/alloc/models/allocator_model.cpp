@@ -32,8 +32,14 @@ class CachingModel final : public AllocatorModel {
   void RecordStream(uint32_t block, uint32_t) override { elsewhere_.insert(block); }
   void Free(uint32_t block, uint32_t) override {
     allocator_.RequestFree(live_[block]);
-    if (!elsewhere_.contains(block)) allocator_.CompleteFree(live_[block]);
+    deferred_.push_back(live_[block]);
     live_.erase(block);
+    if (elsewhere_.contains(block)) return;
+    allocator_.CompleteFree(deferred_.back());
+    deferred_.pop_back();
+  }
+  void EndCapture() override {
+    for (const BlockHandle handle : std::exchange(deferred_, {})) allocator_.CompleteFree(handle);
   }
   Bytes reserved() const override { return allocator_.statistics().reserved; }
 
@@ -41,6 +47,7 @@ class CachingModel final : public AllocatorModel {
   CachingAllocator allocator_;
   std::unordered_map<uint32_t, BlockHandle> live_;
   std::unordered_set<uint32_t> elsewhere_;
+  std::vector<BlockHandle> deferred_;
 };
 
 // The driver's stream-ordered pool (cudaMallocAsync, cudaFreeAsync) as a model: a free block goes

@@ -1,6 +1,6 @@
 // Allocators that a user can compare, as models behind one interface: what is asked of them in call
 // order, where each block would lie, and how much they would have got from the driver. Nothing runs
-// while a graph is captured, so that the device never comes to what was asked of it before.
+// while a graph is captured: the device comes to what was asked of it once the capture has ended.
 // docs/allocators.md has the rules of each.
 #pragma once
 
@@ -35,6 +35,8 @@ class AllocatorModel {
   virtual void RecordStream(uint32_t, uint32_t) {}
   // In the order of `stream`.
   virtual void Free(uint32_t block, uint32_t stream) = 0;
+  // The device runs again before the next request, and comes to what was asked of it.
+  virtual void EndCapture() {}
   virtual Bytes reserved() const = 0;  // got from the driver: none goes back
 };
 

@@ -55,9 +55,9 @@ Result<PolicyReplay> ReplayLibrary(const Facts& facts, const std::string& path,
                                    const ReplayOptions& options) {
   const Result<UserAllocator> allocator = UserAllocator::Load(path);
   if (!allocator) return allocator.error();
-  const Result<PlannedMemory> plan = PlaceByAllocator(facts, allocator->table());
-  if (!plan) return plan.error();
-  return ReplayPlan(facts, *plan, options, allocator->table().name);
+  const Result<std::vector<Bytes>> offsets = PlaceByAllocator(facts, allocator->table());
+  if (!offsets) return offsets.error();
+  return ReplayOffsets(facts, *offsets, options, allocator->table().name);
 }
 
 }  // namespace

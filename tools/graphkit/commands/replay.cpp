@@ -43,12 +43,12 @@ Result<std::vector<PolicyReplay>> Replay(const Trace& trace, const ReplayArgumen
   Result<std::vector<PolicyReplay>> replays =
       ReplayAllocators(facts, arguments.allocators, options);
   const bool alone = std::ranges::any_of(arguments.allocators, [](const std::string& word) {
-    return word.find(".so") != std::string::npos || FindModel(word).has_value();
+    return word.find(".so") != std::string::npos;
   });
   if (replays && alone && !SequenceOfSharers(facts).empty()) {
     PrintNote(
-        "allocator models and libraries are called for each graph alone: their figures are "
-        "sums, also of graphs that share pools");
+        "allocator libraries are called for each graph alone: their figures are sums, also of "
+        "graphs that share pools");
   }
   return replays;
 }
