@@ -62,7 +62,8 @@ struct StateFinder {
       const Node node = trace[id];
       if (node.kind != NodeKind::kKernel || Sets(node.kind, node.accesses, block)) return;
       for (const Access& access : trace.accesses.Of(node.accesses)) {
-        if (access.block == block && access.mode != AccessMode::kRead) ++writers[node.kernel];
+        const bool writes = access.block == block && access.mode != AccessMode::kRead;
+        if (writes && SureAccess(trace, node.kernel, access)) ++writers[node.kernel];
       }
     }
     // Without resets from step to step it may be state that is meant to last, as an optimizer's;

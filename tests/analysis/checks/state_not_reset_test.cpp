@@ -13,6 +13,7 @@ struct Counting {
   bool set_later = false;   // between launches
   bool set_inside = false;  // by a node
   bool all_work = true;
+  uint32_t argument = 8;  // bytes of the products' one
 
   std::vector<Finding> Find() const {
     TraceBuilder t;
@@ -33,6 +34,8 @@ struct Counting {
     t.Launch(exec, s);
     Trace trace = t.Build();
     trace.process.all_work = all_work;
+    for (Kernel& kernel : trace.kernels) kernel.params = {0, 1};
+    trace.kernel_params = {{.offset = 0, .size = argument}};
     return Run("state-not-reset", trace);
   }
 };
@@ -58,6 +61,7 @@ TEST_CASE("state-not-reset is silent where something sets it, or isn't known not
   CHECK(Counting{.set_later = true}.Find().empty());
   CHECK(Counting{.set_inside = true}.Find().empty());
   CHECK(Counting{.all_work = false}.Find().empty());
+  CHECK(Counting{.argument = 64}.Find().empty());  // the address may be what lay on the stack
   CHECK(Counting{.set = [](int) { return false; }}.Find().empty());
 }
 
