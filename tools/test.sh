@@ -9,13 +9,15 @@
 #                          wheel for aarch64, emulated; the documentation's commands, in a bare Debian where tools/fresh.sh can
 #                          make one
 #   tools/test.sh --clients [NAME...]   programs of PyTorch, newest and 2.8, JAX, numba-cuda, cuda.core and CuPy, which it fetches
-#                          (gigabytes, kept in the cache), and NVIDIA's samples; NAME: only those of tools/setup/clients.txt;
+#                          (gigabytes, kept in the cache), PyTorch's own tests, and NVIDIA's samples; NAME: only those of
+#                          tools/setup/clients.txt, torch-tests or samples;
 #                          frameworks: vLLM and training stacks (tools/setup/frameworks.txt, 8 GB more)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/setup/talk.sh
 . tools/setup/build.sh
 . tools/setup/python.sh
+. tools/setup/cuda12.sh
 . tools/setup/clients.sh
 . tools/setup/aarch64.sh
 . tools/setup/web.sh
@@ -260,8 +262,17 @@ client_programs() {
     [[ "$name" != torch ]] || # 2.8 lacks one of the settings that are compared
       run_client "$name" compare_allocators.py --python "$(client_python "$name")" --name "$name"
   done 3< <(grep -v '^#' tools/setup/clients.txt)
+  [[ $# -gt 0 && "$wanted" != *" torch-tests "* ]] || torch_tests
   [[ $# -gt 0 && "$wanted" != *" samples "* ]] ||
     run_client samples samples.py --samples "$(graphkit_cache)/clients/samples"
+}
+
+# PyTorch's own tests of memory and graphs.
+torch_tests() {
+  local folder
+  folder="$(graphkit_cache)/clients/torch-tests"
+  want_torch_tests || true
+  run_client torch-tests torch_tests.py --python "$folder/bin/python" --name torch-tests --tests "$folder/pytorch/test"
 }
 
 # frameworks: programs of vLLM and of training stacks, on the environment of torch.

@@ -38,3 +38,29 @@ want_client() {
   say "$name could not be fetched (see $(graphkit_cache)/setup.log)"
   return 1
 }
+
+# fetch_torch_tests FOLDER: PyTorch 2.6's own tests, from Debian's source package, as FOLDER/test and FOLDER/tools.
+fetch_torch_tests() {
+  mkdir -p "$1/apt" && private_apt "$1/apt" trixie main || return 1
+  sed -i 's/^deb /deb-src /' "$1/apt/sources.list"
+  export APT_CONFIG="$1/apt/apt.conf"
+  cd "$1" && apt-get -q update && apt-get -q --download-only --tar-only source pytorch=2.6.0+dfsg-7 || return 1
+  tar -xJf pytorch_*.orig.tar.xz --strip-components 1 --wildcards '*/test/test_cuda*.py' '*/test/inductor' '*/tools/stats' \
+    '*/tools/testing' '*/tools/__init__.py'
+}
+
+# want_torch_tests: 1, and a line, where they, or their PyTorch, can't be fetched.
+want_torch_tests() {
+  local folder
+  want_client torch-tests torch==2.6.0 numpy pytest expecttest hypothesis psutil pyyaml setuptools || return 1
+  folder="$(graphkit_cache)/clients/torch-tests/pytorch"
+  [ -e "$folder" ] && return 0
+  say "fetching PyTorch's own tests into $folder (27 MB)"
+  if (fetch_torch_tests "$folder.part") >> "$(graphkit_cache)/setup.log" 2>&1; then
+    mv -T "$folder.part" "$folder"
+    return 0
+  fi
+  rm -rf "$folder.part"
+  say "PyTorch's own tests could not be fetched (see $(graphkit_cache)/setup.log)"
+  return 1
+}
