@@ -42,11 +42,15 @@ class IntervalMap {
   }
 
   // Null: the address lies in none.
-  const T* Find(Address address) const {
+  const Entry* FindEntry(Address address) const {
     const auto at = by_begin_.upper_bound(address);
     if (at == by_begin_.begin()) return nullptr;
     const Entry& entry = std::prev(at)->second;
-    return entry.range.contains(address) ? &entry.value : nullptr;
+    return entry.range.contains(address) ? &entry : nullptr;
+  }
+  const T* Find(Address address) const {
+    const Entry* entry = FindEntry(address);
+    return entry != nullptr ? &entry->value : nullptr;
   }
 
   // Calls `visit(entry)` for each that has a part in the range, from below, until it says false;
@@ -62,6 +66,9 @@ class IntervalMap {
   }
 
   const std::map<Address, Entry>& all() const { return by_begin_; }
+  void ForEach(const auto& change) {
+    for (auto& [begin, entry] : by_begin_) change(entry.range, &entry.value);
+  }
 
  private:
   void Clear(Interval<Address> range) {

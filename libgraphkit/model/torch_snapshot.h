@@ -33,6 +33,13 @@ enum class TorchAction : uint8_t {
   kOom,  // size: what was asked for; address: the bytes that the device had free
   kOther,
 };
+// The allocator gets memory from the driver, or gives it back.
+constexpr bool Maps(TorchAction action) {
+  return action == TorchAction::kSegmentAlloc || action == TorchAction::kSegmentMap;
+}
+constexpr bool Unmaps(TorchAction action) {
+  return action == TorchAction::kSegmentFree || action == TorchAction::kSegmentUnmap;
+}
 
 // A private pool's identity, {0, 0} for the default pool.
 struct TorchPoolId {
@@ -55,6 +62,10 @@ struct TorchEvent {
   bool operator==(const TorchEvent&) const = default;
 };
 
+inline Interval<Address> RangeOf(const TorchEvent& event) {
+  return {event.address, event.address + event.size};
+}
+
 // Where a range of the profiler begins or ends ("ProfilerStep#3"): external_annotations.
 struct TorchAnnotation {
   StringId name = {};
@@ -76,8 +87,6 @@ struct TorchBlock {
 struct TorchSegment {
   Address address = 0;
   Bytes total_size = 0;
-  Bytes allocated_size = 0;
-  Bytes active_size = 0;
   Bytes requested_size = 0;
   uint64_t stream = 0;
   int32_t device = 0;

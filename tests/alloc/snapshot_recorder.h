@@ -10,28 +10,45 @@
 #include <vector>
 
 #include "libgraphkit/alloc/models/caching_allocator.h"
+#include "libgraphkit/interval_map.h"
 #include "libgraphkit/model/torch_snapshot.h"
 
 namespace graphkit {
 
-// Gives ever lower addresses, so that the oldest segment isn't the lowest.
+// Gives ever lower addresses, so that the oldest segment isn't the lowest. Keeps what it was asked.
 class FallingDriver final : public DriverMemory {
  public:
   explicit FallingDriver(Bytes capacity) : capacity_(capacity) {}
   std::optional<Address> Allocate(Bytes size) override {
-    if (!Map(0, size)) return std::nullopt;
-    return Reserve(size);
+    if (used_ + size > capacity_) return std::nullopt;
+    used_ += size;
+    const Address address = Reserve(size);
+    Keep(TorchAction::kSegmentAlloc, address, size);
+    return address;
   }
-  void Free(Address, Bytes size) override { used_ -= size; }
+  void Free(Address address, Bytes size) override {
+    used_ -= size;
+    Keep(TorchAction::kSegmentFree, address, size);
+  }
   Address Reserve(Bytes size) override { return next_ -= RoundUp(size, kSegmentAlignment); }
-  bool Map(Address, Bytes size) override {
+  bool Map(Address address, Bytes size) override {
     if (used_ + size > capacity_) return false;
     used_ += size;
+    Keep(TorchAction::kSegmentMap, address, size);
     return true;
   }
-  void Unmap(Address address, Bytes size) override { Free(address, size); }
+  void Unmap(Address address, Bytes size) override {
+    used_ -= size;
+    Keep(TorchAction::kSegmentUnmap, address, size);
+  }
+
+  std::vector<TorchEvent> asked;
 
  private:
+  void Keep(TorchAction action, Address address, Bytes size) {
+    asked.push_back({.action = action, .address = address, .size = size});
+  }
+
   Bytes capacity_;
   Bytes used_ = 0;
   Address next_ = Address{1} << 50;
@@ -42,7 +59,6 @@ class Recorder {
  public:
   explicit Recorder(CachingConfig config, Bytes capacity, uint32_t pools, PoolOptions options = {})
       : driver_(capacity), model_(config, &driver_) {
-    model_.set_keep_segment_events(true);
     snapshot_.settings.expandable_segments = config.expandable_segments;
     snapshot_.settings.garbage_collection_threshold = config.garbage_collection_threshold;
     if (config.max_split_size != CachingConfig::kNoLimit) {
@@ -57,7 +73,7 @@ class Recorder {
 
   std::optional<BlockHandle> Malloc(Bytes size, uint64_t stream, PoolHandle pool) {
     const std::optional<BlockHandle> block = model_.Malloc({size, stream, pool});
-    TakeSegmentEvents(pool);
+    TakeSegmentEvents(pool, stream);
     if (block) Add(TorchAction::kAlloc, model_.address(*block), size, stream, pool);
     if (block) requested_[*block] = {size, stream};
     if (!block) Add(TorchAction::kOom, 0, RoundRequest(model_.config(), size), stream, pool);
@@ -133,25 +149,13 @@ class Recorder {
     }
   }
 
-  static TorchAction ActionOf(SegmentEvent::Kind kind) {
-    switch (kind) {
-      case SegmentEvent::Kind::kAllocate:
-        return TorchAction::kSegmentAlloc;
-      case SegmentEvent::Kind::kFree:
-        return TorchAction::kSegmentFree;
-      case SegmentEvent::Kind::kMap:
-        return TorchAction::kSegmentMap;
-      default:
-        return TorchAction::kSegmentUnmap;
-    }
-  }
-
-  void TakeSegmentEvents(PoolHandle pool) {
-    for (; taken_ < model_.segment_events().size(); ++taken_) {
-      const SegmentEvent& e = model_.segment_events()[taken_];
-      if (e.kind == SegmentEvent::Kind::kAllocate) pool_of_[e.address] = pool;
-      const bool freed = e.kind == SegmentEvent::Kind::kFree;
-      Add(ActionOf(e.kind), e.address, e.size, e.stream, freed ? pool_of_[e.address] : pool);
+  // Of a call for a pool, and a stream.
+  void TakeSegmentEvents(PoolHandle pool, uint64_t stream = 0) {
+    for (const TorchEvent& e : std::exchange(driver_.asked, {})) {
+      if (Maps(e.action)) owners_.Add({e.address, e.address + e.size}, {pool, stream});
+      const auto [of_pool, of_stream] = *owners_.Find(e.address);
+      const bool freed = e.action == TorchAction::kSegmentFree;
+      Add(e.action, e.address, e.size, of_stream, freed ? of_pool : pool);
     }
   }
   void Add(TorchAction action, Address address, Bytes size, uint64_t stream, PoolHandle pool) {
@@ -165,8 +169,7 @@ class Recorder {
   FallingDriver driver_;
   CachingAllocator model_;
   TorchSnapshot snapshot_;
-  size_t taken_ = 0;
-  std::map<Address, PoolHandle> pool_of_;  // a segment's
+  IntervalMap<std::pair<PoolHandle, uint64_t>> owners_;  // of segments and pages: pool, stream
   std::map<BlockHandle, std::pair<Bytes, uint64_t>> requested_;
 };
 

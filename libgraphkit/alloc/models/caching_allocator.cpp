@@ -124,7 +124,6 @@ uint32_t CachingAllocator::NewSegment(const Params& p) {
   if (!address) return kNone;
   ++statistics_.segment_allocations;
   AddReserved(size);
-  Log(SegmentEvent::Kind::kAllocate, *address, size, p.stream);
   return NewBlock({.address = *address,
                    .size = size,
                    .arena = p.arena,
@@ -304,10 +303,6 @@ PoolHandle CachingAllocator::CreatePool(PoolOptions options) {
 void CachingAllocator::ReleasePool(PoolHandle pool) { pools_[pool].used = false; }
 
 // --- Looking
-
-void CachingAllocator::Log(SegmentEvent::Kind kind, Address address, Bytes size, uint32_t stream) {
-  if (keep_segment_events_) segment_events_.push_back({kind, address, size, streams_[stream]});
-}
 
 void CachingAllocator::AddReserved(Bytes size) {
   statistics_.reserved += size;

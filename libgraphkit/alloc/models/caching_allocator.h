@@ -52,16 +52,6 @@ struct PoolOptions {
   bool no_split = false;  // blocks are never split
 };
 
-// A request to the driver, in order.
-struct SegmentEvent {
-  enum class Kind : uint8_t { kAllocate, kFree, kMap, kUnmap };
-  Kind kind = Kind::kAllocate;
-  Address address = 0;
-  Bytes size = 0;
-  uint64_t stream = 0;
-  bool operator==(const SegmentEvent&) const = default;
-};
-
 struct AllocatorStatistics {
   Bytes active = 0;    // rounded, free not complete (torch's active_bytes)
   Bytes reserved = 0;  // in segments
@@ -143,9 +133,6 @@ class CachingAllocator {
 
   const AllocatorStatistics& statistics() const { return statistics_; }
   const CachingConfig& config() const { return config_; }
-  // All since the start; empty unless asked for.
-  const std::vector<SegmentEvent>& segment_events() const { return segment_events_; }
-  void set_keep_segment_events(bool keep) { keep_segment_events_ = keep; }
   // Every segment with its blocks, by address.
   std::vector<SegmentState> Segments() const;
 
@@ -256,7 +243,6 @@ class CachingAllocator {
   std::vector<uint32_t> TakeOld(std::vector<uint32_t>* blocks) const;
   uint32_t Age(const Block& block) const { return arenas_[block.arena].searches - block.age_base; }
 
-  void Log(SegmentEvent::Kind kind, Address address, Bytes size, uint32_t stream);
   void AddReserved(Bytes size);
   void AddActive(Bytes size);
 
@@ -273,8 +259,6 @@ class CachingAllocator {
   uint32_t segments_adopted_ = 0;
   TieBreaker tie_breaker_;
   AllocatorStatistics statistics_;
-  std::vector<SegmentEvent> segment_events_;
-  bool keep_segment_events_ = false;
 };
 
 }  // namespace graphkit

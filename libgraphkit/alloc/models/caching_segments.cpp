@@ -154,7 +154,6 @@ bool CachingAllocator::MapBlock(uint32_t handle, Bytes size) {
   InsertFree(handle);
   ++statistics_.segment_allocations;
   AddReserved(end - begin);
-  Log(SegmentEvent::Kind::kMap, begin, end - begin, blocks_[handle].stream);
   return true;
 }
 
@@ -173,7 +172,6 @@ void CachingAllocator::UnmapBlock(uint32_t handle) {
   blocks_[handle].mapped = false;
   driver_->Unmap(begin, end - begin);
   statistics_.reserved -= end - begin;
-  Log(SegmentEvent::Kind::kUnmap, begin, end - begin, block.stream);
   MergeInto(handle, blocks_[handle].prev);
   MergeInto(handle, blocks_[handle].next);
   InsertUnmapped(handle);
@@ -184,7 +182,6 @@ void CachingAllocator::ReleaseBlock(uint32_t handle) {
   const Block block = blocks_[handle];
   EraseFree(handle);
   driver_->Free(block.address, block.size);
-  Log(SegmentEvent::Kind::kFree, block.address, block.size, block.stream);
   statistics_.reserved -= block.size;
   DropBlock(handle);
 }

@@ -74,9 +74,7 @@ std::optional<uint32_t> GivenBackBy(std::span<const TorchEvent> events, uint32_t
                                     Address address) {
   for (uint32_t i = from; i < events.size(); ++i) {
     const TorchEvent& e = events[i];
-    const bool back =
-        e.action == TorchAction::kSegmentFree || e.action == TorchAction::kSegmentUnmap;
-    if (!back || address - e.address >= e.size) continue;
+    if (!Unmaps(e.action) || address - e.address >= e.size) continue;
     return e.pool == TorchEvent::kNoPool ? std::optional(i) : std::nullopt;
   }
   return std::nullopt;

@@ -16,12 +16,9 @@ class Undoing {
     index_ = index;
     switch (event.action) {
       case TorchAction::kSegmentAlloc:
-        ranges_.got[index] = GotBy(event);
-        ranges_.start.erase(event.address);
-        break;
       case TorchAction::kSegmentMap:
         ranges_.got[index] = GotBy(event);
-        RemoveRange(&ranges_.start, event.address, event.size);
+        ranges_.start.Remove(RangeOf(event));
         break;
       case TorchAction::kSegmentFree:
         GiveBack(event, Named(event, IsSmall(event)));
@@ -36,17 +33,15 @@ class Undoing {
 
  private:
   void GiveBack(const TorchEvent& event, const RecordedRange& range) {
-    AddRange(&ranges_.start, event.address, range);
-    AddRange(&ranges_.ever, event.address, range);
+    AddRange(&ranges_.start, RangeOf(event), range);
+    AddRange(&ranges_.ever, RangeOf(event), range);
   }
 
   // The range that an event got from the driver, as it is known from later.
   RecordedRange GotBy(const TorchEvent& event) {
-    const auto* at = RangeOf(ranges_.start, event.address);
-    const bool pages = event.action == TorchAction::kSegmentMap;
-    RecordedRange range = at != nullptr ? at->second : Named(event, IsSmall(event));
-    range.expandable |= pages;
-    range.size = event.size;
+    const RecordedRange* at = ranges_.start.Find(event.address);
+    RecordedRange range = at != nullptr ? *at : Named(event, IsSmall(event));
+    range.expandable |= event.action == TorchAction::kSegmentMap;
     return range;
   }
 
@@ -57,7 +52,7 @@ class Undoing {
   }
 
   RecordedRange Named(const TorchEvent& event, bool small) {
-    RecordedRange range{.size = event.size, .stream = event.stream, .small = small};
+    RecordedRange range{.stream = event.stream, .small = small};
     if (event.pool != TorchEvent::kNoPool) {
       range.pool = event.pool;
     } else {
@@ -78,14 +73,12 @@ class Undoing {
   RecordedRange PagesOf(const TorchEvent& event) {
     for (const RecordedRanges* ranges : {&ranges_.start, &ranges_.ever}) {
       for (const Address near : {event.address, event.address + event.size, event.address - 1}) {
-        const auto* at = RangeOf(*ranges, near);
-        if (at == nullptr || !at->second.expandable || at->second.stream != event.stream) continue;
-        if (event.pool != TorchEvent::kNoPool && at->second.pool != event.pool) continue;
-        if (!at->second.small && IsSmall(event)) continue;  // others lay there at another time
-        if (ranges == &ranges_.ever && !HasPagesNow(at->second)) continue;
-        RecordedRange pages = at->second;
-        pages.size = event.size;
-        return pages;
+        const RecordedRange* at = ranges->Find(near);
+        if (at == nullptr || !at->expandable || at->stream != event.stream) continue;
+        if (event.pool != TorchEvent::kNoPool && at->pool != event.pool) continue;
+        if (!at->small && IsSmall(event)) continue;  // others lay there at another time
+        if (ranges == &ranges_.ever && !HasPagesNow(*at)) continue;
+        return *at;
       }
     }
     RecordedRange pages = Named(event, IsSmall(event));
@@ -94,8 +87,8 @@ class Undoing {
   }
 
   bool HasPagesNow(const RecordedRange& pages) const {
-    return std::ranges::any_of(ranges_.start,
-                               [&](const auto& range) { return range.second.Joins(pages); });
+    return std::ranges::any_of(ranges_.start.all(),
+                               [&](const auto& at) { return at.second.value.Joins(pages); });
   }
 
   const CachingConfig& config_;
@@ -109,42 +102,42 @@ class Undoing {
 class SpaceFinder {
  public:
   explicit SpaceFinder(RewoundRanges* ranges) : ranges_(*ranges) {
-    for (const auto& [address, range] : ranges_.start) {
-      if (range.expandable) Map(address, range);
+    for (const auto& [begin, at] : ranges_.start.all()) {
+      if (at.value.expandable) Map(at.range, at.value);
     }
     at_start_ = ranges_.spaces.size();
   }
 
   void Take(const TorchEvent& event, uint32_t index) {
     if (event.action == TorchAction::kSegmentMap) {
-      Map(event.address, ranges_.got.at(index));
+      Map(RangeOf(event), ranges_.got.at(index));
     } else if (event.action == TorchAction::kSegmentUnmap) {
       Unmap(event);
     }
   }
 
  private:
-  void Map(Address address, const RecordedRange& pages) {
-    AddRange(&now_, address, pages);
+  void Map(Interval<Address> range, const RecordedRange& pages) {
+    AddRange(&now_, range, pages);
     const size_t i = IndexOf(pages);
     if (i == ranges_.spaces.size()) {
       if (at_start_ != kNone) return;
-      ranges_.spaces.push_back({pages, address, address});
+      ranges_.spaces.push_back({pages, range.begin, range.begin});
       mapped_.push_back(0);
     }
     ExpandableSpace& space = ranges_.spaces[i];
     if (at_start_ != kNone && mapped_[i] == 0) return;  // it was given back
-    space.begin = std::min(space.begin, address);
-    space.end = std::max(space.end, address + pages.size);
-    mapped_[i] += pages.size;
+    space.begin = std::min(space.begin, range.begin);
+    space.end = std::max(space.end, range.end);
+    mapped_[i] += range.size();
   }
 
   void Unmap(const TorchEvent& event) {
-    const auto* at = RangeOf(now_, event.address);
+    const RecordedRange* at = now_.Find(event.address);
     if (at == nullptr) return;
-    const size_t i = IndexOf(at->second);
+    const size_t i = IndexOf(*at);
     if (i < mapped_.size()) mapped_[i] -= std::min(mapped_[i], event.size);
-    RemoveRange(&now_, event.address, event.size);
+    now_.Remove(RangeOf(event));
   }
 
   size_t IndexOf(const RecordedRange& pages) const {
@@ -164,37 +157,14 @@ class SpaceFinder {
 
 }  // namespace
 
-void AddRange(RecordedRanges* ranges, Address address, RecordedRange range) {
-  Address end = address + range.size;
-  auto at = ranges->upper_bound(address);
-  if (at != ranges->begin() && std::prev(at)->second.Joins(range)) {
-    const auto before = std::prev(at);
-    if (before->first + before->second.size >= address) at = before;
-  }
-  while (range.expandable && at != ranges->end() && at->first <= end && at->second.Joins(range)) {
-    address = std::min(address, at->first);
-    end = std::max(end, at->first + at->second.size);
-    at = ranges->erase(at);
-  }
-  range.size = end - address;
-  (*ranges)[address] = range;
-}
-
-void RemoveRange(RecordedRanges* ranges, Address address, Bytes size) {
-  const auto* found = RangeOf(*ranges, address);
-  if (found == nullptr) return;
-  const Address begin = found->first;
-  const RecordedRange range = found->second;
-  const Address end = begin + range.size;
-  ranges->erase(begin);
-  const auto keep = [&](Address from, Address to) {
-    if (from >= to) return;
-    RecordedRange kept = range;
-    kept.size = to - from;
-    (*ranges)[from] = kept;
-  };
-  keep(begin, address);
-  keep(address + size, end);
+void AddRange(RecordedRanges* ranges, Interval<Address> range, const RecordedRange& value) {
+  const Interval<Address> near{range.begin - std::min<Address>(range.begin, 1), range.end + 1};
+  ranges->Visit(near, [&](const RecordedRanges::Entry& at) {
+    if (!at.value.Joins(value)) return true;
+    range = {std::min(range.begin, at.range.begin), std::max(range.end, at.range.end)};
+    return true;
+  });
+  ranges->Add(range, value);
 }
 
 RewoundRanges RewindRanges(const TorchSnapshot& snapshot, size_t device,
@@ -202,7 +172,8 @@ RewoundRanges RewindRanges(const TorchSnapshot& snapshot, size_t device,
   RewoundRanges ranges;
   for (const TorchSegment& s : snapshot.segments) {
     if (s.device != static_cast<int32_t>(device)) continue;
-    AddRange(&ranges.start, s.address, {s.total_size, s.stream, s.pool, s.small, s.expandable});
+    AddRange(&ranges.start, {s.address, s.address + s.total_size},
+             {s.stream, s.pool, s.small, s.expandable});
   }
   ranges.ever = ranges.start;
   const Slice run = snapshot.devices[device];
@@ -215,21 +186,14 @@ RewoundRanges RewindRanges(const TorchSnapshot& snapshot, size_t device,
 
 void LeaveOutSpace(RewoundRanges* ranges, const RecordedRange& pages) {
   ranges->left_out.push_back(pages);
-  for (auto& [address, range] : ranges->start) {
-    if (range.Joins(pages)) range.state = RangeState::kStartUnknown;
-  }
+  ranges->start.ForEach([&](Interval<Address>, RecordedRange* range) {
+    if (range->Joins(pages)) range->state = RangeState::kStartUnknown;
+  });
 }
 
 bool IsLeftOut(const RewoundRanges& ranges, const RecordedRange& pages) {
   return std::ranges::any_of(ranges.left_out,
                              [&](const RecordedRange& other) { return other.Joins(pages); });
-}
-
-const RecordedRanges::value_type* RangeOf(const RecordedRanges& ranges, Address address) {
-  const auto after = ranges.upper_bound(address);
-  if (after == ranges.begin()) return nullptr;
-  const auto at = std::prev(after);
-  return address < at->first + at->second.size ? &*at : nullptr;
 }
 
 const ExpandableSpace& SpaceOf(const RewoundRanges& ranges, const RecordedRange& pages) {

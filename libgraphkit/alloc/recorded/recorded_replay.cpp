@@ -6,7 +6,6 @@
 namespace graphkit {
 namespace {
 
-using Kind = RecordedOperation::Kind;
 using Told = PredictedRun::Told;
 
 // The driver of a recorded run: answers the allocator's model as the real one answered then, and
@@ -16,16 +15,12 @@ class RecordedDriver final : public DriverMemory {
   void Expect(const RecordedOperation& operation) { due_.push_back(operation); }
   const std::deque<RecordedOperation>& due() const { return due_; }
   // True if memory was given back next.
-  bool GivesBack() const { return !due_.empty() && IsRelease(due_.front()); }
-  static bool IsRelease(const RecordedOperation& operation) {
-    return operation.segment.kind == SegmentEvent::Kind::kFree ||
-           operation.segment.kind == SegmentEvent::Kind::kUnmap;
-  }
+  bool GivesBack() const { return !due_.empty() && Unmaps(due_.front().action); }
 
   // Recorded operations that the model didn't make.
   void Settle() {
     for (const RecordedOperation& left : due_) {
-      misses_.push_back({.event = left.event, .segment = true, .recorded = left.segment.address});
+      misses_.push_back({.event = left.event, .segment = true, .recorded = left.address});
     }
     due_.clear();
   }
@@ -38,8 +33,8 @@ class RecordedDriver final : public DriverMemory {
   // The recorded allocator gave memory back before it got more.
   bool Exhausted() const override { return GivesBack() || exhausted_; }
   std::optional<Address> Allocate(Bytes size) override {
-    if (!due_.empty() && due_.front().segment.size == size) {
-      const Address address = due_.front().segment.address;
+    if (!due_.empty() && due_.front().size == size) {
+      const Address address = due_.front().address;
       due_.pop_front();
       ++hits_;
       return address;
@@ -49,23 +44,23 @@ class RecordedDriver final : public DriverMemory {
     return address;
   }
   void Free(Address address, Bytes size) override {
-    Match(SegmentEvent::Kind::kFree, address, size);
+    Match(TorchAction::kSegmentFree, address, size);
   }
   // Of an expandable segment the lowest page is mapped first.
   Address Reserve(Bytes size) override {
-    if (!due_.empty() && due_.front().segment.kind == SegmentEvent::Kind::kMap) {
-      return due_.front().segment.address;
+    if (!due_.empty() && due_.front().action == TorchAction::kSegmentMap) {
+      return due_.front().address;
     }
     const Address address = unrecorded_;
     unrecorded_ += RoundUp(size, Bytes{2} << 20);
     return address;
   }
   bool Map(Address address, Bytes size) override {
-    Match(SegmentEvent::Kind::kMap, address, size);
+    Match(TorchAction::kSegmentMap, address, size);
     return true;
   }
   void Unmap(Address address, Bytes size) override {
-    Match(SegmentEvent::Kind::kUnmap, address, size);
+    Match(TorchAction::kSegmentUnmap, address, size);
   }
   bool Collected(std::span<const Address> segments) const override {
     return std::ranges::all_of(segments, [&](Address segment) { return IsFreed(segment); });
@@ -85,16 +80,16 @@ class RecordedDriver final : public DriverMemory {
  private:
   bool IsFreed(Address segment) const {
     return std::ranges::any_of(due_, [&](const RecordedOperation& op) {
-      return op.segment.kind == SegmentEvent::Kind::kFree && op.segment.address == segment;
+      return op.action == TorchAction::kSegmentFree && op.address == segment;
     });
   }
   // An operation of the model that wasn't recorded.
   void Miss(Address address) {
     misses_.push_back({.event = event_, .segment = true, .predicted = address});
   }
-  void Match(SegmentEvent::Kind kind, Address address, Bytes size) {
+  void Match(TorchAction action, Address address, Bytes size) {
     const auto at = std::find_if(due_.begin(), due_.end(), [&](const RecordedOperation& op) {
-      return op.segment.kind == kind && op.segment.address == address && op.segment.size == size;
+      return op.action == action && op.address == address && op.size == size;
     });
     if (at == due_.end()) {
       Miss(address);
@@ -150,23 +145,21 @@ class Replay {
   static constexpr BlockHandle kNone = 0xffffffffu;
 
   void Take(const RecordedOperation& op) {
-    if (op.kind == Kind::kSegment) {
-      driver_.Expect(op);
-      return;
-    }
+    if (Maps(op.action) || Unmaps(op.action)) return driver_.Expect(op);
     driver_.set_event(op.event);
-    if (op.kind == Kind::kAlloc || op.kind == Kind::kOutOfMemory) {
-      driver_.set_exhausted(op.kind == Kind::kOutOfMemory);
+    const bool fails = op.action == TorchAction::kOom;
+    if (fails || (op.action == TorchAction::kAlloc && !op.restores)) {
+      driver_.set_exhausted(fails);
       Allocate(op);
       driver_.Settle();
       return;
     }
     GiveBack();
     driver_.Settle();
-    if (op.kind == Kind::kRestore) return Restore(op);
+    if (op.restores) return Restore(op);
     if (handle_of_[op.life] == kNone) return;
-    if (op.kind == Kind::kFreeRequested) allocator_.RequestFree(handle_of_[op.life]);
-    if (op.kind == Kind::kFreeCompleted) allocator_.CompleteFree(handle_of_[op.life]);
+    if (op.action == TorchAction::kFreeRequested) allocator_.RequestFree(handle_of_[op.life]);
+    if (op.action == TorchAction::kFreeCompleted) allocator_.CompleteFree(handle_of_[op.life]);
   }
 
   // Takes in frees between two calls: of a pool's memory when the pool was destroyed, or all that
@@ -180,7 +173,7 @@ class Replay {
   // itself: then it is the one in use.
   void EmptyDestroyedPools(PoolHandle in_use) {
     for (const RecordedOperation& due : driver_.due()) {
-      if (due.pool != 0 && due.pool != in_use && RecordedDriver::IsRelease(due)) {
+      if (due.pool != 0 && due.pool != in_use && Unmaps(due.action)) {
         allocator_.ReleasePool(due.pool);
       }
     }
@@ -198,8 +191,9 @@ class Replay {
   // captures: in a capture nothing is freed for lack of memory but garbage and oversize segments.
   bool CacheWasEmptied(const AllocationRequest& request, const RecordedOperation& op) const {
     if (!driver_.GivesBack()) return false;
-    const bool got_nothing = RecordedDriver::IsRelease(driver_.due().back());
-    if (allocator_.CanServe(request) || (op.kind == Kind::kAlloc && got_nothing)) return true;
+    const bool got_nothing = Unmaps(driver_.due().back().action);
+    if (allocator_.CanServe(request) || (op.action == TorchAction::kAlloc && got_nothing))
+      return true;
     return op.pool != 0 && driver_.Collected(allocator_.CachedSegments());
   }
 
@@ -221,8 +215,8 @@ class Replay {
   // The file doesn't say which segment of the start is the oldest: what was taken is.
   Address OldestOf(std::span<const Address> equals) {
     const Address recorded = run_.recorded_addresses[now_->life];
-    const bool known =
-        now_->kind != Kind::kAlloc || std::ranges::find(equals, recorded) == equals.end();
+    const bool known = now_->action != TorchAction::kAlloc || now_->restores ||
+                       std::ranges::find(equals, recorded) == equals.end();
     if (known) return equals.front();
     out_.told[now_->life] = Told::kWhichBlock;
     return recorded;
@@ -254,8 +248,9 @@ class Replay {
     EmptyDestroyedPools(op.pool);
     if (CacheWasEmptied(request, op)) allocator_.EmptyCache();
     std::optional<BlockHandle> block;
-    if (op.kind == Kind::kAlloc || FailedHere(request)) block = allocator_.Malloc(request);
-    if (block && op.kind == Kind::kAlloc) {
+    const bool succeeds = op.action == TorchAction::kAlloc;
+    if (succeeds || FailedHere(request)) block = allocator_.Malloc(request);
+    if (block && succeeds) {
       const Address begin = allocator_.address(*block);
       const Bytes rest = RestBefore(op, begin);
       if (rest > 0) {
@@ -266,9 +261,8 @@ class Replay {
       }
     }
     // A MemPool gives back its oversize segments first, and then, unlike a capture, what is cached.
-    if (!block && op.kind == Kind::kAlloc && !driver_.GivesBack())
-      block = allocator_.Malloc(request);
-    if (!block || op.kind == Kind::kOutOfMemory) return;
+    if (!block && succeeds && !driver_.GivesBack()) block = allocator_.Malloc(request);
+    if (!block || !succeeds) return;
     handle_of_[op.life] = *block;
     out_.addresses[op.life] = allocator_.address(*block);
   }
@@ -283,7 +277,7 @@ class Replay {
 };
 
 uint64_t& CountOf(const RecordedOperation& op, Told told, NotJudged* left) {
-  if (op.kind == Kind::kRestore) return left->restored;
+  if (op.restores) return left->restored;
   return told == Told::kWhichBlock ? left->age_unknown : left->size_unknown;
 }
 
@@ -296,7 +290,7 @@ PredictionScore ComparePrediction(const RecordedRun& run, const PredictedRun& pr
   score.not_judged = run.not_judged;
   score.not_judged.age_unknown += predicted.segments_told;
   for (const RecordedOperation& op : run.operations) {
-    if (op.kind != Kind::kAlloc && op.kind != Kind::kRestore) continue;
+    if (op.action != TorchAction::kAlloc) continue;
     if (predicted.told[op.life] != Told::kNothing) {
       ++CountOf(op, predicted.told[op.life], &score.not_judged);
       continue;

@@ -3,20 +3,7 @@
 namespace graphkit {
 namespace {
 
-std::optional<SegmentEvent::Kind> SegmentKind(TorchAction action) {
-  switch (action) {
-    case TorchAction::kSegmentAlloc:
-      return SegmentEvent::Kind::kAllocate;
-    case TorchAction::kSegmentFree:
-      return SegmentEvent::Kind::kFree;
-    case TorchAction::kSegmentMap:
-      return SegmentEvent::Kind::kMap;
-    case TorchAction::kSegmentUnmap:
-      return SegmentEvent::Kind::kUnmap;
-    default:
-      return std::nullopt;
-  }
-}
+bool OfSegment(const TorchEvent& event) { return Maps(event.action) || Unmaps(event.action); }
 
 class Rewinder {
  public:
@@ -73,14 +60,14 @@ class Rewinder {
     };
     now_ = ranges_.start;
     for (const RecordedLife& life : lives_) {
-      if (life.at_start() && RangeOf(now_, life.address) == nullptr) torn(life, 0, run_.pools - 1);
+      if (life.at_start() && now_.Find(life.address) == nullptr) torn(life, 0, run_.pools - 1);
     }
     for (uint32_t i = 0; i < events_.size(); ++i) {
       const TorchEvent& e = events_[i];
-      if (const auto kind = SegmentKind(e.action)) {
-        MoveOn(e, i, *kind);
+      if (OfSegment(e)) {
+        MoveOn(e, i);
       } else if (e.action == TorchAction::kAlloc && !lives_[life_of_[i]].repaired &&
-                 RangeOf(now_, e.address) == nullptr) {
+                 now_.Find(e.address) == nullptr) {
         const bool said = e.pool != TorchEvent::kNoPool;
         torn(lives_[life_of_[i]], said ? e.pool : 0, said ? e.pool : run_.pools - 1);
       }
@@ -95,7 +82,7 @@ class Rewinder {
     run_.not_judged.why_unknown = std::move(start.why_unknown);
     for (LifeId life = 0; life < lives_.size(); ++life) {
       if (!lives_[life].at_start()) continue;
-      standing_[life] = StandingOf(RangeOf(ranges_.start, lives_[life].address));
+      standing_[life] = StandingOf(ranges_.start.Find(lives_[life].address));
     }
   }
 
@@ -103,66 +90,48 @@ class Rewinder {
     now_ = ranges_.start;
     for (uint32_t i = 0; i < events_.size(); ++i) {
       const TorchEvent& e = events_[i];
-      if (const auto kind = SegmentKind(e.action)) {
-        TakeSegment(e, i, *kind);
+      if (OfSegment(e)) {
+        const PoolHandle pool = PoolOf(e);
+        if (Judged(MoveOn(e, i))) Add(e, i, 0, pool);
       } else if (e.action == TorchAction::kAlloc || e.action == TorchAction::kFreeRequested ||
                  e.action == TorchAction::kFreeCompleted) {
         TakeBlock(e, i, life_of_[i]);
       } else if (e.action == TorchAction::kOom) {
-        run_.operations.push_back({.kind = RecordedOperation::Kind::kOutOfMemory,
-                                   .event = i,
-                                   .size = e.size,
-                                   .stream = e.stream,
-                                   .pool = e.pool != TorchEvent::kNoPool ? e.pool : PoolHandle{0},
-                                   .segment = {}});
+        Add(e, i, 0, e.pool != TorchEvent::kNoPool ? e.pool : PoolHandle{0});
       }
     }
   }
 
-  // Applies the event to the present ranges; returns how it is judged.
-  Standing MoveOn(const TorchEvent& event, uint32_t index, SegmentEvent::Kind kind) {
-    Standing standing = Standing::kJudged;
-    if (kind == SegmentEvent::Kind::kAllocate || kind == SegmentEvent::Kind::kMap) {
-      RecordedRange range = ranges_.got.at(index);
-      if (IsLeftOut(ranges_, range)) range.state = RangeState::kStartUnknown;
-      AddRange(&now_, event.address, range);
-      return StandingOf(RangeOf(now_, event.address));
-    }
-    if (const auto* range = RangeOf(now_, event.address)) standing = StandingOf(range);
-    RemoveRange(&now_, event.address, event.size);
-    return standing;
+  void Add(const TorchEvent& e, uint32_t index, LifeId life, PoolHandle pool,
+           bool restores = false) {
+    run_.operations.push_back({e.action, restores, index, life, e.size, e.stream, pool,
+                               OfSegment(e) ? e.address : Address{0}});
   }
 
-  void TakeSegment(const TorchEvent& event, uint32_t index, SegmentEvent::Kind kind) {
-    const PoolHandle pool = PoolOf(event);
-    if (!Judged(MoveOn(event, index, kind))) return;
-    run_.operations.push_back({.kind = RecordedOperation::Kind::kSegment,
-                               .event = index,
-                               .pool = pool,
-                               .segment = {kind, event.address, event.size, event.stream}});
+  // Applies the event to the present ranges; returns how it is judged.
+  Standing MoveOn(const TorchEvent& event, uint32_t index) {
+    Standing standing = Standing::kJudged;
+    if (Maps(event.action)) {
+      RecordedRange range = ranges_.got.at(index);
+      if (IsLeftOut(ranges_, range)) range.state = RangeState::kStartUnknown;
+      AddRange(&now_, RangeOf(event), range);
+      return StandingOf(now_.Find(event.address));
+    }
+    if (const auto* range = now_.Find(event.address)) standing = StandingOf(range);
+    now_.Remove(RangeOf(event));
+    return standing;
   }
 
   // An allocation whose address is repaired lies where its end was recorded, which isn't known to
   // be anywhere else.
   void TakeBlock(const TorchEvent& event, uint32_t index, LifeId life) {
-    using Kind = RecordedOperation::Kind;
     const bool alloc = event.action == TorchAction::kAlloc;
     if (alloc && !lives_[life].repaired) {
-      standing_[life] = StandingOf(RangeOf(now_, event.address));
+      standing_[life] = StandingOf(now_.Find(event.address));
     }
     if (!Judged(standing_[life])) return;
-    RecordedOperation operation{.kind = Kind::kAlloc, .event = index, .life = life, .segment = {}};
-    if (alloc) {
-      if (index >= restored_until_) restored_until_ = RestoredUntil(index);
-      if (index < restored_until_) operation.kind = Kind::kRestore;
-      operation.size = event.size;
-      operation.stream = event.stream;
-      operation.pool = PoolOf(event);
-    } else {
-      operation.kind =
-          event.action == TorchAction::kFreeRequested ? Kind::kFreeRequested : Kind::kFreeCompleted;
-    }
-    run_.operations.push_back(operation);
+    if (alloc && index >= restored_until_) restored_until_ = RestoredUntil(index);
+    Add(event, index, life, alloc ? PoolOf(event) : 0, alloc && index < restored_until_);
   }
 
   // A private pool's checkpoint is restored segment by segment: all blocks of a segment that is
@@ -176,11 +145,11 @@ class Rewinder {
     bool shown = false;
     std::vector<Bytes> whole;  // segments of a single block that were freed again
     for (uint32_t at = index; at < events_.size();) {
-      const auto* range = RangeOf(now_, events_[at].address);
+      const auto* range = now_.FindEntry(events_[at].address);
       const uint32_t filled = FilledUntil(at, range);
       if (filled == at) break;
       const Bytes last = events_[filled - 1].size;
-      const bool too_large = range->second.small && last > run_.config.small_size;
+      const bool too_large = range->value.small && last > run_.config.small_size;
       const bool single = filled == at + 1;
       shown = shown || too_large || !single || std::ranges::count(whole, last) > 0;
       until = filled;
@@ -192,29 +161,29 @@ class Rewinder {
 
   // The event after those that allocate all of a private pool's range in order, or its first pages:
   // an expandable segment may have had fewer then. `index`: there are no such.
-  uint32_t FilledUntil(uint32_t index, const RecordedRanges::value_type* range) const {
-    const bool fresh = index > 0 && SegmentKind(events_[index - 1].action).has_value();
-    if (range == nullptr || range->second.pool == 0 || fresh) return index;
-    const auto& [begin, pages] = *range;
+  uint32_t FilledUntil(uint32_t index, const RecordedRanges::Entry* range) const {
+    const bool fresh = index > 0 && OfSegment(events_[index - 1]);
+    if (range == nullptr || range->value.pool == 0 || fresh) return index;
+    const auto& [bytes, pages] = *range;
     const Bytes page = pages.small ? run_.config.small_segment : run_.config.large_segment;
     uint32_t until = index;
-    Address at = begin;
-    for (uint32_t i = index; i < events_.size() && at < begin + pages.size;) {
+    Address at = bytes.begin;
+    for (uint32_t i = index; i < events_.size() && at < bytes.end;) {
       const TorchEvent& e = events_[i++];
       if (e.action != TorchAction::kAlloc || e.address != at) break;
       at += e.size;
-      const bool whole_pages = pages.expandable && (at - begin) % page == 0;
-      if (whole_pages || at == begin + pages.size) until = i;
+      const bool whole_pages = pages.expandable && (at - bytes.begin) % page == 0;
+      if (whole_pages || at == bytes.end) until = i;
     }
     return until;
   }
 
   // The event after the frees in the range that follow.
-  uint32_t FreesUntil(uint32_t index, const RecordedRanges::value_type* range) const {
+  uint32_t FreesUntil(uint32_t index, const RecordedRanges::Entry* range) const {
     const auto frees = [&](const TorchEvent& e) {
       const bool free =
           e.action == TorchAction::kFreeRequested || e.action == TorchAction::kFreeCompleted;
-      return free && RangeOf(now_, e.address) == range;
+      return free && now_.FindEntry(e.address) == range;
     };
     while (index < events_.size() && frees(events_[index])) ++index;
     return index;
@@ -229,9 +198,9 @@ class Rewinder {
     return standing == Standing::kJudged;
   }
 
-  Standing StandingOf(const RecordedRanges::value_type* range) {
+  Standing StandingOf(const RecordedRange* range) {
     if (range == nullptr) return Standing::kInNoSegment;
-    switch (range->second.state) {
+    switch (range->state) {
       case RangeState::kStartUnknown:
         return Standing::kStartUnknown;
       case RangeState::kPoolUnknown:
@@ -244,8 +213,8 @@ class Rewinder {
   // Events of older snapshots don't name the pool; the segment that served them does.
   PoolHandle PoolOf(const TorchEvent& event) const {
     if (event.pool != TorchEvent::kNoPool) return event.pool;
-    const auto* range = RangeOf(now_, event.address);
-    return range == nullptr ? 0 : range->second.pool;
+    const auto* range = now_.Find(event.address);
+    return range == nullptr ? 0 : range->pool;
   }
 
   const TorchSnapshot& snapshot_;

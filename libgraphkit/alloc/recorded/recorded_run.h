@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "libgraphkit/alloc/models/caching_allocator.h"
+#include "libgraphkit/interval_map.h"
 #include "libgraphkit/model/torch_snapshot.h"
 #include "libgraphkit/result.h"
 
@@ -42,7 +43,6 @@ enum class RangeState : uint8_t {
 };
 
 struct RecordedRange {
-  Bytes size = 0;
   uint64_t stream = 0;
   PoolHandle pool = 0;
   bool small = false;
@@ -54,7 +54,7 @@ struct RecordedRange {
     return expandable && o.expandable && stream == o.stream && pool == o.pool && small == o.small;
   }
 };
-using RecordedRanges = std::map<Address, RecordedRange>;  // by where they begin
+using RecordedRanges = IntervalMap<RecordedRange>;
 
 // The address space of an expandable segment, as far as its pages were mapped at any time.
 struct ExpandableSpace {
@@ -84,16 +84,11 @@ RewoundRanges RewindRanges(const TorchSnapshot& snapshot, size_t device,
                            const CachingConfig& config, const PoolGuess& guess);
 
 // Pages become one range with those of their segment that they overlap or touch.
-void AddRange(RecordedRanges* ranges, Address address, RecordedRange range);
-// Takes [address, address + size) out of the range that it lies in.
-void RemoveRange(RecordedRanges* ranges, Address address, Bytes size);
+void AddRange(RecordedRanges* ranges, Interval<Address> range, const RecordedRange& value);
 
 // Marks all pages of the expandable segment as unknown, those that come as well.
 void LeaveOutSpace(RewoundRanges* ranges, const RecordedRange& pages);
 bool IsLeftOut(const RewoundRanges& ranges, const RecordedRange& pages);
-
-// The range that the address lies in; null: in none.
-const RecordedRanges::value_type* RangeOf(const RecordedRanges& ranges, Address address);
 
 // The address space that the pages, which were there at the start, belong to.
 const ExpandableSpace& SpaceOf(const RewoundRanges& ranges, const RecordedRange& pages);
@@ -143,22 +138,16 @@ RecordedStart FillStart(const CachingConfig& config, std::span<const PoolHandle>
                         std::span<const RecordedLife> lives,
                         std::span<const TorchBlock> final_blocks, RewoundRanges* ranges);
 
+// An event that is judged. Where blocks were isn't said.
 struct RecordedOperation {
-  enum class Kind : uint8_t {
-    kAlloc,
-    kFreeRequested,
-    kFreeCompleted,
-    kSegment,
-    kOutOfMemory,
-    kRestore,  // an allocation at a given place: cudagraph trees restore a pool's checkpoint
-  };
-  Kind kind = Kind::kAlloc;
-  uint32_t event = 0;    // place in the device's events
-  LifeId life = 0;       // kAlloc, kRestore, kFree…
-  Bytes size = 0;        // kAlloc: as asked for; kOutOfMemory, kRestore: rounded
-  uint64_t stream = 0;   // but kFree…
-  PoolHandle pool = 0;   // but kFree…; kSegment: of memory that is given back
-  SegmentEvent segment;  // kSegment: what the driver was asked, and its answer
+  TorchAction action = TorchAction::kAlloc;
+  bool restores = false;  // at a given place: cudagraph trees restore a pool's checkpoint
+  uint32_t event = 0;     // place in the device's events
+  LifeId life = 0;        // allocations and frees
+  Bytes size = 0;         // kAlloc: as asked for; kOom, where it restores: rounded
+  uint64_t stream = 0;
+  PoolHandle pool = 0;  // but kFree…
+  Address address = 0;  // of segments: the driver's answer, or what it got back
 };
 
 // Events that a file doesn't describe well enough to replay, by the reason.

@@ -48,35 +48,24 @@ class Pairing {
     return static_cast<uint32_t>(lives_.size() - 1);
   }
 
+  using Open = std::unordered_map<Key, uint32_t, KeyHash>;  // lives
+
+  // The life that the event goes on with; where there is none, one from before the first event.
+  uint32_t TakeOut(const TorchEvent& event, Open* open) {
+    const auto life = open->extract({event.address, event.size});
+    return life ? life.mapped() : Add({event.address, event.size, event.stream});
+  }
+
   void Take(const TorchEvent& event, uint32_t index) {
     const Key key{event.address, event.size};
-    switch (event.action) {
-      case TorchAction::kAlloc:
-        live_[key] = Add({event.address, event.size, event.stream, index, {}, {}, {}, false});
-        break;
-      case TorchAction::kFreeRequested: {
-        const auto at = live_.find(key);
-        const uint32_t life =
-            at != live_.end()
-                ? at->second
-                : Add({event.address, event.size, event.stream, {}, {}, {}, {}, false});
-        if (at != live_.end()) live_.erase(at);
-        lives_[life].free_requested = index;
-        pending_[key] = life;
-        break;
-      }
-      case TorchAction::kFreeCompleted: {
-        const auto at = pending_.find(key);
-        const uint32_t life =
-            at != pending_.end()
-                ? at->second
-                : Add({event.address, event.size, event.stream, {}, {}, {}, {}, false});
-        if (at != pending_.end()) pending_.erase(at);
-        lives_[life].free_completed = index;
-        break;
-      }
-      default:
-        break;
+    if (event.action == TorchAction::kAlloc) {
+      live_[key] = Add({event.address, event.size, event.stream, index});
+    } else if (event.action == TorchAction::kFreeRequested) {
+      const uint32_t life = TakeOut(event, &live_);
+      lives_[life].free_requested = index;
+      pending_[key] = life;
+    } else if (event.action == TorchAction::kFreeCompleted) {
+      lives_[TakeOut(event, &pending_)].free_completed = index;
     }
   }
 
@@ -90,7 +79,7 @@ class Pairing {
       lives_[at->second].final_block = index;
       return;
     }
-    Add({block.address, block.requested_size, segment.stream, {}, {}, {}, index, false});
+    Add({block.address, block.requested_size, segment.stream, {}, {}, {}, index});
   }
 
   // The allocation at a wrong address is the one that its own free, or its block at the end, lacks.
@@ -129,9 +118,7 @@ class Pairing {
     lives_.resize(kept);
   }
 
-  bool Outside(const RecordedLife& life) const {
-    return RangeOf(segments_, life.address) == nullptr;
-  }
+  bool Outside(const RecordedLife& life) const { return segments_.Find(life.address) == nullptr; }
 
   // The candidates that end after the life began, likeliest first: those that can't have been live
   // at the start, then the closest. The reading says which of them to take.
@@ -170,8 +157,8 @@ class Pairing {
   uint32_t reading_;
   std::vector<RecordedLife> lives_;
   std::vector<uint32_t> by_address_;
-  std::unordered_map<Key, uint32_t, KeyHash> live_;
-  std::unordered_map<Key, uint32_t, KeyHash> pending_;
+  Open live_;
+  Open pending_;
 };
 
 std::string Hex(Address address) {
@@ -204,15 +191,14 @@ class StartFiller {
 
   RecordedStart Run() {
     GatherBlocks();
-    for (auto& [address, range] : ranges_.start) {
-      PassBlocks(address);
-      if (range.size == 0) continue;
-      if (range.state == RangeState::kKnown) {
-        Why why = FillRange(address, range);
-        if (!why.empty()) LeaveOut(&range, std::move(why));
+    ranges_.start.ForEach([&](Interval<Address> at, RecordedRange* range) {
+      PassBlocks(at.begin);
+      if (range->state == RangeState::kKnown) {
+        Why why = FillRange(at, *range);
+        if (!why.empty()) LeaveOut(range, std::move(why));
       }
-      PassBlocks(address + range.size);
-    }
+      PassBlocks(at.end);
+    });
     for (SegmentState& segment : out_.segments) {
       const SegmentState::Block& last = segment.blocks.back();
       AddUnmapped(&segment, last.address + last.size, segment.address + segment.size);
@@ -235,9 +221,9 @@ class StartFiller {
   }
 
   // A segment of its own; pages join the segment before them if they are of the same one.
-  SegmentState& SegmentFor(Address address, const RecordedRange& range) {
-    SegmentState segment{.address = address,
-                         .size = range.size,
+  SegmentState& SegmentFor(Interval<Address> at, const RecordedRange& range) {
+    SegmentState segment{.address = at.begin,
+                         .size = at.size(),
                          .stream = range.stream,
                          .pool = range.pool,
                          .small = range.small,
@@ -256,14 +242,14 @@ class StartFiller {
     return out_.segments.emplace_back(std::move(segment));
   }
 
-  Why FillRange(Address address, const RecordedRange& range) {
-    SegmentState& segment = SegmentFor(address, range);
+  Why FillRange(Interval<Address> bytes, const RecordedRange& range) {
+    SegmentState& segment = SegmentFor(bytes, range);
     const Address filled = segment.blocks.empty()
                                ? segment.address
                                : segment.blocks.back().address + segment.blocks.back().size;
-    if (range.expandable) AddUnmapped(&segment, filled, address);
-    Address at = address;
-    const Address end = address + range.size;
+    if (range.expandable) AddUnmapped(&segment, filled, bytes.begin);
+    Address at = bytes.begin;
+    const Address end = bytes.end;
     const size_t first = next_block_;
     for (; next_block_ < blocks_.size() && blocks_[next_block_].address < end; ++next_block_) {
       Why misplaced = Place(&segment, blocks_[next_block_], end, &at);

@@ -28,7 +28,6 @@ class ChangedRun {
   }
 
  private:
-  using Kind = RecordedOperation::Kind;
   static constexpr BlockHandle kNone = 0xffffffffu;
 
   static CachingConfig Limited(CachingConfig config, std::optional<Bytes> capacity) {
@@ -65,23 +64,19 @@ class ChangedRun {
   }
 
   void Take(const RecordedOperation& op) {
-    if (op.kind == Kind::kSegment) {
-      const bool back = op.segment.kind == SegmentEvent::Kind::kFree ||
-                        op.segment.kind == SegmentEvent::Kind::kUnmap;
-      if (back) gave_back_.push_back(op.pool);
-      return;
-    }
+    if (Unmaps(op.action)) gave_back_.push_back(op.pool);
+    if (Maps(op.action) || Unmaps(op.action)) return;
     GiveBack();
-    if (op.kind == Kind::kFreeRequested || op.kind == Kind::kFreeCompleted) {
+    if (op.action == TorchAction::kFreeRequested || op.action == TorchAction::kFreeCompleted) {
       const BlockHandle block = handle_of_[op.life];
       if (block == kNone) return;
-      op.kind == Kind::kFreeRequested ? allocator_.RequestFree(block)
-                                      : allocator_.CompleteFree(block);
+      op.action == TorchAction::kFreeRequested ? allocator_.RequestFree(block)
+                                               : allocator_.CompleteFree(block);
       return;
     }
     const auto block = Malloc(op.size, op.stream, op.pool);
     if (!block) return;
-    if (op.kind == Kind::kOutOfMemory) return allocator_.Free(*block);
+    if (op.action == TorchAction::kOom) return allocator_.Free(*block);
     handle_of_[op.life] = *block;
   }
 
@@ -100,16 +95,7 @@ struct RecordedSums {
 
 int64_t ReservedBy(const TorchEvent& event) {
   const auto size = static_cast<int64_t>(event.size);
-  switch (event.action) {
-    case TorchAction::kSegmentAlloc:
-    case TorchAction::kSegmentMap:
-      return size;
-    case TorchAction::kSegmentFree:
-    case TorchAction::kSegmentUnmap:
-      return -size;
-    default:
-      return 0;
-  }
+  return Maps(event.action) ? size : Unmaps(event.action) ? -size : 0;
 }
 
 int64_t UsedBy(const TorchEvent& event) {

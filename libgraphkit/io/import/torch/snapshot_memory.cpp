@@ -13,16 +13,6 @@ std::span<const TorchEvent> EventsOf(const TorchSnapshot& snapshot, size_t devic
   return std::span(snapshot.events).subspan(run.first, run.count);
 }
 
-Interval<Address> RangeOf(const TorchEvent& event) {
-  return {event.address, event.address + event.size};
-}
-bool Maps(const TorchEvent& event) {
-  return event.action == TorchAction::kSegmentAlloc || event.action == TorchAction::kSegmentMap;
-}
-bool Unmaps(const TorchEvent& event) {
-  return event.action == TorchAction::kSegmentFree || event.action == TorchAction::kSegmentUnmap;
-}
-
 struct Rewinding {
   const TorchSnapshot& s;
   size_t device;
@@ -48,8 +38,8 @@ struct Rewinding {
     const std::span<const TorchEvent> events = EventsOf(s, device);
     for (size_t i = events.size(); i-- > 0;) {
       const TorchEvent& event = events[i];
-      if (Maps(event)) start.ranges.Remove(RangeOf(event));
-      if (!Unmaps(event)) continue;
+      if (Maps(event.action)) start.ranges.Remove(RangeOf(event));
+      if (!Unmaps(event.action)) continue;
       const bool unknown = event.pool == TorchEvent::kNoPool;
       start.ranges.Add(RangeOf(event), {event.stream, unknown ? uint16_t{0} : event.pool,
                                         event.action == TorchAction::kSegmentUnmap});
@@ -152,8 +142,8 @@ std::vector<uint32_t> CountAllocs(const TorchSnapshot& snapshot, size_t device,
       return owner ? owner->pool : uint16_t{0};
     };
     if (event.action == TorchAction::kAlloc) ++counts[pool_in(ranges)];
-    if (Maps(event)) ranges.Add(RangeOf(event), {event.stream, pool_in(at_end), false});
-    if (Unmaps(event)) ranges.Remove(RangeOf(event));
+    if (Maps(event.action)) ranges.Add(RangeOf(event), {event.stream, pool_in(at_end), false});
+    if (Unmaps(event.action)) ranges.Remove(RangeOf(event));
   }
   return counts;
 }

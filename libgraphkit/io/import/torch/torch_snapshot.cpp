@@ -438,8 +438,6 @@ constexpr R::Key<TorchBlock> R::kBlockKeys[] = {
 constexpr R::Key<TorchSegment> R::kSegmentKeys[] = {
     {"address", &R::Number<&TorchSegment::address>},
     {"total_size", &R::Number<&TorchSegment::total_size>},
-    {"allocated_size", &R::Number<&TorchSegment::allocated_size>},
-    {"active_size", &R::Number<&TorchSegment::active_size>},
     {"requested_size", &R::Number<&TorchSegment::requested_size>},
     {"stream", &R::Number<&TorchSegment::stream>},
     {"device", &R::Device},
