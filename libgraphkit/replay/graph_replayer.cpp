@@ -5,21 +5,6 @@
 namespace graphkit {
 namespace {
 
-std::vector<MemoryEvent> EventsOf(const Facts& facts, std::span<const PoolBlocks> pools) {
-  std::vector<MemoryEvent> events;
-  for (uint32_t pool = 0; pool < pools.size(); ++pool) {
-    for (const BlockId block : pools[pool].blocks) {
-      events.push_back({facts.trace[block].allocated, false, block, pool});
-      if (!facts.lives()[block].freed) continue;
-      events.push_back({facts.trace[block].free_requested, true, block, pool});
-    }
-  }
-  std::ranges::sort(events, [](const MemoryEvent& a, const MemoryEvent& b) {
-    return a.seq != b.seq ? a.seq < b.seq : a.block < b.block;
-  });
-  return events;
-}
-
 // One policy over one graph.
 class GraphReplayer {
  public:
@@ -64,7 +49,7 @@ class GraphReplayer {
     if (planned_ == nullptr && info_.offline) MakePlan();
     for (const MemoryEvent& event : views_.events) {
       ++out_.figures.operations;
-      if (event.free) {
+      if (event.kind == MemoryEvent::Kind::kFree) {
         Free(event.block);
       } else {
         Malloc(event.block, event.pool);
@@ -233,12 +218,35 @@ class GraphReplayer {
 
 }  // namespace
 
+std::vector<MemoryEvent> EventsOf(const Facts& facts, std::span<const PoolBlocks> pools,
+                                  const Grouped* streams) {
+  using Kind = MemoryEvent::Kind;
+  std::vector<MemoryEvent> events;
+  for (uint32_t pool = 0; pool < pools.size(); ++pool) {
+    for (const BlockId id : pools[pool].blocks) {
+      const Block& block = facts.trace[id];
+      events.push_back({block.allocated, Kind::kMalloc, id, pool, block.stream});
+      for (const uint32_t row : streams ? streams->Of(id.index()) : std::span<const uint32_t>()) {
+        const BlockStream& use = facts.trace.block_streams[row];
+        events.push_back({use.seq, Kind::kRecordStream, id, pool, use.stream});
+      }
+      if (!facts.lives()[id].freed) continue;
+      events.push_back({block.free_requested, Kind::kFree, id, pool,
+                        block.free_stream ? block.free_stream : block.stream});
+    }
+  }
+  std::ranges::stable_sort(events, [](const MemoryEvent& a, const MemoryEvent& b) {
+    return a.seq != b.seq ? a.seq < b.seq : a.block < b.block;
+  });
+  return events;
+}
+
 // The views that these policies ask for.
 GraphViews FindGraphViews(const GraphTask& task, std::span<const PolicyKind> policies,
                           const ReplayOptions& options) {
   GraphViews views{.events = EventsOf(task.facts, task.pools)};
   for (const MemoryEvent& event : views.events) {
-    if (!event.free) views.blocks.push_back(event.block);
+    if (event.kind == MemoryEvent::Kind::kMalloc) views.blocks.push_back(event.block);
   }
   if (options.scan) return views;
   for (const MarkerRule rule : {MarkerRule::kAtFree, MarkerRule::kLastUse}) {

@@ -33,11 +33,17 @@ struct GraphTask {
 };
 
 struct MemoryEvent {
-  Seq seq;
-  bool free;
+  enum class Kind : uint8_t { kMalloc, kRecordStream, kFree };
+  Seq seq = 0;
+  Kind kind = Kind::kMalloc;
   BlockId block;
-  uint32_t pool;
+  uint32_t pool = 0;  // of the graph's
+  StreamId stream = {};
 };
+
+// In capture order. `streams`: the rows of Trace::block_streams by block; null: left out.
+std::vector<MemoryEvent> EventsOf(const Facts& facts, std::span<const PoolBlocks> pools,
+                                  const Grouped* streams = nullptr);
 
 // How policies see a graph's mallocs, made once for all of them.
 struct GraphViews {

@@ -4,20 +4,11 @@
 
 #include <map>
 
-#include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/parallel.h"
-#include "libgraphkit/replay/replay_trace.h"
+#include "libgraphkit/replay/graph_replayer.h"
 
 namespace graphkit {
 namespace {
-
-struct AllocatorCall {
-  enum class Kind : uint8_t { kMalloc, kRecordStream, kFree };
-  Seq seq = 0;
-  Kind kind = Kind::kMalloc;
-  BlockId block;
-  StreamId stream = {};
-};
 
 // The rows of Trace::block_streams by block.
 Grouped StreamsOfBlocks(const Trace& trace) {
@@ -25,45 +16,23 @@ Grouped StreamsOfBlocks(const Trace& trace) {
                [](const BlockStream& use) { return use.block; });
 }
 
-// In capture order. `streams`: StreamsOfBlocks.
-std::vector<AllocatorCall> CallsOf(const Facts& facts, std::span<const PoolBlocks> pools,
-                                   const Grouped& streams) {
-  using Kind = AllocatorCall::Kind;
-  std::vector<AllocatorCall> calls;
-  for (const PoolBlocks& pool : pools) {
-    for (const BlockId block : pool.blocks) {
-      const Block& b = facts.trace[block];
-      calls.push_back({b.allocated, Kind::kMalloc, block, b.stream});
-      for (const uint32_t row : streams.Of(block.index())) {
-        const BlockStream& use = facts.trace.block_streams[row];
-        calls.push_back({use.seq, Kind::kRecordStream, block, use.stream});
-      }
-      if (!facts.lives()[block].freed) continue;
-      calls.push_back(
-          {b.free_requested, Kind::kFree, block, b.free_stream.valid() ? b.free_stream : b.stream});
-    }
-  }
-  std::ranges::stable_sort(calls, {}, &AllocatorCall::seq);
-  return calls;
-}
-
 // An allocator that places the blocks of one graph.
 class Placer {
  public:
   virtual ~Placer() = default;
   // An offset in the pool's arena. Nothing: no memory. `size`: rounded.
-  virtual std::optional<Bytes> Malloc(const AllocatorCall& call, Bytes size) = 0;
-  virtual void RecordStream(const AllocatorCall& call) = 0;
-  virtual void Free(const AllocatorCall& call) = 0;
+  virtual std::optional<Bytes> Malloc(const MemoryEvent& call, Bytes size) = 0;
+  virtual void RecordStream(const MemoryEvent& call) = 0;
+  virtual void Free(const MemoryEvent& call) = 0;
 };
 
 // Sets the offsets of the graph's blocks. An error: the block without memory.
 Result<void> PlaceGraph(const Facts& facts, std::span<const PoolBlocks> pools,
                         const Grouped& streams, Placer* placer, std::vector<Bytes>* offsets) {
-  for (const AllocatorCall& call : CallsOf(facts, pools, streams)) {
-    if (call.kind == AllocatorCall::Kind::kFree) {
+  for (const MemoryEvent& call : EventsOf(facts, pools, &streams)) {
+    if (call.kind == MemoryEvent::Kind::kFree) {
       placer->Free(call);
-    } else if (call.kind == AllocatorCall::Kind::kRecordStream) {
+    } else if (call.kind == MemoryEvent::Kind::kRecordStream) {
       placer->RecordStream(call);
     } else {
       const Bytes size = RoundedSize(facts.trace[call.block]);
@@ -112,7 +81,7 @@ class UserPlacer final : public Placer {
   UserPlacer& operator=(const UserPlacer&) = delete;
   ~UserPlacer() override { table_.capture_end(allocator_); }
 
-  std::optional<Bytes> Malloc(const AllocatorCall& call, Bytes size) override {
+  std::optional<Bytes> Malloc(const MemoryEvent& call, Bytes size) override {
     query_.block = call.block;
     const graphkit_order order{&query_, AfterFree, AfterLastUse};
     const PoolId pool = query_.trace[call.block].pool;
@@ -120,10 +89,10 @@ class UserPlacer final : public Placer {
                                        pool ? pool.value : 0, &order);
     return offset == GRAPHKIT_NO_MEMORY ? std::nullopt : std::optional(offset);
   }
-  void RecordStream(const AllocatorCall& call) override {
+  void RecordStream(const MemoryEvent& call) override {
     table_.record_stream(allocator_, call.block.value, NumberOf(call.stream));
   }
-  void Free(const AllocatorCall& call) override { table_.free(allocator_, call.block.value); }
+  void Free(const MemoryEvent& call) override { table_.free(allocator_, call.block.value); }
 
  private:
   static uint32_t NumberOf(StreamId stream) { return stream ? stream.value : GRAPHKIT_NO_STREAM; }
@@ -159,7 +128,7 @@ class ModelPlacer final : public Placer {
     }
   }
 
-  std::optional<Bytes> Malloc(const AllocatorCall& call, Bytes size) override {
+  std::optional<Bytes> Malloc(const MemoryEvent& call, Bytes size) override {
     if (size == 0) return 0;
     const GraphId graph = facts_.lives()[call.block].root;
     const auto after = [&](uint32_t freed) {  // graphs run one after the other
@@ -170,13 +139,13 @@ class ModelPlacer final : public Placer {
         ModelOf(call.block).Malloc({call.block.value, size, call.stream.value}, after);
     return *address - BumpDriver::kFirstAddress;
   }
-  void RecordStream(const AllocatorCall& call) override {
+  void RecordStream(const MemoryEvent& call) override {
     const Block& block = facts_.trace[call.block];
     const bool other = call.stream.valid() && call.stream != block.stream;
     if (!other || call.seq >= block.free_requested || RoundedSize(block) == 0) return;
     ModelOf(call.block).RecordStream(call.block.value, call.stream.value);
   }
-  void Free(const AllocatorCall& call) override {
+  void Free(const MemoryEvent& call) override {
     if (RoundedSize(facts_.trace[call.block]) == 0) return;
     ModelOf(call.block).Free(call.block.value, call.stream.value);
   }
