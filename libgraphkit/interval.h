@@ -28,6 +28,19 @@ constexpr bool Overlaps(const Interval<T>& a, const Interval<T>& b) {
   return std::max(a.begin, b.begin) < std::min(a.end, b.end);
 }
 
+// What some ranges cover: disjoint, by begin; those that touch are one.
+template <typename T>
+std::vector<Interval<T>> Union(std::vector<Interval<T>> ranges) {
+  std::ranges::sort(ranges, {}, &Interval<T>::begin);
+  std::vector<Interval<T>> apart;
+  for (const Interval<T>& range : ranges) {
+    if (range.empty()) continue;
+    if (apart.empty() || apart.back().end < range.begin) apart.push_back(range);
+    apart.back().end = std::max(apart.back().end, range.end);
+  }
+  return apart;
+}
+
 // A run of entries in a column: [first, first + count).
 struct Slice {
   uint32_t first = 0;

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "libgraphkit/interval_map.h"
 #include "libgraphkit/replay/graph_replayer.h"
 
 namespace graphkit {
@@ -46,18 +47,16 @@ class SegmentPlaces {
     const auto at = begins_.find(segment);
     if (at != begins_.end()) return placed == at->second + within;
     if (placed < within) return false;
-    const Bytes begin = placed - within;
-    for (const auto& [other, taken] : sizes_) {
-      if (begin < other + taken && other < begin + size) return false;
-    }
-    begins_[segment] = begin;
-    sizes_[begin] = size;
+    const Interval<Bytes> bytes{placed - within, placed - within + size};
+    if (!taken_.Visit(bytes, [](const auto&) { return false; })) return false;
+    begins_[segment] = bytes.begin;
+    taken_.Add(bytes, segment);
     return true;
   }
 
  private:
   std::map<SegmentId, Bytes> begins_;
-  std::map<Bytes, Bytes> sizes_;  // by begin
+  IntervalMap<SegmentId> taken_;
 };
 
 void ComparePool(const Trace& trace, const ReplayedPool& pool, SegmentPlaces* places,

@@ -212,15 +212,8 @@ std::vector<Interval<Address>> LivePool::Lendable() const {
     if (block.state == State::kFree && !block.outlived) continue;
     held.push_back({block.address, block.address + block.size});
   }
-  std::ranges::sort(held, {}, &Range::begin);
-  std::vector<Range> apart;  // where several lay in turn there is one
-  for (const Range& range : held) {
-    if (!apart.empty() && range.begin <= apart.back().end) {
-      apart.back().end = std::max(apart.back().end, range.end);
-    } else {
-      apart.push_back(range);
-    }
-  }
+  const std::vector<Range> apart =
+      Union(std::move(held));  // where several lay in turn there is one
   std::vector<Range> ranges = lendable_;
   std::ranges::sort(ranges, {}, &Range::begin);
   std::vector<Range> free;

@@ -10,11 +10,10 @@
 
 #include "libgraphkit/alloc/chunks/chain_waits.h"
 #include "libgraphkit/alloc/chunks/indexed_map.h"
-#include "libgraphkit/alloc/chunks/occupants.h"
 #include "libgraphkit/alloc/live/live_order.h"
 #include "libgraphkit/alloc/models/driver_memory.h"
 #include "libgraphkit/ids.h"
-#include "libgraphkit/interval.h"
+#include "libgraphkit/interval_map.h"
 #include "libgraphkit/model/caching_config.h"
 #include "libgraphkit/units.h"
 
@@ -29,9 +28,10 @@ class PlanArena {
   template <typename MayFollow>
   bool Take(Bytes offset, Bytes size, BlockId block, const MayFollow& may_follow) {
     if (offset > size_ || size > size_ - offset) return false;
-    const auto visit = [&](BlockId last, Bytes, Bytes) { return may_follow(last); };
-    if (!occupants_.Visit(offset, offset + size, visit)) return false;
-    occupants_.Put(block, offset, offset + size);
+    const Interval<Bytes> bytes{offset, offset + size};
+    const auto visit = [&](const auto& last) { return may_follow(last.value); };
+    if (!occupants_.Visit(bytes, visit)) return false;
+    occupants_.Add(bytes, block);
     return true;
   }
 
@@ -41,7 +41,7 @@ class PlanArena {
  private:
   Address address_;
   Bytes size_;
-  Occupants occupants_;
+  IntervalMap<BlockId> occupants_;  // who lay where last
 };
 
 // The memory that captures share, served while they go on: a private pool of graphs that are

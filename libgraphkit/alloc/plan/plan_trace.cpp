@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/alloc/chunks/occupants.h"
 #include "libgraphkit/alloc/plan/plan_to_fit.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/interval_map.h"
 #include "libgraphkit/parallel.h"
 
 namespace graphkit {
@@ -195,18 +195,19 @@ std::vector<NodeId> FirstTouches(const BlockOrder& order, BlockId block) {
 
 void AddSharedBytes(const BlockOrder& order, std::span<const Placement> placements,
                     PlannedMemory* plan) {
-  Occupants occupants;
+  IntervalMap<BlockId> occupants;  // who lay where last
   const size_t known = plan->shared.size();
   for (const Placement& placement : placements) {
     if (placement.size == 0) continue;
     const BlockId later(placement.block);
-    const Bytes end = placement.offset + placement.size;
-    occupants.Visit(placement.offset, end, [&](BlockId earlier, Bytes from, Bytes to) {
-      const SharedBytes next{.earlier = earlier,
+    const Interval<Bytes> bytes{placement.offset, placement.offset + placement.size};
+    occupants.Visit(bytes, [&](const auto& earlier) {
+      const Bytes begin = std::max(earlier.range.begin, bytes.begin);
+      const SharedBytes next{.earlier = earlier.value,
                              .later = later,
                              .arena = placement.arena,
-                             .offset = from,
-                             .size = to - from};
+                             .offset = begin,
+                             .size = std::min(earlier.range.end, bytes.end) - begin};
       if (plan->shared.size() > known && Joins(plan->shared.back(), next)) {
         plan->shared.back().size += next.size;
       } else {
@@ -214,7 +215,7 @@ void AddSharedBytes(const BlockOrder& order, std::span<const Placement> placemen
       }
       return true;
     });
-    occupants.Put(later, placement.offset, end);
+    occupants.Add(bytes, later);
   }
   for (size_t i = known; i < plan->shared.size(); ++i) {
     SharedBytes& shared = plan->shared[i];

@@ -3,26 +3,7 @@
 #include <algorithm>
 
 namespace graphkit {
-namespace {
-
 using Range = Interval<Bytes>;
-
-// The bytes that `ranges` cover, disjoint and by begin.
-std::vector<Range> Disjoint(std::vector<Range> ranges) {
-  std::ranges::sort(ranges, {}, &Range::begin);
-  std::vector<Range> apart;
-  for (const Range& range : ranges) {
-    if (range.empty()) continue;
-    if (apart.empty() || apart.back().end < range.begin) {
-      apart.push_back(range);
-    } else {
-      apart.back().end = std::max(apart.back().end, range.end);
-    }
-  }
-  return apart;
-}
-
-}  // namespace
 
 FirstWrites::FirstWrites(const MemoryFacts& facts)
     : facts_(facts), unsure_(facts.trace.nodes.size()) {
@@ -96,7 +77,7 @@ FirstWrites::OfGraph FirstWrites::Of(BlockId block, GraphId root) const {
   if (!uses.empty() && facts_.lives()[block].root == root && facts_.lives()[block].escaped) {
     found.insert(found.end(), unproved.begin(), unproved.end());
   }
-  return {root, Disjoint(std::move(touched)), Disjoint(std::move(found)), std::move(kept)};
+  return {root, Union(std::move(touched)), Union(std::move(found)), std::move(kept)};
 }
 
 void FirstWrites::TakeOutWritten(std::span<const Use> uses, const Use& reader,
