@@ -5,6 +5,7 @@
 
 #include "libgraphkit/alloc/plan/planner.h"
 #include "libgraphkit/checked_number.h"
+#include "libgraphkit/group_by.h"
 
 namespace graphkit {
 namespace {
@@ -16,23 +17,28 @@ struct StepPlaces {
   uint32_t last_backward = 0;  // or its weight gradients, where they are delayed
 };
 
+// The first tick of each step, and the end.
+std::vector<int64_t> FirstTicks(const StepOrder& order, const PipelineLayers& layers) {
+  std::vector<int64_t> ticks = {0};
+  for (const PipelineStep& step : order.steps) {
+    ticks.push_back(ticks.back() + static_cast<int64_t>(layers.chunks[step.chunk].size()));
+  }
+  return ticks;
+}
+
 class BufferFinder {
  public:
   BufferFinder(const StepOrder& order, const PipelineLayers& layers, OutputRule rule)
-      : order_(order), layers_(layers), rule_(rule) {
+      : order_(order), layers_(layers), rule_(rule), first_tick_(FirstTicks(order, layers)) {
     const uint32_t none = StepCount();
     places_.assign(order.chunks * size_t{order.microbatches}, {none, none, none});
-    int64_t tick = 0;
     for (uint32_t i = 0; i < none; ++i) {
       const PipelineStep& step = order.steps[i];
       StepPlaces& places = PlacesOf(step);
       if (step.kind == StepKind::kForward) places.forward = i;
       if (step.kind == StepKind::kBackward) places.backward = i;
       if (step.kind != StepKind::kForward) places.last_backward = i;
-      first_tick_.push_back(tick);
-      tick += static_cast<int64_t>(layers.chunks[step.chunk].size());
     }
-    first_tick_.push_back(tick);
     next_backward_.assign(none + 1, none);
     for (uint32_t i = none; i-- > 0;) {
       next_backward_[i] = order.steps[i].kind == StepKind::kBackward ? i : next_backward_[i + 1];
@@ -162,6 +168,11 @@ constexpr PipelineRuleInfo kRules[] = {
      "and outputs given back once they are sent"},
 };
 
+void AddTo(LifetimeProblem* problem, const GraphBuffer& buffer) {
+  problem->blocks.push_back({.size = RoundUp(buffer.size, kBlockGranularity)});
+  problem->lifetimes.push_back(buffer.ticks);
+}
+
 // Enough for the greedy placements and some search on each component; a pipeline repeats itself, so
 // what they leave is small.
 constexpr uint64_t kEffort = 200'000'000;
@@ -247,10 +258,7 @@ class Placer {
 
   void Plan(const std::vector<uint32_t>& buffers) {
     LifetimeProblem problem;
-    for (const uint32_t i : buffers) {
-      problem.blocks.push_back({.size = RoundUp(memory_.buffers[i].size, kBlockGranularity)});
-      problem.lifetimes.push_back(memory_.buffers[i].ticks);
-    }
+    for (const uint32_t i : buffers) AddTo(&problem, memory_.buffers[i]);
     PlannerOptions options;
     options.effort = kEffort;
     const graphkit::Plan plan = PlanLifetimes(problem, options);
@@ -274,19 +282,9 @@ void CountRoles(PipelineMemory& memory) {
   }
   for (size_t role = 0; role < kBufferRoles; ++role) {
     memory.roles[role].uses = places[role].size();
-    std::ranges::sort(places[role]);
-    const auto end = std::unique(places[role].begin(), places[role].end());
-    memory.roles[role].buffers = static_cast<uint64_t>(end - places[role].begin());
+    SortUnique(&places[role]);
+    memory.roles[role].buffers = places[role].size();
   }
-}
-
-// The first tick of each step, and the end.
-std::vector<int64_t> FirstTicks(const StepOrder& order, const PipelineLayers& layers) {
-  std::vector<int64_t> ticks = {0};
-  for (const PipelineStep& step : order.steps) {
-    ticks.push_back(ticks.back() + static_cast<int64_t>(layers.chunks[step.chunk].size()));
-  }
-  return ticks;
 }
 
 void MeasureLive(const StepOrder& order, const PipelineLayers& layers, PipelineMemory& memory) {
@@ -360,28 +358,11 @@ Result<PipelineMemory> PlacePipeline(const StepOrder& order, const PipelineLayer
   return memory;
 }
 
-std::vector<std::pair<uint32_t, uint32_t>> FindClashes(const PipelineMemory& memory) {
-  std::vector<uint32_t> by_birth(memory.buffers.size());
-  for (uint32_t i = 0; i < by_birth.size(); ++i) by_birth[i] = i;
-  const auto ticks = [&memory](uint32_t i) -> const Interval<int64_t>& {
-    return memory.buffers[i].ticks;
-  };
-  std::ranges::stable_sort(by_birth, {}, [&](uint32_t i) { return ticks(i).begin; });
-  std::vector<std::pair<uint32_t, uint32_t>> clashes;
-  std::multimap<Bytes, uint32_t> live;  // by offset
-  for (const uint32_t i : by_birth) {
-    std::erase_if(live, [&](const auto& at) { return ticks(at.second).end <= ticks(i).begin; });
-    const Bytes size = RoundUp(memory.buffers[i].size, kBlockGranularity);
-    for (const auto& [offset, other] : live) {
-      const Bytes other_size = RoundUp(memory.buffers[other].size, kBlockGranularity);
-      if (std::max(offset, memory.offsets[i]) <
-          std::min(offset + other_size, memory.offsets[i] + size)) {
-        clashes.emplace_back(other, i);
-      }
-    }
-    live.emplace(memory.offsets[i], i);
-  }
-  return clashes;
+std::vector<PlanViolation> FindClashes(const PipelineMemory& memory) {
+  if (memory.buffers.empty()) return {};
+  LifetimeProblem problem;
+  for (const GraphBuffer& buffer : memory.buffers) AddTo(&problem, buffer);
+  return ValidatePlan(problem, {memory.offsets, {{.peak = memory.bytes}}, memory.bytes});
 }
 
 }  // namespace graphkit

@@ -16,9 +16,9 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "libgraphkit/alloc/judge/validate_plan.h"
 #include "libgraphkit/interval.h"
 #include "libgraphkit/model/plan_problem.h"
 #include "libgraphkit/result.h"
@@ -105,8 +105,7 @@ struct PipelineMemory {
 Result<PipelineMemory> PlacePipeline(const StepOrder& order, const PipelineLayers& layers,
                                      PipelineRule rule);
 
-// Pairs of buffers that are needed at the same time and share bytes: none, or an error of the rule.
-// A sweep that shares no code with the placement.
-std::vector<std::pair<uint32_t, uint32_t>> FindClashes(const PipelineMemory& memory);
+// Buffers that are needed at the same time and share bytes: none, or an error of the rule.
+std::vector<PlanViolation> FindClashes(const PipelineMemory& memory);
 
 }  // namespace graphkit
