@@ -23,12 +23,12 @@ inline constexpr Bytes kLargestMemory = Bytes{1} << 56;
 inline constexpr Bytes kMostMemory = Bytes{1} << 62;
 
 // The number that the whole text is, without spaces or a plus; nothing when it is none, or too
-// large.
-template <std::integral T>
-std::optional<T> ParseNumber(std::string_view text, int base = 10) {
+// large. `how`: the base of a whole number, or the std::chars_format of another.
+template <typename T>
+std::optional<T> ParseNumber(std::string_view text, auto... how) {
   T number = 0;
   const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number, base);
+  const auto [rest, error] = std::from_chars(text.data(), end, number, how...);
   return error == std::errc() && rest == end ? std::optional(number) : std::nullopt;
 }
 

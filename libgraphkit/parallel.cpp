@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <condition_variable>
 #include <cstdlib>
 #include <exception>
 #include <limits>
 #include <mutex>
-#include <string_view>
 #include <utility>
+
+#include "libgraphkit/checked_number.h"
 
 namespace graphkit {
 namespace {
@@ -19,10 +19,7 @@ thread_local size_t core_share = std::numeric_limits<size_t>::max();
 // 0: not said.
 size_t ThreadsWanted() {
   const char* text = std::getenv("GRAPHKIT_THREADS");
-  const std::string_view digits = text == nullptr ? "" : text;
-  size_t threads = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), threads);
-  return error == std::errc() && end == digits.data() + digits.size() ? threads : 0;
+  return ParseNumber<size_t>(text == nullptr ? "" : text).value_or(0);
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 #include "libgraphkit/schedule/schedule.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+
+#include "libgraphkit/checked_number.h"
 
 namespace graphkit {
 namespace {
@@ -17,9 +18,7 @@ Error Bad(size_t index, const std::string& entry, const std::string& what) {
 }
 
 std::optional<PipelineStep> ParseStep(std::string_view word) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
+  const double number = ParseNumber<double>(word).value_or(0);
   const double whole = std::trunc(number);
   const bool half = std::abs(number - whole) == 0.5;
   if (!half && number != whole) return std::nullopt;

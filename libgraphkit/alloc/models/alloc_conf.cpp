@@ -2,24 +2,16 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 
+#include "libgraphkit/checked_number.h"
 #include "libgraphkit/edit_distance.h"
 
 namespace graphkit {
 namespace {
 
-template <typename Number>
-std::optional<Number> Parsed(std::string_view text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 // Megabytes up to 2^20 of them.
 std::optional<Bytes> Megabytes(std::string_view text) {
-  const auto number = Parsed<uint32_t>(text);
+  const auto number = ParseNumber<uint32_t>(text);
   if (!number || *number == 0 || *number > (1u << 20)) return std::nullopt;
   return Bytes{*number} << 20;
 }
@@ -50,7 +42,7 @@ bool SetLargeSegment(std::string_view value, CachingConfig* config) {
 }
 
 bool SetCollection(std::string_view value, CachingConfig* config) {
-  const auto threshold = Parsed<double>(value);
+  const auto threshold = ParseNumber<double>(value);
   if (!threshold || !(*threshold > 0 && *threshold < 1)) return false;
   config->garbage_collection_threshold = *threshold;
   return true;
@@ -61,7 +53,7 @@ bool IsDivisions(uint32_t number) { return number == 0 || std::has_single_bit(nu
 // The size class of "256"; that behind the last one of ">".
 std::optional<size_t> SizeClass(std::string_view size, size_t last) {
   if (size == ">") return last + 1;
-  const auto megabytes = Parsed<uint32_t>(size);
+  const auto megabytes = ParseNumber<uint32_t>(size);
   if (!megabytes || !std::has_single_bit(*megabytes)) return std::nullopt;
   return std::bit_width(*megabytes) - 1;
 }
@@ -75,7 +67,8 @@ bool SetDivisionList(std::string_view list, CachingConfig* config) {
     const std::string_view entry = list.substr(0, list.find(','));
     list.remove_prefix(std::min(list.size(), entry.size() + 1));
     const std::string_view size = entry.substr(0, entry.find(':'));
-    const auto number = Parsed<uint32_t>(entry.substr(std::min(entry.size(), size.size() + 1)));
+    const auto number =
+        ParseNumber<uint32_t>(entry.substr(std::min(entry.size(), size.size() + 1)));
     const std::optional<size_t> at = SizeClass(size, last.value_or(0));
     if (!number || !IsDivisions(*number) || !at || *at >= divisions.size()) return false;
     const auto begin = divisions.begin();
@@ -91,7 +84,7 @@ bool SetDivisions(std::string_view value, CachingConfig* config) {
   if (value.starts_with('[') && value.ends_with(']')) {
     return SetDivisionList(value.substr(1, value.size() - 2), config);
   }
-  const auto number = Parsed<uint32_t>(value);
+  const auto number = ParseNumber<uint32_t>(value);
   if (!number || !IsDivisions(*number)) return false;
   config->roundup_power2_divisions.fill(*number);
   return true;
