@@ -61,7 +61,6 @@ class CachingModel final : public AllocatorModel {
 constexpr Bytes kAlignment = 512;
 constexpr Bytes kGranularity = Bytes{2} << 20;  // of what is got from the driver
 constexpr uint32_t kIdle = 0xffffffffu;         // the list of what every stream may take
-constexpr uint32_t kNone = 0xffffffffu;
 
 // Regions are cut into chunks. A free chunk is in the list of the stream that freed it; free
 // neighbours of one region and list are one chunk, which counts as freed with the later of them.
@@ -73,131 +72,115 @@ class AsyncPool final : public AllocatorModel {
 
   std::optional<Address> Malloc(const ModelRequest& request, const AfterFree& after) override {
     const Bytes size = RoundUp(request.size, kAlignment);
-    uint32_t chunk = Find(request.stream, size, nullptr);
-    if (chunk == kNone) chunk = Find(kIdle, size, nullptr);
-    if (chunk == kNone) chunk = FindElsewhere(request.stream, size, after);
-    if (chunk == kNone) chunk = Grow(size);
-    if (chunk == kNone) return std::nullopt;
+    At chunk = Find(request.stream, size, nullptr);
+    if (chunk == chunks_.end()) chunk = Find(kIdle, size, nullptr);
+    if (chunk == chunks_.end()) chunk = FindElsewhere(request.stream, size, after);
+    if (chunk == chunks_.end()) chunk = Grow(size);
+    if (chunk == chunks_.end()) return std::nullopt;
     Erase(chunk);
     Trim(chunk, size);
-    live_[request.block] = chunk;
-    return chunks_[chunk].address;
+    live_.emplace(request.block, chunk);
+    return chunk->first;
   }
 
   void Free(uint32_t block, uint32_t stream) override {
-    const auto live = live_.find(block);
     freed_.push_back(block);
-    Chunk& chunk = chunks_[live->second];
-    chunk.list = stream;
-    chunk.frees = static_cast<uint32_t>(freed_.size());
-    Release(live->second);
-    live_.erase(live);
+    const At chunk = live_.extract(block).mapped();
+    chunk->second.list = stream;
+    chunk->second.frees = static_cast<uint32_t>(freed_.size());
+    Release(chunk);
   }
 
   Bytes reserved() const override { return reserved_; }
 
  private:
   struct Chunk {
-    Address address = 0;
     Bytes size = 0;
-    uint32_t prev = kNone;
-    uint32_t next = kNone;
+    Address region = 0;  // that it is cut from
     uint32_t list = kIdle;
     uint32_t frees = 0;  // how many there were with its own; 0: it was never used
     bool free = false;
   };
-  struct Key {
-    Bytes size = 0;
-    Address address = 0;
-    uint32_t chunk = kNone;
-    bool operator<(const Key& o) const {
-      return size != o.size ? size < o.size : address < o.address;
-    }
-  };
+  using Chunks = std::map<Address, Chunk>;
+  using At = Chunks::iterator;
+  using Key = std::pair<Bytes, Address>;  // of a free one: its size, and where it is
 
-  Key KeyOf(uint32_t chunk) const { return {chunks_[chunk].size, chunks_[chunk].address, chunk}; }
+  static Key KeyOf(At chunk) { return {chunk->second.size, chunk->first}; }
 
-  void Erase(uint32_t chunk) {
-    free_[chunks_[chunk].list].Erase(KeyOf(chunk));
-    chunks_[chunk].free = false;
+  void Erase(At chunk) {
+    free_[chunk->second.list].Erase(KeyOf(chunk));
+    chunk->second.free = false;
   }
 
   // The smallest of a list that is large enough, the lowest of equals; with `after`, one whose last
   // free the request comes after.
-  uint32_t Find(uint32_t list, Bytes size, const AfterFree& after) const {
-    const auto keys = free_.find(list);
-    if (keys == free_.end()) return kNone;
-    const SortedChunks<Key>& of = keys->second;
-    for (auto at = of.LowerBound({size, 0, 0}); at != of.end(); at = of.next(at)) {
-      const uint32_t chunk = of[at].chunk;
-      if (!after || after(freed_[chunks_[chunk].frees - 1])) return chunk;
+  At Find(uint32_t list, Bytes size, const AfterFree& after) {
+    const SortedChunks<Key>& of = free_[list];
+    for (auto at = of.LowerBound({size, 0}); at != of.end(); at = of.next(at)) {
+      const At chunk = chunks_.find(of[at].second);
+      if (!after || after(freed_[chunk->second.frees - 1])) return chunk;
     }
-    return kNone;
+    return chunks_.end();
   }
 
-  uint32_t FindElsewhere(uint32_t stream, Bytes size, const AfterFree& after) const {
-    uint32_t best = kNone;
+  At FindElsewhere(uint32_t stream, Bytes size, const AfterFree& after) {
+    At best = chunks_.end();
     for (const auto& [list, keys] : free_) {
-      const uint32_t chunk = list == stream || list == kIdle ? kNone : Find(list, size, after);
-      if (chunk == kNone) continue;
-      if (best == kNone || chunks_[chunk].size < chunks_[best].size) best = chunk;
+      const At chunk = list == stream || list == kIdle ? chunks_.end() : Find(list, size, after);
+      if (chunk == chunks_.end()) continue;
+      if (best == chunks_.end() || chunk->second.size < best->second.size) best = chunk;
     }
     return best;
   }
 
-  uint32_t Grow(Bytes size) {
+  At Grow(Bytes size) {
     const Bytes region = RoundUp(size, kGranularity);
     const std::optional<Address> address = driver_->Allocate(region);
-    if (!address) return kNone;
+    if (!address) return chunks_.end();
     reserved_ += region;
-    chunks_.push_back({.address = *address, .size = region});
-    Release(static_cast<uint32_t>(chunks_.size() - 1));
-    return static_cast<uint32_t>(chunks_.size() - 1);
+    return Release(chunks_.emplace(*address, Chunk{.size = region, .region = *address}).first);
   }
 
   // The rest beyond `size` stays in its list.
-  void Trim(uint32_t chunk, Bytes size) {
-    if (chunks_[chunk].size == size) return;
-    Chunk rest = chunks_[chunk];
-    rest.address += size;
+  void Trim(At chunk, Bytes size) {
+    Chunk rest = chunk->second;
+    chunk->second.size = size;
     rest.size -= size;
-    rest.prev = chunk;
-    const auto made = static_cast<uint32_t>(chunks_.size());
-    if (rest.next != kNone) chunks_[rest.next].prev = made;
-    chunks_[chunk].next = made;
-    chunks_[chunk].size = size;
-    chunks_.push_back(rest);
-    Release(made);
+    if (rest.size > 0) Release(chunks_.emplace(chunk->first + size, rest).first);
   }
 
-  // The neighbour's memory becomes the chunk's, if it is free and of the same list.
-  bool Absorb(uint32_t chunk, uint32_t next) {
-    if (chunk == kNone || next == kNone || chunks_[chunk].list != chunks_[next].list) return false;
-    for (const uint32_t one : {chunk, next}) {
-      if (chunks_[one].free) Erase(one);
+  bool Joins(At chunk, At next) const {
+    return chunk->second.region == next->second.region && chunk->second.list == next->second.list;
+  }
+
+  // The neighbour's memory becomes the chunk's.
+  void Absorb(At chunk, At next) {
+    for (const At one : {chunk, next}) {
+      if (one->second.free) Erase(one);
     }
-    Chunk& into = chunks_[chunk];
-    into.size += chunks_[next].size;
-    into.frees = std::max(into.frees, chunks_[next].frees);
-    into.next = chunks_[next].next;
-    if (into.next != kNone) chunks_[into.next].prev = chunk;
-    return true;
+    chunk->second.size += next->second.size;
+    chunk->second.frees = std::max(chunk->second.frees, next->second.frees);
+    chunks_.erase(next);
   }
 
-  void Release(uint32_t chunk) {
-    const auto free = [&](uint32_t other) { return other != kNone && chunks_[other].free; };
-    if (free(chunks_[chunk].next)) Absorb(chunk, chunks_[chunk].next);
-    const uint32_t prev = chunks_[chunk].prev;
-    if (free(prev) && Absorb(prev, chunk)) chunk = prev;
-    chunks_[chunk].free = true;
-    free_[chunks_[chunk].list].Insert(KeyOf(chunk));
+  At Release(At chunk) {
+    const At next = std::next(chunk);
+    if (next != chunks_.end() && next->second.free && Joins(chunk, next)) Absorb(chunk, next);
+    const At before = chunk == chunks_.begin() ? chunks_.end() : std::prev(chunk);
+    if (before != chunks_.end() && before->second.free && Joins(before, chunk)) {
+      Absorb(before, chunk);
+      chunk = before;
+    }
+    chunk->second.free = true;
+    free_[chunk->second.list].Insert(KeyOf(chunk));
+    return chunk;
   }
 
   DriverMemory* driver_;
   Bytes reserved_ = 0;
-  std::vector<Chunk> chunks_;                   // some of them taken in by others
+  Chunks chunks_;
   std::map<uint32_t, SortedChunks<Key>> free_;  // by list
-  std::unordered_map<uint32_t, uint32_t> live_;
+  std::unordered_map<uint32_t, At> live_;
   std::vector<uint32_t> freed_;  // blocks, in the order of their frees
 };
 
