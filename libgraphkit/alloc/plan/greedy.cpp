@@ -17,18 +17,27 @@ class PlacedByOffset {
 
  private:
   static constexpr uint32_t kChunk = 64;
+  struct Place {
+    Bytes offset = 0;
+    Bytes top = 0;
+  };
   struct Chunk {
     uint32_t size = 0;
-    int32_t lower = INT32_MAX;  // the least lower of all
-    int32_t upper = INT32_MIN;  // the greatest upper of all
-    std::array<int32_t, kChunk> lowers{};
-    std::array<int32_t, kChunk> uppers{};
-    std::array<Bytes, kChunk> offsets{};
-    std::array<Bytes, kChunk> tops{};
+    RankLifetime span{INT32_MAX, INT32_MIN};  // from the least lower to the greatest upper of all
+    std::array<RankLifetime, kChunk> lives;
+    std::array<Place, kChunk> places;
+
+    void Add(uint32_t at, RankLifetime life, Place place) {
+      std::copy_backward(lives.begin() + at, lives.begin() + size, lives.begin() + size + 1);
+      std::copy_backward(places.begin() + at, places.begin() + size, places.begin() + size + 1);
+      lives[at] = life;
+      places[at] = place;
+      ++size;
+      span = {std::min(span.lower, life.lower), std::max(span.upper, life.upper)};
+    }
   };
   uint32_t ChunkFor(Bytes offset) const;
   void Split(uint32_t place);
-  static void Move(Chunk& from, uint32_t first, uint32_t last, Chunk& to, uint32_t at);
 
   std::vector<Chunk> chunks_;
   std::vector<uint32_t> order_;       // chunks by offset
@@ -43,36 +52,16 @@ uint32_t PlacedByOffset::ChunkFor(Bytes offset) const {
              : static_cast<uint32_t>(above - first_offsets_.begin() - 1);
 }
 
-void PlacedByOffset::Move(Chunk& from, uint32_t first, uint32_t last, Chunk& to, uint32_t at) {
-  const auto move = [&](auto& source, auto& target) {
-    if (&from == &to && at > first) {
-      std::copy_backward(source.begin() + first, source.begin() + last,
-                         target.begin() + at + (last - first));
-    } else {
-      std::copy(source.begin() + first, source.begin() + last, target.begin() + at);
-    }
-  };
-  move(from.lowers, to.lowers);
-  move(from.uppers, to.uppers);
-  move(from.offsets, to.offsets);
-  move(from.tops, to.tops);
-}
-
 void PlacedByOffset::Split(uint32_t place) {
   const auto made = static_cast<uint32_t>(chunks_.size());
-  chunks_.emplace_back();
-  Chunk& low = chunks_[order_[place]];
-  Chunk& high = chunks_[made];
-  constexpr uint32_t kHalf = kChunk / 2;
-  Move(low, kHalf, kChunk, high, 0);
-  low.size = kHalf;
-  high.size = kChunk - kHalf;
-  for (Chunk* c : {&low, &high}) {
-    c->lower = *std::min_element(c->lowers.begin(), c->lowers.begin() + c->size);
-    c->upper = *std::max_element(c->uppers.begin(), c->uppers.begin() + c->size);
+  chunks_.resize(made + 1);
+  const Chunk full = std::exchange(chunks_[order_[place]], {});
+  for (uint32_t i = 0; i < kChunk; ++i) {
+    Chunk& half = chunks_[i < kChunk / 2 ? order_[place] : made];
+    half.Add(half.size, full.lives[i], full.places[i]);
   }
   order_.insert(order_.begin() + place + 1, made);
-  first_offsets_.insert(first_offsets_.begin() + place + 1, high.offsets[0]);
+  first_offsets_.insert(first_offsets_.begin() + place + 1, chunks_[made].places[0].offset);
 }
 
 void PlacedByOffset::Insert(Bytes offset, Bytes size, RankLifetime life) {
@@ -87,17 +76,10 @@ void PlacedByOffset::Insert(Bytes offset, Bytes size, RankLifetime life) {
     place = ChunkFor(offset);
   }
   Chunk& c = chunks_[order_[place]];
-  const auto at = static_cast<uint32_t>(
-      std::upper_bound(c.offsets.begin(), c.offsets.begin() + c.size, offset) - c.offsets.begin());
-  Move(c, at, c.size, c, at + 1);
-  c.lowers[at] = life.lower;
-  c.uppers[at] = life.upper;
-  c.offsets[at] = offset;
-  c.tops[at] = offset + size;
-  ++c.size;
-  c.lower = std::min(c.lower, life.lower);
-  c.upper = std::max(c.upper, life.upper);
-  first_offsets_[place] = c.offsets[0];
+  const auto end = c.places.begin() + c.size;
+  const auto at = std::ranges::upper_bound(c.places.begin(), end, offset, {}, &Place::offset);
+  c.Add(static_cast<uint32_t>(at - c.places.begin()), life, {offset, offset + size});
+  first_offsets_[place] = c.places[0].offset;
 }
 
 Bytes PlacedByOffset::FindGap(Bytes size, Bytes alignment, RankLifetime life, Fit fit,
@@ -107,25 +89,26 @@ Bytes PlacedByOffset::FindGap(Bytes size, Bytes alignment, RankLifetime life, Fi
   Bytes best_spare = ~Bytes{0};
   for (const uint32_t place : order_) {
     const Chunk& c = chunks_[place];
-    if (c.lower >= life.upper || c.upper <= life.lower) continue;
+    if (c.span.lower >= life.upper || c.span.upper <= life.lower) continue;
     std::array<uint8_t, kChunk> hits;
     uint32_t count = 0;
     for (uint32_t i = 0; i < c.size; ++i) {
       hits[count] = static_cast<uint8_t>(i);
-      count += uint32_t{c.lowers[i] < life.upper} & uint32_t{c.uppers[i] > life.lower};
+      const RankLifetime& other = c.lives[i];
+      count += uint32_t{other.lower < life.upper} & uint32_t{other.upper > life.lower};
     }
     for (uint32_t k = 0; k < count; ++k) {
-      const uint32_t i = hits[k];
-      if (c.offsets[i] >= bottom + size) {
+      const auto& [offset, top] = c.places[hits[k]];
+      if (offset >= bottom + size) {
         if (fit == Fit::kFirst) return bottom;
-        const Bytes spare = c.offsets[i] - bottom - size;
+        const Bytes spare = offset - bottom - size;
         if (spare < best_spare) {
           best = bottom;
           best_spare = spare;
         }
       }
-      if (c.tops[i] > bottom) {
-        bottom = alignment == 1 ? c.tops[i] : RoundUp(c.tops[i], alignment);
+      if (top > bottom) {
+        bottom = alignment == 1 ? top : RoundUp(top, alignment);
         if (fit == Fit::kFirst && bottom + size > limit) return limit;
       }
     }
