@@ -2,6 +2,7 @@
 // right of the other trace.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -58,10 +59,11 @@ struct MemoryDiff {
   std::vector<RemarkChange> remarks = {};  // only those that differ; out of memory first
 
   bool equal() const {
-    for (const FigureChange& figure : figures) {
-      if (figure.before && figure.after && figure.before != figure.after) return false;
-    }
-    return (holders.empty() || holders.front().change() == 0) && remarks.empty();
+    const auto differs = [](const FigureChange& figure) {
+      return figure.before && figure.after && figure.before != figure.after;
+    };
+    return std::ranges::none_of(figures, differs) && remarks.empty() &&
+           (holders.empty() || holders.front().change() == 0);
   }
 };
 
@@ -135,18 +137,10 @@ struct TraceDiff {
   }
   // False: there was nothing to compare, and equal() has no meaning.
   bool any() const { return any_graph() || !memory.empty(); }
-  bool memory_equal() const {
-    for (const MemoryDiff& device : memory) {
-      if (!device.equal()) return false;
-    }
-    return true;
-  }
+  bool memory_equal() const { return std::ranges::all_of(memory, &MemoryDiff::equal); }
   bool equal() const {
-    if (!memory_equal()) return false;
-    for (const GraphDiff& graph : graphs) {
-      if (!graph.equal()) return false;
-    }
-    return removed_graphs.empty() && added_graphs.empty() && findings.empty();
+    return memory_equal() && std::ranges::all_of(graphs, &GraphDiff::equal) &&
+           removed_graphs.empty() && added_graphs.empty() && findings.empty();
   }
 };
 

@@ -247,10 +247,13 @@ class JobMaker {
                             static_cast<uint8_t>(writes ? 1 : 0), 0});
   }
 
-  void AddTouches(uint32_t step) {
+  std::span<const ProgramTouch> TouchesOf(uint32_t step) const {
     const Slice slice = program_.steps[step].touches;
-    for (uint32_t i = 0; i < slice.count; ++i) {
-      const ProgramTouch& touch = program_.touches[slice.first + i];
+    return std::span(program_.touches).subspan(slice.first, slice.count);
+  }
+
+  void AddTouches(uint32_t step) {
+    for (const ProgramTouch& touch : TouchesOf(step)) {
       const bool written = touch.writer != ProgramTouch::kNoWriter && !skipped_[touch.writer];
       AddTouch(touch.block, written, touch.writes);
     }
@@ -260,9 +263,7 @@ class JobMaker {
     std::vector<bool> written(program_.blocks.size());
     for (uint32_t step = 0; step < program_.steps.size(); ++step) {
       if (skipped_[step]) continue;
-      const Slice slice = program_.steps[step].touches;
-      for (uint32_t i = 0; i < slice.count; ++i) {
-        const ProgramTouch& touch = program_.touches[slice.first + i];
+      for (const ProgramTouch& touch : TouchesOf(step)) {
         if (touch.writes) written[touch.block] = true;
       }
     }
