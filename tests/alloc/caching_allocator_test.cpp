@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "tests/alloc/allocator_segments.h"
+
 namespace graphkit {
 namespace {
 
@@ -25,7 +27,8 @@ struct Bench {
   }
   std::vector<Bytes> SegmentSizes() const {
     std::vector<Bytes> sizes;
-    for (const SegmentState& segment : allocator.Segments()) sizes.push_back(segment.size);
+    for (const SegmentState& segment : AllocatorSegments::Of(allocator))
+      sizes.push_back(segment.size);
     return sizes;
   }
   BumpDriver driver;

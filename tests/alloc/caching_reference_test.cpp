@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "libgraphkit/alloc/models/caching_allocator.h"
+#include "tests/alloc/allocator_segments.h"
 
 namespace graphkit {
 namespace {
@@ -108,7 +109,7 @@ TEST_CASE("the model places every block where the obvious allocator does") {
 // Properties of every segment list, after any calls.
 void CheckSound(const CachingAllocator& model) {
   Bytes reserved = 0;
-  for (const SegmentState& segment : model.Segments()) {
+  for (const SegmentState& segment : AllocatorSegments::Of(model)) {
     Address at = segment.address;
     const SegmentState::Block* last = nullptr;
     for (const SegmentState::Block& block : segment.blocks) {

@@ -12,6 +12,7 @@
 #include "libgraphkit/alloc/models/caching_allocator.h"
 #include "libgraphkit/interval_map.h"
 #include "libgraphkit/model/torch_snapshot.h"
+#include "tests/alloc/allocator_segments.h"
 
 namespace graphkit {
 
@@ -118,7 +119,7 @@ class Recorder {
     if (s.events.size() > keep)
       s.events.erase(s.events.begin(), s.events.end() - static_cast<std::ptrdiff_t>(keep));
     s.devices = {{0, static_cast<uint32_t>(s.events.size())}};
-    for (const SegmentState& segment : model_.Segments()) AddSegment(segment, &s);
+    for (const SegmentState& segment : AllocatorSegments::Of(model_)) AddSegment(segment, &s);
     return s;
   }
 

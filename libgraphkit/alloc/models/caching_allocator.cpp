@@ -105,7 +105,7 @@ CachingAllocator::FreeSet::Place CachingAllocator::BreakTie(const FreeSet& set,
 uint32_t CachingAllocator::TakeFree(const Params& p) {
   ++arenas_[p.arena].searches;
   const uint32_t found = FindFree(p);
-  if (found != kNone) EraseFree(found);
+  if (found != kNone) Erase(found);
   return found;
 }
 
@@ -142,7 +142,7 @@ bool CachingAllocator::ShouldSplit(const Block& block, Bytes size) const {
 std::optional<BlockHandle> CachingAllocator::Restore(Address address, Bytes size) {
   const uint32_t found = FreeAt(address);
   if (found == kNone || blocks_[found].size < size) return std::nullopt;
-  EraseFree(found);
+  Erase(found);
   return HandOut(found, size, blocks_[found].size > size, size);
 }
 
@@ -162,7 +162,7 @@ BlockHandle CachingAllocator::HandOut(uint32_t found, Bytes size, bool split, By
   if (split) {
     const uint32_t rest = found;
     found = SplitLow(rest, size);
-    InsertFree(rest);
+    Insert(rest);
   }
   Block& block = blocks_[found];
   block.allocated = true;
@@ -185,7 +185,7 @@ void CachingAllocator::CompleteFree(BlockHandle handle) {
   statistics_.active -= block.size;
   MergeInto(handle, block.prev);
   MergeInto(handle, blocks_[handle].next);
-  InsertFree(handle);
+  Insert(handle);
 }
 
 // --- The block list
@@ -238,11 +238,7 @@ void CachingAllocator::MergeInto(uint32_t handle, uint32_t other) {
   Block& block = blocks_[handle];
   Block& neighbour = blocks_[other];
   if (!neighbour.free() || neighbour.mapped != block.mapped) return;
-  if (neighbour.mapped) {
-    EraseFree(other);
-  } else {
-    EraseUnmapped(other);
-  }
+  Erase(other);
   if (block.prev == other) {
     block.address = neighbour.address;
     block.prev = neighbour.prev;
@@ -255,37 +251,27 @@ void CachingAllocator::MergeInto(uint32_t handle, uint32_t other) {
   DropBlock(other);
 }
 
-CachingAllocator::FreeSet& CachingAllocator::FreeSetOf(const Block& block) {
-  return arenas_[block.arena].free[block.stream];
-}
-
-SortedChunks<CachingAllocator::AddressKey>& CachingAllocator::UnmappedSetOf(const Block& block) {
-  return arenas_[block.arena].unmapped[block.stream];
-}
-
 CachingAllocator::FreeKey CachingAllocator::KeyOf(uint32_t handle) const {
   const Block& block = blocks_[handle];
   const bool oldest = config_.ties == CachingConfig::Ties::kOldestSegment;
   return {block.size, oldest ? block.made : 0, block.address, handle};
 }
 
-void CachingAllocator::InsertFree(uint32_t handle) {
+// Into the set of what is free, or has no memory.
+void CachingAllocator::Insert(uint32_t handle) {
   Block& block = blocks_[handle];
-  block.age_base = arenas_[block.arena].searches;
+  Arena& arena = arenas_[block.arena];
+  if (!block.mapped) return arena.unmapped[block.stream].Insert({block.address, handle});
+  block.age_base = arena.searches;
   block.age_known = true;
-  FreeSetOf(block).Insert(KeyOf(handle));
+  arena.free[block.stream].Insert(KeyOf(handle));
 }
 
-void CachingAllocator::EraseFree(uint32_t handle) {
-  FreeSetOf(blocks_[handle]).Erase(KeyOf(handle));
-}
-
-void CachingAllocator::InsertUnmapped(uint32_t handle) {
-  UnmappedSetOf(blocks_[handle]).Insert({blocks_[handle].address, handle});
-}
-
-void CachingAllocator::EraseUnmapped(uint32_t handle) {
-  UnmappedSetOf(blocks_[handle]).Erase({blocks_[handle].address, handle});
+void CachingAllocator::Erase(uint32_t handle) {
+  const Block& block = blocks_[handle];
+  Arena& arena = arenas_[block.arena];
+  if (!block.mapped) return arena.unmapped[block.stream].Erase({block.address, handle});
+  arena.free[block.stream].Erase(KeyOf(handle));
 }
 
 // --- Pools

@@ -62,7 +62,7 @@ struct AllocatorStatistics {
   bool operator==(const AllocatorStatistics&) const = default;
 };
 
-// A segment as it stands, for setting up and for looking at.
+// A segment as it stands.
 struct SegmentState {
   struct Block {
     Address address = 0;
@@ -133,10 +133,9 @@ class CachingAllocator {
 
   const AllocatorStatistics& statistics() const { return statistics_; }
   const CachingConfig& config() const { return config_; }
-  // Every segment with its blocks, by address.
-  std::vector<SegmentState> Segments() const;
 
  private:
+  friend struct AllocatorSegments;  // of tests: what is where
   static constexpr uint32_t kNone = 0xffffffffu;
 
   struct Block {
@@ -218,13 +217,9 @@ class CachingAllocator {
   uint32_t SplitLow(uint32_t block, Bytes size);
   uint32_t SplitHigh(uint32_t block, Bytes size);
   void MergeInto(uint32_t block, uint32_t neighbour);
-  FreeSet& FreeSetOf(const Block& block);
   FreeKey KeyOf(uint32_t block) const;
-  SortedChunks<AddressKey>& UnmappedSetOf(const Block& block);
-  void InsertFree(uint32_t block);
-  void EraseFree(uint32_t block);
-  void InsertUnmapped(uint32_t block);
-  void EraseUnmapped(uint32_t block);
+  void Insert(uint32_t block);
+  void Erase(uint32_t block);
 
   // Expandable segments.
   uint32_t NewExpandable(const Params& p);

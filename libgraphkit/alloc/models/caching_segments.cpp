@@ -32,16 +32,12 @@ std::vector<BlockHandle> CachingAllocator::AdoptSegment(const SegmentState& segm
                                      .expandable = segment.expandable});
     if (!handles.empty()) blocks_[handles.back()].next = block;
     handles.push_back(block);
-    if (!state.mapped) {
-      InsertUnmapped(block);
-      continue;
-    }
-    AddReserved(state.size);
+    if (state.mapped) AddReserved(state.size);
     if (state.used) {
       AddActive(state.size);
       continue;
     }
-    InsertFree(block);
+    Insert(block);
     blocks_[block].age_known = false;
   }
   return handles;
@@ -52,41 +48,13 @@ bool CachingAllocator::EnlargeAdopted(Address end, Bytes by) {
   if (behind == kNone || blocks_[behind].size <= by) return false;
   const uint32_t before = blocks_[behind].prev;
   if (before == kNone || blocks_[before].free()) return false;
-  EraseFree(behind);
+  Erase(behind);
   blocks_[behind].address += by;
   blocks_[behind].size -= by;
-  InsertFree(behind);
+  Insert(behind);
   blocks_[before].size += by;
   statistics_.active += by;
   return true;
-}
-
-std::vector<SegmentState> CachingAllocator::Segments() const {
-  std::vector<bool> spare(blocks_.size());
-  for (const uint32_t block : spare_blocks_) spare[block] = true;
-  std::vector<SegmentState> segments;
-  for (uint32_t first = 0; first < blocks_.size(); ++first) {
-    if (spare[first] || blocks_[first].prev != kNone) continue;
-    const Block& head = blocks_[first];
-    SegmentState& segment = segments.emplace_back(SegmentState{.address = head.address,
-                                                               .stream = streams_[head.stream],
-                                                               .pool = head.arena / 2,
-                                                               .small = (head.arena & 1) == 0,
-                                                               .expandable = head.expandable});
-    for (uint32_t at = first; at != kNone; at = blocks_[at].next) {
-      const Block& block = blocks_[at];
-      segment.size += block.size;
-      segment.blocks.push_back({.address = block.address,
-                                .size = block.size,
-                                .requested = block.free() ? 0 : block.requested,
-                                .used = !block.free(),
-                                .pending = block.pending,
-                                .mapped = block.mapped});
-    }
-  }
-  std::sort(segments.begin(), segments.end(),
-            [](const SegmentState& a, const SegmentState& b) { return a.address < b.address; });
-  return segments;
 }
 
 // The first stretch of address space that has room, beginning in the free block just before it if
@@ -120,7 +88,7 @@ uint32_t CachingAllocator::FindExpandable(const Params& p) {
                                    .made = ++segments_made_,
                                    .mapped = false,
                                    .expandable = true});
-  InsertUnmapped(block);
+  Insert(block);
   return block;
 }
 
@@ -135,7 +103,7 @@ uint32_t CachingAllocator::NewExpandable(const Params& p) {
     if (!MapBlock(next, std::min(missing, blocks_[next].size))) return kNone;
     block = next;  // it took the block before it in
   }
-  EraseFree(block);
+  Erase(block);
   return block;
 }
 
@@ -146,12 +114,12 @@ bool CachingAllocator::MapBlock(uint32_t handle, Bytes size) {
   const Address begin = blocks_[handle].address;
   const Address end = segment.address + RoundUp(begin + size - segment.address, segment.page);
   if (!driver_->Map(begin, end - begin)) return false;
-  EraseUnmapped(handle);
-  if (end - begin < blocks_[handle].size) InsertUnmapped(SplitHigh(handle, end - begin));
+  Erase(handle);
+  if (end - begin < blocks_[handle].size) Insert(SplitHigh(handle, end - begin));
   blocks_[handle].mapped = true;
   MergeInto(handle, blocks_[handle].prev);
   MergeInto(handle, blocks_[handle].next);
-  InsertFree(handle);
+  Insert(handle);
   ++statistics_.segment_allocations;
   AddReserved(end - begin);
   return true;
@@ -166,21 +134,21 @@ void CachingAllocator::UnmapBlock(uint32_t handle) {
   const Bytes to_end = block.address + block.size - segment.address;
   const Address end = segment.address + to_end / segment.page * segment.page;
   if (begin >= end) return;
-  EraseFree(handle);
-  if (begin > block.address) InsertFree(SplitLow(handle, begin - block.address));
-  if (end < block.address + block.size) InsertFree(SplitHigh(handle, end - begin));
+  Erase(handle);
+  if (begin > block.address) Insert(SplitLow(handle, begin - block.address));
+  if (end < block.address + block.size) Insert(SplitHigh(handle, end - begin));
   blocks_[handle].mapped = false;
   driver_->Unmap(begin, end - begin);
   statistics_.reserved -= end - begin;
   MergeInto(handle, blocks_[handle].prev);
   MergeInto(handle, blocks_[handle].next);
-  InsertUnmapped(handle);
+  Insert(handle);
 }
 
 // A whole segment that is one free block.
 void CachingAllocator::ReleaseBlock(uint32_t handle) {
   const Block block = blocks_[handle];
-  EraseFree(handle);
+  Erase(handle);
   driver_->Free(block.address, block.size);
   statistics_.reserved -= block.size;
   DropBlock(handle);
@@ -208,7 +176,7 @@ void CachingAllocator::ReleaseArena(uint32_t arena) {
   for (const uint32_t block : expandable) {
     UnmapBlock(block);
     if (!blocks_[block].alone() || blocks_[block].mapped) continue;
-    EraseUnmapped(block);
+    Erase(block);
     DropBlock(block);
   }
 }
