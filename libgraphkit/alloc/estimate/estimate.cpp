@@ -1,11 +1,11 @@
 #include "libgraphkit/alloc/estimate/estimate.h"
 
-#include <charconv>
 #include <cmath>
 #include <set>
 
 #include "libgraphkit/alloc/estimate/captured_sizes.h"
 #include "libgraphkit/alloc/models/caching_allocator.h"
+#include "libgraphkit/analysis/checks/checks.h"
 #include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/exec_memory.h"
 #include "libgraphkit/analysis/memory/known_memory.h"
@@ -160,15 +160,6 @@ EstimatedSize SizeOf(const PoolModel& model, const ExpectedRound& round, const B
       .execs = {}};
 }
 
-std::string AllocConf(const Trace& trace) {
-  for (const std::string_view name : {"PYTORCH_ALLOC_CONF=", "PYTORCH_CUDA_ALLOC_CONF="}) {
-    for (const std::string& setting : trace.process.environment) {
-      if (setting.starts_with(name)) return setting.substr(name.size());
-    }
-  }
-  return "";
-}
-
 // PyTorch's defaults where its settings say something that the model doesn't have.
 CachingConfig ConfigFor(MemoryEstimate* estimate) {
   if (estimate->alloc_conf.empty()) return {};
@@ -252,21 +243,13 @@ std::string RangeProblem(std::string_view part) {
 
 // "8", or "16-256:8" with any step.
 bool AddPart(std::string_view part, std::set<uint64_t>* sizes) {
-  uint64_t numbers[3] = {0, 0, 1};
-  size_t count = 0;
-  const char* at = part.data();
-  const char* const end = at + part.size();
-  for (; count < 3; ++count) {
-    const auto read = std::from_chars(at, end, numbers[count]);
-    if (read.ec != std::errc()) return false;
-    at = read.ptr;
-    const char between = count == 0 ? '-' : ':';
-    if (at == end || *at != between) break;
-    ++at;
-  }
-  if (at != end || count == 3) return false;
-  const uint64_t first = numbers[0], last = count == 0 ? first : numbers[1];
-  const uint64_t step = count == 2 ? numbers[2] : 1;
+  const size_t dash = std::min(part.find('-'), part.size());
+  const std::string_view range = part.substr(std::min(dash + 1, part.size()));
+  const size_t colon = std::min(range.find(':'), range.size());
+  const uint64_t first = ParseNumber<uint64_t>(part.substr(0, dash)).value_or(0);
+  uint64_t last = first, step = 1;
+  if (dash < part.size()) last = ParseNumber<uint64_t>(range.substr(0, colon)).value_or(0);
+  if (colon < range.size()) step = ParseNumber<uint64_t>(range.substr(colon + 1)).value_or(0);
   if (first == 0 || last < first || last > kLargestSize || step == 0) return false;
   const uint64_t steps = (last - first) / step;
   if (steps >= kMostSizes) return false;
@@ -340,10 +323,11 @@ Result<MemoryEstimate> EstimateMemory(const Trace& trace, const EstimateOptions&
   }
   const Result<CapturedSizes> captured = FindCapturedSizes(trace, roots, options.captured);
   if (!captured) return captured.error();
-  MemoryEstimate estimate{.device = trace.process.device,
-                          .sizes_from = captured->sizes_from,
-                          .alloc_conf = AllocConf(trace),
-                          .kinds = KindsOf(trace, *captured)};
+  MemoryEstimate estimate{
+      .device = trace.process.device,
+      .sizes_from = captured->sizes_from,
+      .alloc_conf = FindSetting(trace.process, "PYTORCH_ALLOC_CONF").value_or(""),
+      .kinds = KindsOf(trace, *captured)};
   std::vector<uint64_t> sizes = options.sizes;
   std::ranges::sort(sizes, std::ranges::greater());
   std::vector<ExpectedRound> rounds;
