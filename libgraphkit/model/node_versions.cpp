@@ -254,14 +254,8 @@ class VersionWalk {
   std::map<GraphId, std::string> unknown_;
 };
 
-// The work of a version.
-struct NodeWork {
-  KernelId kernel;
-  uint32_t shape = 0;
-  Slice accesses;
-  EventId event;
-  bool accesses_complete = false;
-};
+// The work of a version; nothing else of the row is set.
+using NodeWork = ChangedNode;
 
 NodeWork WorkOf(const Trace& trace, const NodeVersion& version) {
   const Node& made = trace[version.made];

@@ -139,16 +139,9 @@ struct ImpliedEdges {
 
 // Nested graphs follow the graph that holds them, however deep.
 std::vector<bool> SelectGraphs(const Trace& trace, GraphId wanted) {
-  std::vector<bool> graphs(trace.graphs.size(), !wanted);
-  if (!wanted) return graphs;
-  graphs[wanted.index()] = true;
-  for (bool grew = true; grew;) {
-    grew = false;
-    for (size_t i = 0; i < trace.graphs.size(); ++i) {
-      const NodeId parent = trace.graphs[i].parent;
-      if (graphs[i] || !parent || !graphs[trace[parent].graph.index()]) continue;
-      graphs[i] = grew = true;
-    }
+  std::vector<bool> graphs;
+  for (size_t i = 0; i < trace.graphs.size(); ++i) {
+    graphs.push_back(!wanted || IsWithin(trace, GraphId(i), wanted));
   }
   return graphs;
 }
