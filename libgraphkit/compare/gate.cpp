@@ -13,7 +13,8 @@ constexpr int kRefused = 3;
 
 // Memory without graphs, as of a snapshot, is judged where a limit is about it.
 bool HoldsLimitedMemory(const GateSubject& subject, const GateConfig& config) {
-  return (config.max_peak_bytes || config.max_idle_bytes) && subject.peak_in_use_bytes;
+  const bool limited = config.limits.contains("max-peak") || config.limits.contains("max-idle");
+  return limited && subject.peak_in_use_bytes;
 }
 
 void RefuseWhatIsMissing(const std::vector<GateSubject>& subjects, const GateConfig& config,

@@ -109,96 +109,90 @@ std::optional<double> ReservedOverAllocated(const GateSubject& subject) {
          static_cast<double>(*subject.peak_allocated_bytes);
 }
 
-// The figures that a limit is about: of a trace's graphs, or of the trace. Of both, the trace's
-// counts where there is no graph.
-struct Budget {
-  std::string_view rule;  // of kGateLimits
+// A rule's figures: of a trace's graphs, or of the trace. Of both, the trace's counts where there
+// is no graph.
+struct Rule {
+  std::string_view name;  // of kGateLimits, or of the baseline
   std::optional<Bytes> GraphSummary::*of_graph = nullptr;
   const char* graph_what = "";  // "live at the peak", after a figure
   std::optional<double> (*of_trace)(const GateSubject& subject) = nullptr;
   const char* what = "";
+  Bytes BaselineGraph::*base = nullptr;  // that of_graph is compared with
+  const char* quantity = "";             // "live bytes at the peak", which may be unknown
 };
 
-constexpr Budget kBudgets[] = {
-    {.rule = "max-deferred", .of_graph = &GraphSummary::deferred_bytes, .graph_what = "deferred"},
-    {.rule = "max-peak",
+constexpr Rule kRules[] = {
+    {.name = "max-deferred",
+     .of_graph = &GraphSummary::deferred_bytes,
+     .graph_what = "deferred",
+     .quantity = "deferred bytes"},
+    {.name = "max-peak",
      .of_graph = &GraphSummary::peak_live_bytes,
      .graph_what = "live at the peak",
      .of_trace = [](const GateSubject& subject) { return Figure(subject.peak_in_use_bytes); },
-     .what = "in use at the peak"},
-    {.rule = "max-idle",
+     .what = "in use at the peak",
+     .quantity = "live bytes at the peak"},
+    {.name = "max-idle",
      .of_trace = [](const GateSubject& subject) { return Figure(subject.idle_bytes); },
-     .what = "reserved and idle at the end"},
-    {.rule = "max-exec-bytes",
-     .of_trace = [](const GateSubject& subject) { return ExecBytes(subject.report); }},
-    {.rule = "max-reserved-over-allocated",
+     .what = "reserved and idle at the end",
+     .quantity = "idle bytes at the end"},
+    {.name = "max-exec-bytes",
+     .of_trace = [](const GateSubject& subject) { return ExecBytes(subject.report); },
+     .quantity = "bytes of executables"},
+    {.name = "max-leaks", .quantity = "leaks"},
+    {.name = "max-reserved-over-allocated",
      .of_trace = ReservedOverAllocated,
      .what = "peak allocated"},
-    {.rule = "min-coverage",
+    {.name = "min-coverage",
      .of_trace = [](const GateSubject& subject) { return subject.coverage; },
      .what = "kernel launches run in graphs"},
+    {.name = "baseline-peak",
+     .of_graph = &GraphSummary::peak_live_bytes,
+     .graph_what = "live at the peak",
+     .base = &BaselineGraph::peak_live_bytes,
+     .quantity = "live bytes at the peak"},
+    {.name = "baseline-deferred",
+     .of_graph = &GraphSummary::deferred_bytes,
+     .graph_what = "deferred",
+     .base = &BaselineGraph::deferred_bytes,
+     .quantity = "deferred bytes"},
+    {.name = "baseline-never-freed",
+     .of_graph = &GraphSummary::never_freed_bytes,
+     .graph_what = "never freed",
+     .base = &BaselineGraph::never_freed_bytes,
+     .quantity = "bytes never freed"},
+    {.name = "baseline-reserved", .what = "reserved", .quantity = "reserved bytes"},
 };
 
-std::optional<double> BoundOf(const GateConfig& config, const GateLimit& limit) {
-  return limit.whole != nullptr ? Figure(config.*limit.whole) : config.*limit.real;
+const Rule& RuleNamed(std::string_view name) {
+  return *std::ranges::find(kRules, name, &Rule::name);
 }
 
-const Budget* BudgetOf(const GateLimit& limit) {
-  const auto* found = std::ranges::find(kBudgets, std::string_view(limit.name), &Budget::rule);
-  return found == std::end(kBudgets) ? nullptr : found;
+void HoldGraph(const Rule& rule, GateMeasure measure, const GraphSummary& graph,
+               GateReason::Kind kind, GateVerdict& verdict) {
+  if (rule.of_graph == nullptr) return;
+  measure.subject = GraphText(graph);
+  measure.value = Figure(graph.*rule.of_graph);
+  Hold(std::move(measure), rule.graph_what, kind, verdict);
 }
 
-void HoldGraph(const GateLimit& limit, double most, uint32_t trace, const GraphSummary& graph,
+void HoldTrace(const Rule& rule, GateMeasure measure, const std::vector<GateSubject>& subjects,
                GateVerdict& verdict) {
-  const Budget* budget = BudgetOf(limit);
-  if (budget == nullptr || budget->of_graph == nullptr) return;
-  Hold({.rule = limit.name,
-        .trace = trace,
-        .subject = GraphText(graph),
-        .unit = limit.unit,
-        .value = Figure(graph.*budget->of_graph),
-        .limit = most},
-       budget->graph_what, GateReason::Kind::kBudget, verdict);
+  const GateSubject& subject = subjects[measure.trace];
+  const uint32_t trace = measure.trace;
+  if (rule.name == "max-leaks") {
+    measure.value = CountLeaks(subjects, trace, verdict);
+    Hold(std::move(measure), "leaks", GateReason::Kind::kBudget, verdict);
+    const GateMeasure& leaks = verdict.measures.back();
+    if (leaks.value && !leaks.passed) FailLeaks(subjects, trace, verdict);
+  }
+  if (rule.of_trace == nullptr) return;
+  measure.value = rule.of_trace(subject);
+  if (rule.of_graph && (!subject.report.graphs.empty() || !measure.value)) return;
+  const bool execs = rule.name == "max-exec-bytes";
+  Hold(std::move(measure), execs ? ExecsText(subject.report) : rule.what, GateReason::Kind::kBudget,
+       verdict);
 }
-
-void HoldTrace(const GateLimit& limit, double bound, uint32_t trace, const GateSubject& subject,
-               GateVerdict& verdict) {
-  const Budget* budget = BudgetOf(limit);
-  if (budget == nullptr || budget->of_trace == nullptr) return;
-  const std::optional<double> value = budget->of_trace(subject);
-  if (budget->of_graph != nullptr && (!subject.report.graphs.empty() || !value)) return;
-  const bool execs = budget->rule == "max-exec-bytes";
-  Hold({.rule = limit.name, .trace = trace, .unit = limit.unit, .value = value, .limit = bound},
-       execs ? ExecsText(subject.report) : budget->what, GateReason::Kind::kBudget, verdict);
-}
-
-void HoldLeaks(const std::vector<GateSubject>& subjects, uint32_t trace, double most,
-               GateVerdict& verdict) {
-  Hold({.rule = "max-leaks",
-        .trace = trace,
-        .unit = MeasureUnit::kCount,
-        .value = CountLeaks(subjects, trace, verdict),
-        .limit = most},
-       "leaks", GateReason::Kind::kBudget, verdict);
-  const GateMeasure& leaks = verdict.measures.back();
-  if (leaks.value && !leaks.passed) FailLeaks(subjects, trace, verdict);
-}
-
-struct Comparison {
-  const char* rule;
-  const char* what;
-  std::optional<Bytes> GraphSummary::*value;
-  Bytes BaselineGraph::*base;
-};
-
-constexpr Comparison kComparisons[] = {
-    {"baseline-peak", "live at the peak", &GraphSummary::peak_live_bytes,
-     &BaselineGraph::peak_live_bytes},
-    {"baseline-deferred", "deferred", &GraphSummary::deferred_bytes,
-     &BaselineGraph::deferred_bytes},
-    {"baseline-never-freed", "never freed", &GraphSummary::never_freed_bytes,
-     &BaselineGraph::never_freed_bytes},
-};
 
 double Grown(Bytes base, double increase) {
   return std::floor(static_cast<double>(base) * (1 + increase));
@@ -206,13 +200,12 @@ double Grown(Bytes base, double increase) {
 
 void CompareGraph(const GraphSummary& graph, const BaselineGraph& base, uint32_t trace,
                   double increase, GateVerdict& verdict) {
-  for (const Comparison& comparison : kComparisons) {
-    Hold({.rule = comparison.rule,
-          .trace = trace,
-          .subject = GraphText(graph),
-          .value = Figure(graph.*comparison.value),
-          .limit = Grown(base.*comparison.base, increase)},
-         comparison.what, GateReason::Kind::kBaseline, verdict);
+  for (const Rule& rule : kRules) {
+    if (rule.base == nullptr) continue;
+    HoldGraph(
+        rule,
+        {.rule = std::string(rule.name), .trace = trace, .limit = Grown(base.*rule.base, increase)},
+        graph, GateReason::Kind::kBaseline, verdict);
   }
 }
 
@@ -267,23 +260,6 @@ void CompareTrace(const GateSubject& subject, uint32_t trace, const BaselineMatc
        "reserved", GateReason::Kind::kBaseline, verdict);
 }
 
-struct Quantity {
-  std::string_view rule;
-  const char* name;
-};
-
-constexpr Quantity kQuantities[] = {
-    {"max-deferred", "deferred bytes"},
-    {"max-peak", "live bytes at the peak"},
-    {"max-idle", "idle bytes at the end"},
-    {"max-exec-bytes", "bytes of executables"},
-    {"max-leaks", "leaks"},
-    {"baseline-peak", "live bytes at the peak"},
-    {"baseline-deferred", "deferred bytes"},
-    {"baseline-never-freed", "bytes never freed"},
-    {"baseline-reserved", "reserved bytes"},
-};
-
 std::string UnknownText(const GateMeasure& first, uint64_t more, const GateSubject& subject) {
   if (first.rule == "max-reserved-over-allocated") {
     return first.rule + ": no memory was recorded, so that the ratio isn't known";
@@ -292,14 +268,12 @@ std::string UnknownText(const GateMeasure& first, uint64_t more, const GateSubje
     const std::string& why = subject.unknown_coverage;
     return first.rule + ": " + (why.empty() ? "no kernel was launched" : why);
   }
-  const auto quantity = std::ranges::find(kQuantities, first.rule, &Quantity::rule);
   std::string text = first.rule + ": ";
   if (!first.subject.empty()) text += first.subject;
   if (more > 0)
     text += " and " + FormatCount(more) + (more == 1 ? " other graph" : " other graphs");
   if (!first.subject.empty()) text += ": ";
-  text += quantity == std::end(kQuantities) ? "the figure" : quantity->name;
-  text += " can't be judged, they are unknown: ";
+  text += RuleNamed(first.rule).quantity + std::string(" can't be judged, they are unknown: ");
   if (first.rule == "max-exec-bytes") return text + "the file doesn't say what was instantiated";
   const std::string& because = subject.report.unknown_memory;
   return text + (because.empty() ? "no memory was recorded" : because);
@@ -335,18 +309,22 @@ void JudgeBudgets(const std::vector<GateSubject>& subjects, const GateConfig& co
                   GateVerdict& verdict) {
   for (uint32_t trace = 0; trace < subjects.size(); ++trace) {
     const GateSubject& subject = subjects[trace];
-    for (const GraphSummary& graph : subject.report.graphs) {
-      for (const GateLimit& limit : kGateLimits) {
-        const std::optional<double> bound = BoundOf(config, limit);
-        if (bound) HoldGraph(limit, *bound, trace, graph, verdict);
+    const auto hold_each = [&](auto hold) {
+      for (const auto& [name, unit, description] : kGateLimits) {
+        const auto limit = config.limits.find(name);
+        if (limit == config.limits.end()) continue;
+        hold(RuleNamed(name),
+             GateMeasure{.rule = name, .trace = trace, .unit = unit, .limit = limit->second});
       }
+    };
+    for (const GraphSummary& graph : subject.report.graphs) {
+      hold_each([&](const Rule& rule, GateMeasure measure) {
+        HoldGraph(rule, std::move(measure), graph, GateReason::Kind::kBudget, verdict);
+      });
     }
-    for (const GateLimit& limit : kGateLimits) {
-      const std::optional<double> bound = BoundOf(config, limit);
-      if (!bound) continue;
-      HoldTrace(limit, *bound, trace, subject, verdict);
-      if (limit.whole == &GateConfig::max_leaks) HoldLeaks(subjects, trace, *bound, verdict);
-    }
+    hold_each([&](const Rule& rule, GateMeasure measure) {
+      HoldTrace(rule, std::move(measure), subjects, verdict);
+    });
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,17 +44,8 @@ struct GateConfig {
   std::optional<Severity> fail_on_severity = Severity::kWarning;
   std::vector<std::string> fail_on_checks = {};
 
-  // Budgets; nothing: no limit.
-  std::optional<Bytes> max_deferred_bytes = {};  // of each graph
-  // Peak live bytes of each graph; of a trace without graphs, such as a memory snapshot, the peak
-  // in use.
-  std::optional<Bytes> max_peak_bytes = {};
-  std::optional<Bytes> max_idle_bytes = {};  // of each trace: reserved and not in use at the end
-  // Of each trace: most that execs take of the device at once, at the upper end of its interval.
-  std::optional<Bytes> max_exec_bytes = {};
-  std::optional<uint64_t> max_leaks = {};  // of each trace: of checks named *-leak, without notes
-  std::optional<double> max_reserved_over_allocated = {};  // of each trace: peak over peak
-  std::optional<double> min_coverage = {};  // of each trace: kernel launches that run in graphs
+  // By their names in kGateLimits: bytes, counts, ratios and shares of 1.
+  std::map<std::string, double, std::less<>> limits = {};
 
   double allow_increase = 0;  // over the baseline: 0.02 allows 2 %
   std::vector<Suppression> suppressions = {};
@@ -66,24 +58,18 @@ enum class MeasureUnit : uint8_t { kBytes, kCount, kRatio, kShare };
 struct GateLimit {
   const char* name;
   MeasureUnit unit;
-  std::optional<uint64_t> GateConfig::*whole;  // bytes and counts, null for others
-  std::optional<double> GateConfig::*real;     // ratios and shares
   const char* description;
 };
 inline constexpr GateLimit kGateLimits[] = {
-    {"max-deferred", MeasureUnit::kBytes, &GateConfig::max_deferred_bytes, nullptr,
-     "deferred bytes of each graph"},
-    {"max-peak", MeasureUnit::kBytes, &GateConfig::max_peak_bytes, nullptr,
+    {"max-deferred", MeasureUnit::kBytes, "deferred bytes of each graph"},
+    {"max-peak", MeasureUnit::kBytes,
      "peak live bytes of each graph; of a snapshot the peak in use"},
-    {"max-idle", MeasureUnit::kBytes, &GateConfig::max_idle_bytes, nullptr,
-     "reserved bytes that aren't in use at the end"},
-    {"max-exec-bytes", MeasureUnit::kBytes, &GateConfig::max_exec_bytes, nullptr,
-     "device memory of executables"},
-    {"max-leaks", MeasureUnit::kCount, &GateConfig::max_leaks, nullptr, "leaks"},
-    {"max-reserved-over-allocated", MeasureUnit::kRatio, nullptr,
-     &GateConfig::max_reserved_over_allocated, "peak reserved over peak allocated bytes"},
-    {"min-coverage", MeasureUnit::kShare, nullptr, &GateConfig::min_coverage,
-     "kernel launches that run in graphs"},
+    {"max-idle", MeasureUnit::kBytes, "reserved bytes that aren't in use at the end"},
+    // At the upper end of their interval.
+    {"max-exec-bytes", MeasureUnit::kBytes, "device memory of executables"},
+    {"max-leaks", MeasureUnit::kCount, "leaks"},  // of checks named *-leak, without notes
+    {"max-reserved-over-allocated", MeasureUnit::kRatio, "peak reserved over peak allocated bytes"},
+    {"min-coverage", MeasureUnit::kShare, "kernel launches that run in graphs"},
 };
 
 // The subject of the gate and its verdict: values that every presenter of `graphkit check` draws

@@ -42,7 +42,7 @@ TEST_CASE("fail-on names severities and checks") {
 
 TEST_CASE("a budget of deferred bytes is exceeded by one byte more") {
   GateConfig config;
-  config.max_deferred_bytes = 1 << 20;
+  config.limits["max-deferred"] = 1 << 20;
   CHECK(Judge(WithDeferred(1 << 20), config).passed());
   const GateVerdict verdict = Judge(WithDeferred((1 << 20) + 1), config);
   CHECK(verdict.exit_code == 1);
@@ -56,7 +56,7 @@ TEST_CASE("each graph has the budget of peak live bytes for itself") {
   subject.report.graphs[1].graph = GraphId(1u);
   subject.report.graphs[1].peak_live_bytes = 9 << 20;
   GateConfig config;
-  config.max_peak_bytes = 8 << 20;
+  config.limits["max-peak"] = 8 << 20;
   const GateVerdict verdict = Judge(subject, config);
   CHECK(ReasonsOf(verdict) == Texts{"max-peak: graph 1 step: 9 MiB live at the peak, limit 8 MiB"});
   CHECK(verdict.measures.size() == 2);
@@ -78,9 +78,9 @@ GateSubject WithoutSizes(size_t graphs) {
 TEST_CASE("a budget over unknown bytes refuses, and says which and why") {
   GateConfig config;
   CHECK(Judge(WithoutSizes(1), config).passed());
-  config.max_peak_bytes = 8 << 20;
-  config.max_deferred_bytes = 0;
-  config.max_leaks = 0;
+  config.limits["max-peak"] = 8 << 20;
+  config.limits["max-deferred"] = 0;
+  config.limits["max-leaks"] = 0;
   const GateVerdict verdict = Judge(WithoutSizes(3), config);
   CHECK(verdict.exit_code == 3);
   CHECK(ReasonsOf(verdict) ==
@@ -140,9 +140,9 @@ TEST_CASE("leaks are what the leak checks found, block by block") {
   AddFinding(subject, "event-stream-leak", Severity::kNote);
   subject.report.findings[1].blocks = {BlockId(1u), BlockId(2u)};
   GateConfig config{.fail_on_severity = Severity::kError};
-  config.max_leaks = 3;
+  config.limits["max-leaks"] = 3;
   CHECK(Judge(subject, config).passed());
-  config.max_leaks = 2;
+  config.limits["max-leaks"] = 2;
   CHECK(ReasonsOf(Judge(subject, config)) == Texts{"max-leaks: 3 leaks, limit 2"});
   config.suppressions = {{.check = "exec-leak", .reason = "lives as long as the process"}};
   CHECK(Judge(subject, config).passed());
@@ -157,7 +157,8 @@ TEST_CASE("too many leaks fail one by one, so that they are listed") {
   subject.leaks = {3, 0, 0};
   const auto statuses = [&](uint64_t allowed) {
     std::vector<FindingStatus> found;
-    const GateConfig config{.fail_on_severity = Severity::kError, .max_leaks = allowed};
+    const GateConfig config{.fail_on_severity = Severity::kError,
+                            .limits = {{"max-leaks", allowed}}};
     for (const JudgedFinding& judged : Judge(subject, config).findings) {
       found.push_back(judged.status);
     }
@@ -170,7 +171,7 @@ TEST_CASE("too many leaks fail one by one, so that they are listed") {
 
 TEST_CASE("reserved over allocated needs memory") {
   GateConfig config;
-  config.max_reserved_over_allocated = 1.1;
+  config.limits["max-reserved-over-allocated"] = 1.1;
   GateSubject subject = CleanSubject();
   CHECK(Judge(subject, config).exit_code == 3);
   subject.peak_reserved_bytes = 120;
@@ -209,8 +210,8 @@ TEST_CASE("memory without a graph is judged where a limit is about it") {
   snapshot.peak_in_use_bytes = 9 * kMiB;
   snapshot.idle_bytes = 2 * kMiB;
   CHECK(Judge(snapshot).exit_code == 3);
-  CHECK(Judge(snapshot, {.max_peak_bytes = 9 * kMiB, .max_idle_bytes = 2 * kMiB}).passed());
-  CHECK(ReasonsOf(Judge(snapshot, {.max_peak_bytes = 8 * kMiB, .max_idle_bytes = kMiB})) ==
+  CHECK(Judge(snapshot, {.limits = {{"max-peak", 9 * kMiB}, {"max-idle", 2 * kMiB}}}).passed());
+  CHECK(ReasonsOf(Judge(snapshot, {.limits = {{"max-peak", 8 * kMiB}, {"max-idle", kMiB}}})) ==
         Texts{"max-peak: 9 MiB in use at the peak, limit 8 MiB",
               "max-idle: 2 MiB reserved and idle at the end, limit 1 MiB"});
 }
@@ -218,15 +219,15 @@ TEST_CASE("memory without a graph is judged where a limit is about it") {
 TEST_CASE("too little coverage fails, and coverage that isn't known refuses") {
   GateSubject subject = CleanSubject();
   subject.coverage = 0.8496;
-  CHECK(Judge(subject, {.min_coverage = 0.84}).passed());
-  const GateVerdict verdict = Judge(subject, {.min_coverage = 0.9});
+  CHECK(Judge(subject, {.limits = {{"min-coverage", 0.84}}}).passed());
+  const GateVerdict verdict = Judge(subject, {.limits = {{"min-coverage", 0.9}}});
   CHECK(verdict.exit_code == 1);
   CHECK(ReasonsOf(verdict) ==
         Texts{"min-coverage: 84.9% of kernel launches run in graphs, at least 90.0% asked for"});
   subject.coverage.reset();
   subject.unknown_coverage = "work outside of graphs wasn't recorded: record with --scope all";
   CHECK(Judge(subject).passed());
-  const GateVerdict blind = Judge(subject, {.min_coverage = 0});
+  const GateVerdict blind = Judge(subject, {.limits = {{"min-coverage", 0}}});
   CHECK(blind.exit_code == 3);
   CHECK(ReasonsOf(blind) == Texts{"min-coverage: work outside of graphs wasn't recorded: record "
                                   "with --scope all"});
@@ -235,7 +236,7 @@ TEST_CASE("too little coverage fails, and coverage that isn't known refuses") {
 TEST_CASE("idle memory that isn't known refuses") {
   GateSubject subject = CleanSubject();
   subject.idle_bytes.reset();
-  const GateVerdict verdict = Judge(subject, {.max_idle_bytes = 0});
+  const GateVerdict verdict = Judge(subject, {.limits = {{"max-idle", 0}}});
   CHECK(verdict.exit_code == 3);
   CHECK(ReasonsOf(verdict) == Texts{"max-idle: idle bytes at the end can't be judged, they are "
                                     "unknown: no memory was recorded"});
@@ -243,12 +244,12 @@ TEST_CASE("idle memory that isn't known refuses") {
 
 TEST_CASE("the upper end of what executables may take is held against the limit") {
   GateSubject subject = CleanSubject();
-  CHECK(Judge(subject, {.max_exec_bytes = 0}).passed());  // nothing was instantiated
+  CHECK(Judge(subject, {.limits = {{"max-exec-bytes", 0}}}).passed());  // nothing was instantiated
   const ExecPeak peak = {.bytes = {kMiB, 2 * kMiB, 3 * kMiB}, .execs = 2, .at = 7};
   subject.report.execs = ExecMemory{.peak = peak, .source = ExecSource::kEstimated};
   subject.report.graphs[0].exec_peak = peak;
-  CHECK(Judge(subject, {.max_exec_bytes = 3 * kMiB}).passed());
-  const GateVerdict verdict = Judge(subject, {.max_exec_bytes = 2 * kMiB});
+  CHECK(Judge(subject, {.limits = {{"max-exec-bytes", 3 * kMiB}}}).passed());
+  const GateVerdict verdict = Judge(subject, {.limits = {{"max-exec-bytes", 2 * kMiB}}});
   CHECK(verdict.exit_code == 1);
   const std::string graph = "graph " + std::to_string(subject.report.graphs[0].graph.value) +
                             (subject.report.graphs[0].name.empty() ? "" : " ") +
@@ -259,7 +260,7 @@ TEST_CASE("the upper end of what executables may take is held against the limit"
               graph + " 3 MiB), limit 2 MiB"});
   subject.report.execs.reset();
   subject.report.device = DeviceKind::kImported;
-  CHECK(ReasonsOf(Judge(subject, {.max_exec_bytes = kMiB})) ==
+  CHECK(ReasonsOf(Judge(subject, {.limits = {{"max-exec-bytes", kMiB}}})) ==
         Texts{"max-exec-bytes: bytes of executables can't be judged, they are unknown: the file "
               "doesn't say what was instantiated"});
 }
@@ -338,9 +339,9 @@ TEST_CASE("each exec that leaked counts as one") {
   GateSubject subject = CleanSubject();
   AddFinding(subject, "exec-leak", Severity::kWarning);
   subject.leaks = {3};
-  GateConfig config{.fail_on_severity = Severity::kError, .max_leaks = 3};
+  GateConfig config{.fail_on_severity = Severity::kError, .limits = {{"max-leaks", 3}}};
   CHECK(Judge(subject, config).passed());
-  config.max_leaks = 2;
+  config.limits["max-leaks"] = 2;
   CHECK(ReasonsOf(Judge(subject, config)) == Texts{"max-leaks: 3 leaks, limit 2"});
 }
 

@@ -212,13 +212,13 @@ void ShowReport(const Trace& trace, const Report& report, Views& views) {
 
 void ShowGate(const Trace& trace, const Report& report, Views& views) {
   const GateConfig config{.fail_on_severity = Severity::kNote,
-                          .max_deferred_bytes = 0,
-                          .max_peak_bytes = 1,
-                          .max_idle_bytes = 0,
-                          .max_exec_bytes = 1,
-                          .max_leaks = 0,
-                          .max_reserved_over_allocated = 1.0,
-                          .min_coverage = 0.9};
+                          .limits = {{"max-deferred", 0},
+                                     {"max-peak", 1},
+                                     {"max-idle", 0},
+                                     {"max-exec-bytes", 1},
+                                     {"max-leaks", 0},
+                                     {"max-reserved-over-allocated", 1.0},
+                                     {"min-coverage", 0.9}}};
   GateRun run;
   run.subjects.push_back(MakeGateSubject("trace.json", Facts(trace), report));
   run.verdict = JudgeGate(run.subjects, config, {});

@@ -38,8 +38,8 @@ inline GateSubject SampleSubject() {
 
 inline GateRun SampleRun() {
   GateConfig config{.fail_on_severity = Severity::kError};
-  config.max_deferred_bytes = 0;
-  config.max_leaks = 5;
+  config.limits["max-deferred"] = 0;
+  config.limits["max-leaks"] = 5;
   config.suppressions = {{.check = "exec-leak", .reason = "lives as long as the process"},
                          {.check = "late-free", .reason = "old", .expires = Date{2020, 1, 1}}};
   config.today = {2026, 1, 1};
@@ -67,7 +67,7 @@ inline GateRun HostileRun() {
     place = {{{kHostile, kHostile, 7}, {kHostile, "", 0}}, kHostile};
   }
   GateConfig config{.fail_on_severity = Severity::kError};
-  config.max_deferred_bytes = 0;
+  config.limits["max-deferred"] = 0;
   config.suppressions = {{.check = "exec-leak", .reason = kHostile}};
   GateRun run;
   run.subjects = {subject};

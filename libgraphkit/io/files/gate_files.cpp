@@ -45,32 +45,23 @@ void ReadFailOn(JsonObject& object, GateConfig& config) {
   if (object.Find("fail_on") != nullptr) SetFailOn(words, config);
 }
 
-void ReadLimit(JsonObject& object, const GateLimit& limit, GateConfig& config) {
+std::optional<double> ReadLimit(JsonObject& object, const GateLimit& limit) {
   std::string key = limit.name;
   std::ranges::replace(key, '-', '_');
-  switch (limit.unit) {
-    case MeasureUnit::kBytes:
-      config.*limit.whole = object.OptionalBytes(key);
-      return;
-    case MeasureUnit::kCount:
-      config.*limit.whole = object.OptionalCount(key);
-      return;
-    case MeasureUnit::kRatio:
-      config.*limit.real = object.OptionalNumber(key);
-      return;
-    case MeasureUnit::kShare:
-      break;
-  }
+  if (limit.unit == MeasureUnit::kBytes) return object.OptionalBytes(key);
+  if (limit.unit == MeasureUnit::kCount) return object.OptionalCount(key);
+  if (limit.unit == MeasureUnit::kRatio) return object.OptionalNumber(key);
   const auto text = object.OptionalString(key);
-  if (!text) return;
-  config.*limit.real = ParseShare(*text);
-  if (!(config.*limit.real)) {
-    object.Fail(key, "is not a percentage up to \"100%\", as \"90%\"");
-  }
+  if (!text) return {};
+  const auto share = ParseShare(*text);
+  if (!share) object.Fail(key, "is not a percentage up to \"100%\", as \"90%\"");
+  return share;
 }
 
 void ReadBudgets(JsonObject& object, GateConfig& config) {
-  for (const GateLimit& limit : kGateLimits) ReadLimit(object, limit, config);
+  for (const GateLimit& limit : kGateLimits) {
+    if (const auto bound = ReadLimit(object, limit)) config.limits[limit.name] = *bound;
+  }
   if (const auto text = object.OptionalString("allow_increase")) {
     const auto increase = ParsePercent(*text);
     if (!increase) object.Fail("allow_increase", "is not a percentage, as \"2%\"");
@@ -247,10 +238,6 @@ void SetFailOn(const std::vector<std::string>& words, GateConfig& config) {
   }
 }
 
-Result<GateConfigFile> ReadGateConfig(const std::string& path) {
-  return ReadWith(ParseGateConfig, path);
-}
-
 Result<GateConfigFile> ParseGateConfig(const std::string& text, const std::string& file) {
   const auto read_check = [&](JsonObject& check) { return ReadCheck(check, file); };
   return ParseJsonFile(text, file, [&](JsonObject& object) {
@@ -260,10 +247,6 @@ Result<GateConfigFile> ParseGateConfig(const std::string& text, const std::strin
   });
 }
 
-Result<std::vector<Suppression>> ReadSuppressions(const std::string& path) {
-  return ReadWith(ParseSuppressions, path);
-}
-
 Result<std::vector<Suppression>> ParseSuppressions(const std::string& text,
                                                    const std::string& file) {
   return ParseJsonFile(text, file, [](JsonObject& object) {
@@ -271,8 +254,6 @@ Result<std::vector<Suppression>> ParseSuppressions(const std::string& text,
     return ReadSuppressionList(object);
   });
 }
-
-Result<Baseline> ReadBaseline(const std::string& path) { return ReadWith(ParseBaseline, path); }
 
 Result<Baseline> ParseBaseline(const std::string& text, const std::string& file) {
   return ParseJsonFile(text, file, [](JsonObject& object) {

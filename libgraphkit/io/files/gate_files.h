@@ -41,9 +41,7 @@ struct GateConfigFile {
   bool operator==(const GateConfigFile&) const = default;
 };
 
-Result<GateConfigFile> ReadGateConfig(const std::string& path);
-Result<std::vector<Suppression>> ReadSuppressions(const std::string& path);
-// The same of the files' text; errors name `file`.
+// Of the files' text; errors name `file`. ReadWith (json_file.h) reads the files.
 Result<GateConfigFile> ParseGateConfig(const std::string& text, const std::string& file);
 Result<std::vector<Suppression>> ParseSuppressions(const std::string& text,
                                                    const std::string& file);
@@ -59,8 +57,6 @@ void SetFailOn(const std::vector<std::string>& words, GateConfig& config);
 
 // The gate's baseline as a file (docs/check.md): JSON, one line for each graph and each finding, so
 // that a change of it reads well in a review.
-Result<Baseline> ReadBaseline(const std::string& path);
-// The same of the file's text; errors name `file`.
 Result<Baseline> ParseBaseline(const std::string& text, const std::string& file);
 void WriteBaseline(const Baseline& baseline, std::ostream& out);
 

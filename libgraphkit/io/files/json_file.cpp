@@ -67,12 +67,6 @@ const Json* JsonObject::Find(const std::string& key) {
   return found == value_.end() ? nullptr : &*found;
 }
 
-const Json* JsonObject::Required(const std::string& key) {
-  const Json* value = Find(key);
-  if (value == nullptr) Fail({.message = where_ + " has no \"" + key + "\""});
-  return value;
-}
-
 void JsonObject::Fail(Error error) {
   if (!error_) error_ = std::move(error);
 }
@@ -89,21 +83,6 @@ std::optional<T> JsonObject::Get(const std::string& key, bool (Json::*is)() cons
   if ((value->*is)()) return value->get<T>();
   Fail(key, wrong);
   return std::nullopt;
-}
-
-std::string JsonObject::String(const std::string& key) {
-  Required(key);
-  return OptionalString(key).value_or("");
-}
-
-uint64_t JsonObject::Count(const std::string& key) {
-  Required(key);
-  return OptionalCount(key).value_or(0);
-}
-
-uint32_t JsonObject::Index(const std::string& key) {
-  Required(key);
-  return OptionalIndex(key).value_or(0);
 }
 
 Bytes JsonObject::Memory(const std::string& key) {

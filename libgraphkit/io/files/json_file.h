@@ -29,16 +29,16 @@ class JsonObject {
   const nlohmann::json* Find(const std::string& key);
 
   // Required ones; an error when they are missing.
-  std::string String(const std::string& key);
-  uint64_t Count(const std::string& key);
-  uint32_t Index(const std::string& key);  // below 2^32 - 1
-  Bytes Memory(const std::string& key);    // at most kLargestMemory
+  std::string String(const std::string& key) { return Required(key, OptionalString(key)); }
+  uint64_t Count(const std::string& key) { return Required(key, OptionalCount(key)); }
+  uint32_t Index(const std::string& key) { return Required(key, OptionalIndex(key)); }
+  Bytes Memory(const std::string& key);  // at most kLargestMemory
 
   std::optional<std::string> OptionalString(const std::string& key);
   std::optional<uint64_t> OptionalCount(const std::string& key);
-  std::optional<uint32_t> OptionalIndex(const std::string& key);
-  std::optional<double> OptionalNumber(const std::string& key);  // at least 0
-  std::optional<Bytes> OptionalBytes(const std::string& key);    // 1048576 or "1MiB"
+  std::optional<uint32_t> OptionalIndex(const std::string& key);  // below 2^32 - 1
+  std::optional<double> OptionalNumber(const std::string& key);   // at least 0
+  std::optional<Bytes> OptionalBytes(const std::string& key);     // 1048576 or "1MiB"
   // None when the key is missing, or null.
   template <typename IdType>
   IdType OptionalId(const std::string& key) {
@@ -77,7 +77,11 @@ class JsonObject {
   Result<void> Finish(const std::string& file);
 
  private:
-  const nlohmann::json* Required(const std::string& key);
+  template <typename T>
+  T Required(const std::string& key, std::optional<T> value) {
+    if (Find(key) == nullptr) Fail({.message = where_ + " has no \"" + key + "\""});
+    return value.value_or(T());
+  }
   template <typename T>
   std::optional<T> Get(const std::string& key, bool (nlohmann::json::*is)() const noexcept,
                        const char* wrong);

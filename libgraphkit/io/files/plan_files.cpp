@@ -316,10 +316,6 @@ Result<LifetimeTable> ReadLifetimeCsv(const std::string& path) {
   return table;
 }
 
-Result<PipelineLayers> ReadLayersFile(const std::string& path) {
-  return ReadWith(ParseLayers, path);
-}
-
 Result<PipelineLayers> ParseLayers(const std::string& text, const std::string& file) {
   return ParseJsonFile(text, file, ReadLayers);
 }

@@ -46,8 +46,8 @@ Result<LifetimeTable> ReadLifetimeCsv(const std::string& path);
 //
 // `count` repeats a layer; `saves_input` (1) and `saves_output` (0) say what the backward reads.
 // All chunks together have at most 100 000 layers, and buffers of at most 2^40 bytes.
-Result<PipelineLayers> ReadLayersFile(const std::string& path);
-// The same of the file's text; errors name `file`.
+//
+// Errors name `file`.
 Result<PipelineLayers> ParseLayers(const std::string& text, const std::string& file);
 
 // The requests of a server by their size (docs/estimate.md): a table with the columns `size` and

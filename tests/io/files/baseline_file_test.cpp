@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "libgraphkit/io/files/json_file.h"
 #include "tests/io/files/written_file.h"
 
 namespace graphkit {
@@ -35,7 +36,7 @@ std::string Written(const Baseline& baseline) {
 
 std::string WrongBaseline(const std::string& text) {
   const WrittenFile file(text);
-  const auto baseline = ReadBaseline(file.path());
+  const auto baseline = ReadWith(ParseBaseline, file.path());
   INFO(text);
   REQUIRE_FALSE(baseline);
   return baseline.error().message;
@@ -43,7 +44,7 @@ std::string WrongBaseline(const std::string& text) {
 
 TEST_CASE("a baseline comes back as it was written") {
   const WrittenFile file(Written(Sample()));
-  const auto baseline = ReadBaseline(file.path());
+  const auto baseline = ReadWith(ParseBaseline, file.path());
   REQUIRE(baseline);
   CHECK(*baseline == Sample());
 }
@@ -68,7 +69,7 @@ TEST_CASE("a baseline of version 1 is read, one of a later version isn't") {
   const WrittenFile file(R"({"schema": "graphkit-baseline", "version": 1, "traces": [
     {"trace": "a", "peak_reserved_bytes": 7, "graphs": [{"name": "", "ordinal": 3, "peak_live_bytes": 1, "deferred_bytes": 2,
       "never_freed_bytes": 3}]}]})");
-  const auto baseline = ReadBaseline(file.path());
+  const auto baseline = ReadWith(ParseBaseline, file.path());
   REQUIRE(baseline);
   const BaselineGraph expected = {
       .ordinal = 3, .peak_live_bytes = 1, .deferred_bytes = 2, .never_freed_bytes = 3};

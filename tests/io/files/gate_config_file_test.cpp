@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "libgraphkit/io/files/json_file.h"
 #include "tests/io/files/written_file.h"
 
 namespace graphkit {
@@ -9,7 +10,7 @@ namespace {
 
 GateConfigFile Config(const std::string& check) {
   const WrittenFile file(R"({"schema":"graphkit-config","version":1,"check":)" + check + "}");
-  const auto config = ReadGateConfig(file.path());
+  const auto config = ReadWith(ParseGateConfig, file.path());
   INFO(check);
   REQUIRE(config);
   return *config;
@@ -18,7 +19,7 @@ GateConfigFile Config(const std::string& check) {
 // The message and the hint for a whole file.
 std::string WrongConfig(const std::string& text) {
   const WrittenFile file(text);
-  const auto config = ReadGateConfig(file.path());
+  const auto config = ReadWith(ParseGateConfig, file.path());
   INFO(text);
   REQUIRE_FALSE(config);
   CHECK(config.error().file == file.path());
@@ -34,10 +35,10 @@ TEST_CASE("every key of the configuration is read") {
   GateConfig expected;
   expected.fail_on_severity = Severity::kWarning;
   expected.fail_on_checks = {"empty-node"};
-  expected.max_deferred_bytes = 0;
-  expected.max_peak_bytes = 3 << 19;
-  expected.max_leaks = 2;
-  expected.max_reserved_over_allocated = 1.25;
+  expected.limits["max-deferred"] = 0;
+  expected.limits["max-peak"] = 3 << 19;
+  expected.limits["max-leaks"] = 2;
+  expected.limits["max-reserved-over-allocated"] = 1.25;
   expected.allow_increase = 0.02;
   expected.suppressions = {{.check = "exec-leak",
                             .reason = "one for ever",
@@ -60,7 +61,7 @@ TEST_CASE("what isn't said keeps its default") {
 }
 
 TEST_CASE("the least coverage is a percentage") {
-  CHECK(Config(R"({"min_coverage": "90%"})").config.min_coverage == 0.9);
+  CHECK(Config(R"({"min_coverage": "90%"})").config.limits["min-coverage"] == 0.9);
 }
 
 TEST_CASE("paths are relative to the file") {
@@ -109,14 +110,14 @@ TEST_CASE("another file than a configuration is refused") {
 
 TEST_CASE("a syntax error names its line") {
   const WrittenFile file("{\n\"schema\": \"graphkit-config\",\n oops }");
-  const auto config = ReadGateConfig(file.path());
+  const auto config = ReadWith(ParseGateConfig, file.path());
   REQUIRE_FALSE(config);
   CHECK(config.error().message.starts_with("not JSON: syntax error"));
   CHECK(config.error().line == 3);
 }
 
 TEST_CASE("a file that isn't there is the system's error") {
-  const auto config = ReadGateConfig("/nowhere/graphkit.json");
+  const auto config = ReadWith(ParseGateConfig, "/nowhere/graphkit.json");
   REQUIRE_FALSE(config);
   CHECK(Describe(config.error()) ==
         "/nowhere/graphkit.json: can't be opened: No such file or directory");
@@ -125,7 +126,7 @@ TEST_CASE("a file that isn't there is the system's error") {
 TEST_CASE("suppressions stand in a file of their own too") {
   const WrittenFile file(R"({"schema": "graphkit-suppressions", "version": 1,
     "suppressions": [{"check": "a", "reason": "b"}]})");
-  const auto suppressions = ReadSuppressions(file.path());
+  const auto suppressions = ReadWith(ParseSuppressions, file.path());
   REQUIRE(suppressions);
   CHECK(*suppressions == std::vector<Suppression>{{.check = "a", .reason = "b"}});
 }

@@ -9,6 +9,7 @@
 #include "libgraphkit/compare/baseline.h"
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/io/files/gate_files.h"
+#include "libgraphkit/io/files/json_file.h"
 #include "libgraphkit/render/check/check.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/talk.h"
@@ -46,7 +47,7 @@ Result<std::optional<Baseline>> ReadBaselineOf(const CheckSettings& settings, bo
   std::error_code absent;
   const bool first = saving && !std::filesystem::exists(settings.baseline, absent);
   if (settings.baseline.empty() || first) return std::optional<Baseline>();
-  Result<Baseline> baseline = ReadBaseline(settings.baseline);
+  Result<Baseline> baseline = ReadWith(ParseBaseline, settings.baseline);
   if (!baseline) {
     Error error = baseline.error();
     if (error.kind == Error::Kind::kSystem) error.hint = "--save-baseline makes one";

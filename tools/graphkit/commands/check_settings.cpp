@@ -7,6 +7,7 @@
 #include "libgraphkit/analysis/checks/checks.h"
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/io/files/gate_files.h"
+#include "libgraphkit/io/files/json_file.h"
 #include "tools/graphkit/check_pages.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/suggest.h"
@@ -33,24 +34,24 @@ std::string CheckLimitSize(const std::string& text) {
 }
 
 // Sets the limit; otherwise the problem with its value.
-std::string SetLimit(const GateLimit& limit, const std::string& text, GateConfig& config) {
+std::string SetLimit(const GateLimit& limit, const std::string& text, double& bound) {
   switch (limit.unit) {
     case MeasureUnit::kBytes:
-      config.*limit.whole = ParseBytes(text);
+      bound = static_cast<double>(ParseBytes(text).value_or(0));
       return CheckLimitSize(text);
     case MeasureUnit::kCount:
-      config.*limit.whole = ParseCount(text);
-      return config.*limit.whole ? "" : "invalid count '" + text + "'; for example 0";
+      if (const auto count = ParseCount(text)) return bound = static_cast<double>(*count), "";
+      return "invalid count '" + text + "'; for example 0";
     case MeasureUnit::kRatio:
-      config.*limit.real = std::strtod(text.c_str(), nullptr);
-      return std::isfinite(*(config.*limit.real)) && config.*limit.real >= 1.0
-                 ? ""
-                 : "'" + text + "' is not a ratio of at least 1";
+      bound = std::strtod(text.c_str(), nullptr);
+      return std::isfinite(bound) && bound >= 1.0 ? ""
+                                                  : "'" + text + "' is not a ratio of at least 1";
     case MeasureUnit::kShare:
       break;
   }
-  config.*limit.real = ParseShare(text);
-  return config.*limit.real ? "" : "'" + text + "' is not a percentage up to 100%; for example 90%";
+  const auto share = ParseShare(text);
+  bound = share.value_or(0);
+  return share ? "" : "'" + text + "' is not a percentage up to 100%; for example 90%";
 }
 
 std::vector<std::string> LimitNames() {
@@ -66,7 +67,7 @@ std::string SetLimit(const std::string& text, GateConfig& config) {
   if (std::string problem = CheckWord(name, LimitNames()); !problem.empty()) return problem;
   if (equals == text.npos) return name + " needs a value; for example max-leaks=0";
   const GateLimit& limit = *std::ranges::find(kGateLimits, name, &GateLimit::name);
-  const std::string problem = SetLimit(limit, text.substr(equals + 1), config);
+  const std::string problem = SetLimit(limit, text.substr(equals + 1), config.limits[name]);
   return problem.empty() ? "" : name + ": " + problem;
 }
 
@@ -83,14 +84,7 @@ std::string ConfigOf(const CheckOptions& options) {
 void Override(const CheckOptions& options, GateConfigFile& file) {
   GateConfig& config = file.config;
   if (!options.fail_on.empty()) SetFailOn(options.fail_on, config);
-  for (const GateLimit& limit : kGateLimits) {
-    if (limit.whole != nullptr && options.limits.*limit.whole) {
-      config.*limit.whole = options.limits.*limit.whole;
-    }
-    if (limit.real != nullptr && options.limits.*limit.real) {
-      config.*limit.real = options.limits.*limit.real;
-    }
-  }
+  for (const auto& [name, bound] : options.limits.limits) config.limits[name] = bound;
   if (options.allow_increase) {
     config.allow_increase = ParsePercent(*options.allow_increase).value_or(0);
   }
@@ -100,7 +94,7 @@ void Override(const CheckOptions& options, GateConfigFile& file) {
 
 Result<void> AddSuppressions(GateConfigFile& file) {
   if (file.suppressions.empty()) return {};
-  const auto suppressions = ReadSuppressions(file.suppressions);
+  const auto suppressions = ReadWith(ParseSuppressions, file.suppressions);
   if (!suppressions) {
     Error error = suppressions.error();
     if (error.kind == Error::Kind::kSystem)
@@ -169,7 +163,8 @@ void AddCheckOptions(CLI::App& app, CheckOptions& options) {
 
 Result<CheckSettings> ReadSettings(const CheckOptions& options, const Date& today) {
   std::string config = ConfigOf(options);
-  Result<GateConfigFile> file = config.empty() ? GateConfigFile() : ReadGateConfig(config);
+  Result<GateConfigFile> file =
+      config.empty() ? GateConfigFile() : ReadWith(ParseGateConfig, config);
   if (!file) return file.error();
   Override(options, *file);
   if (const Result<void> added = AddSuppressions(*file); !added) return added.error();

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/io/files/json_file.h"
 #include "libgraphkit/io/files/plan_files.h"
 #include "libgraphkit/render/pipeline/pipeline.h"
 #include "tools/graphkit/cli/options.h"
@@ -36,7 +37,7 @@ bool SizesKnown(const PipelineArguments& arguments) {
 }
 
 Result<PipelineLayers> LayersOf(const PipelineArguments& arguments, uint32_t chunks) {
-  if (!arguments.layers_file.empty()) return ReadLayersFile(arguments.layers_file);
+  if (!arguments.layers_file.empty()) return ReadWith(ParseLayers, arguments.layers_file);
   const std::vector<uint32_t>& counts = arguments.layer_counts;
   if (counts.size() > 1 && counts.size() != chunks) {
     return Error{.message = "--layers has " + std::to_string(counts.size()) + " numbers for " +
