@@ -11,13 +11,11 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "libgraphkit/ids.h"
-#include "libgraphkit/interval.h"
-#include "libgraphkit/units.h"
+#include "libgraphkit/model/trace.h"
 
 namespace graphkit {
 
@@ -129,11 +127,7 @@ struct TorchSnapshot {
   std::vector<Slice> stacks;  // into stack_frames
   std::vector<uint32_t> stack_frames;
   std::vector<TorchFrame> frames;
-  std::vector<std::string> strings;
-
-  std::string_view text(StringId id) const {
-    return id ? std::string_view(strings[id.index()]) : std::string_view();
-  }
+  StringTable strings;
 };
 
 }  // namespace graphkit

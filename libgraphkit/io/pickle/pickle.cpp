@@ -146,12 +146,90 @@ class Unpickler {
     return true;
   }
 
-  PickleContainer* NewContainer(std::span<const PickleValue> items);
-  bool Extend(PickleContainer* container, std::span<const PickleValue> items);
-  bool ExtendTop(PickleType type, std::span<const PickleValue> items);
-  bool TakeDict(std::span<const PickleValue> entries);
-  std::span<const PickleValue> JoinTaken(PickleContainer* list, std::span<const PickleValue> items);
-  bool Remember(uint64_t index);
+  PickleContainer* NewContainer(std::span<const PickleValue> items) {
+    auto* container = static_cast<PickleContainer*>(
+        arena_->allocate(sizeof(PickleContainer), alignof(PickleContainer)));
+    *container = {};
+    if (!items.empty()) Extend(container, items);
+    return container;
+  }
+
+  bool Extend(PickleContainer* container, std::span<const PickleValue> items) {
+    constexpr uint64_t kMost = 0xffffffffu;
+    const uint64_t wanted = uint64_t{container->size} + items.size();
+    if (wanted > kMost) return Fail("makes a container of more than 2^32 values");
+    if (wanted > container->capacity) {
+      const uint64_t doubled = std::min(uint64_t{container->capacity} * 2, kMost);
+      const auto capacity = static_cast<uint32_t>(std::max(wanted, doubled));
+      auto* data = static_cast<PickleValue*>(
+          arena_->allocate(capacity * sizeof(PickleValue), alignof(PickleValue)));
+      std::copy_n(container->data, container->size, data);
+      container->data = data;
+      container->capacity = capacity;
+    }
+    std::copy(items.begin(), items.end(), container->data + container->size);
+    container->size = static_cast<uint32_t>(wanted);
+    return true;
+  }
+
+  bool ExtendTop(PickleType type, std::span<const PickleValue> items) {
+    if (!Need(1)) return false;
+    if (!stack_.back().is(type)) return Fail("adds to a value of another type");
+    PickleContainer* container = stack_.back().container;
+    if (container->taken()) return Fail("adds to a dict that was finished");
+    if (type == T::kDict && items.size() % 2) return Fail("has a key without a value");
+    if (type == T::kDict && taker_ && TakeDict(items)) return true;
+    if (type == T::kList && taken_ > 0) items = JoinTaken(container, items);
+    return Extend(container, items);
+  }
+
+  // Offers what fills the empty dict on top of the stack.
+  bool TakeDict(std::span<const PickleValue> entries) {
+    PickleContainer* dict = stack_.back().container;
+    constexpr uint32_t kMost = 0xfffffffeu;
+    if (dict->size > 0 || taken_ == kMost || !taker_->Take(entries)) return false;
+    dict->capacity = ++taken_;
+    return true;
+  }
+
+  // Makes one value of dicts that were taken one after the other.
+  std::span<const PickleValue> JoinTaken(PickleContainer* list,
+                                         std::span<const PickleValue> items) {
+    joined_.clear();
+    for (const PickleValue& item : items) {
+      const bool taken = item.is(T::kDict) && item.container->taken();
+      if (!taken) {
+        joined_.push_back(item);
+        continue;
+      }
+      const uint64_t place = item.container->capacity - 1;
+      PickleValue* last = !joined_.empty() ? &joined_.back()
+                          : list->size > 0 ? &list->data[list->size - 1]
+                                           : nullptr;
+      if (last && last->is(T::kTaken) && last->natural + last->length == place) {
+        ++last->length;
+        continue;
+      }
+      PickleValue run;
+      run.type = T::kTaken;
+      run.length = 1;
+      run.natural = place;
+      joined_.push_back(run);
+    }
+    return joined_;
+  }
+
+  bool Remember(uint64_t index) {
+    if (!Need(1)) return false;
+    if (index > bytes_.size()) return Fail("uses a memo place beyond the file's size");
+    if (index >= memo_.size()) {
+      PickleValue unset;
+      unset.type = kUnset;
+      memo_.resize(index + 1, unset);
+    }
+    memo_[index] = stack_.back();
+    return true;
+  }
 
   // The opcodes.
   bool Mark() {
@@ -227,7 +305,15 @@ class Unpickler {
     return Push(type, NewContainer({}));
   }
   template <PickleType type>
-  bool PushMarked();
+  bool PushMarked() {
+    std::span<const PickleValue> items;
+    if (!TakeMarked(&items)) return false;
+    if (type == T::kDict && items.size() % 2) return Fail("has a key without a value");
+    if (type != T::kList || taken_ == 0) return Push(type, NewContainer(items));
+    PickleContainer* list = NewContainer({});
+    Extend(list, JoinTaken(list, items));
+    return Push(type, list);
+  }
   template <size_t count>
   bool PushTuple() {
     return Need(count) && Push(T::kTuple, NewContainer(TakeFrom(stack_.size() - count)));
@@ -356,102 +442,6 @@ bool Unpickler::Refuse() {
   const std::string hex = {kHex[op >> 4], kHex[op & 15]};
   error_ = {.message = "not a pickle of protocol 2 to 5: unknown opcode 0x" + hex, .offset = op_};
   return false;
-}
-
-PickleContainer* Unpickler::NewContainer(std::span<const PickleValue> items) {
-  auto* container = static_cast<PickleContainer*>(
-      arena_->allocate(sizeof(PickleContainer), alignof(PickleContainer)));
-  *container = {};
-  if (!items.empty()) Extend(container, items);
-  return container;
-}
-
-bool Unpickler::Extend(PickleContainer* container, std::span<const PickleValue> items) {
-  constexpr uint64_t kMost = 0xffffffffu;
-  const uint64_t wanted = uint64_t{container->size} + items.size();
-  if (wanted > kMost) return Fail("makes a container of more than 2^32 values");
-  if (wanted > container->capacity) {
-    const uint64_t doubled = std::min(uint64_t{container->capacity} * 2, kMost);
-    const auto capacity = static_cast<uint32_t>(std::max(wanted, doubled));
-    auto* data = static_cast<PickleValue*>(
-        arena_->allocate(capacity * sizeof(PickleValue), alignof(PickleValue)));
-    std::copy_n(container->data, container->size, data);
-    container->data = data;
-    container->capacity = capacity;
-  }
-  std::copy(items.begin(), items.end(), container->data + container->size);
-  container->size = static_cast<uint32_t>(wanted);
-  return true;
-}
-
-bool Unpickler::ExtendTop(PickleType type, std::span<const PickleValue> items) {
-  if (!Need(1)) return false;
-  if (!stack_.back().is(type)) return Fail("adds to a value of another type");
-  PickleContainer* container = stack_.back().container;
-  if (container->taken()) return Fail("adds to a dict that was finished");
-  if (type == T::kDict && items.size() % 2) return Fail("has a key without a value");
-  if (type == T::kDict && taker_ && TakeDict(items)) return true;
-  if (type == T::kList && taken_ > 0) items = JoinTaken(container, items);
-  return Extend(container, items);
-}
-
-// Offers what fills the empty dict on top of the stack.
-bool Unpickler::TakeDict(std::span<const PickleValue> entries) {
-  PickleContainer* dict = stack_.back().container;
-  constexpr uint32_t kMost = 0xfffffffeu;
-  if (dict->size > 0 || taken_ == kMost || !taker_->Take(entries)) return false;
-  dict->capacity = ++taken_;
-  return true;
-}
-
-// Makes one value of dicts that were taken one after the other.
-std::span<const PickleValue> Unpickler::JoinTaken(PickleContainer* list,
-                                                  std::span<const PickleValue> items) {
-  joined_.clear();
-  for (const PickleValue& item : items) {
-    const bool taken = item.is(T::kDict) && item.container->taken();
-    if (!taken) {
-      joined_.push_back(item);
-      continue;
-    }
-    const uint64_t place = item.container->capacity - 1;
-    PickleValue* last = !joined_.empty() ? &joined_.back()
-                        : list->size > 0 ? &list->data[list->size - 1]
-                                         : nullptr;
-    if (last && last->is(T::kTaken) && last->natural + last->length == place) {
-      ++last->length;
-      continue;
-    }
-    PickleValue run;
-    run.type = T::kTaken;
-    run.length = 1;
-    run.natural = place;
-    joined_.push_back(run);
-  }
-  return joined_;
-}
-
-bool Unpickler::Remember(uint64_t index) {
-  if (!Need(1)) return false;
-  if (index > bytes_.size()) return Fail("uses a memo place beyond the file's size");
-  if (index >= memo_.size()) {
-    PickleValue unset;
-    unset.type = kUnset;
-    memo_.resize(index + 1, unset);
-  }
-  memo_[index] = stack_.back();
-  return true;
-}
-
-template <PickleType type>
-bool Unpickler::PushMarked() {
-  std::span<const PickleValue> items;
-  if (!TakeMarked(&items)) return false;
-  if (type == T::kDict && items.size() % 2) return Fail("has a key without a value");
-  if (type != T::kList || taken_ == 0) return Push(type, NewContainer(items));
-  PickleContainer* list = NewContainer({});
-  Extend(list, JoinTaken(list, items));
-  return Push(type, list);
 }
 
 Result<PickleDocument> Unpickler::Run() {

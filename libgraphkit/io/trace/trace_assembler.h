@@ -50,48 +50,15 @@ class TraceAssembler {
   Trace Take() { return std::move(trace_); }
 
  private:
-  template <typename Record>
-  friend struct Adds;
-  friend class FieldTaker;
-
-  template <typename Record>
-  bool Apply(Record& r, const LooseValues& values);
-  bool End(const EndRecord& r);
-
-  // Applies a record's fields beside its row, which stands last in its column: assemble_*.cpp.
-  bool Settle(const RecordBase&) { return true; }
-  bool Settle(const ProcessRecord& r);
-  bool Settle(const DroppedRecord& r);
-  bool Settle(const NoteRecord& r);
-  bool Settle(const HistoryEventsRecord& r);
-  bool Settle(const NvtxPushRecord& r);
-  bool Settle(const NvtxPopRecord& r);
-  bool Settle(const CaptureEndRecord& r);
-  bool Settle(const GraphRecord& r);
-  bool Settle(const CommunicatorRecord& r);
-  bool Settle(const NodeRecord& r);
-  bool Settle(const NodeSetRecord& r);
-  bool Settle(const EdgeRecord& r);
-  bool Settle(const WorkRecord& r);
-  bool Settle(const FreeRecord& r);
-  bool Settle(const FreeRequestedRecord& r);
-  bool Settle(const FreeCompletedRecord& r);
+  class Adder;
 
   bool Fail(std::string message, std::string hint = {});
-  bool FailNext(uint32_t id, size_t count, std::string_view what);
-  bool FailReference(std::string_view key, uint32_t id, size_t count, std::string_view what);
-  StringId Intern(std::string_view text);
-  void SetTime(Nanoseconds time);
-
-  uint32_t InternShape(const LaunchShape& shape);
-  bool LinkBodies(const NodeRecord& r);
-  bool Adopt(GraphId graph, NodeId parent, uint32_t body);
-  void TakeBlock(const NodeRecord& r);
-  template <TypeName kName, auto Place>
-  bool RequestFree(const AnyFreeRecord<kName, Place>& r, Block* block);
 
   struct ShapeHash {
-    size_t operator()(const LaunchShape& shape) const;
+    size_t operator()(const LaunchShape& shape) const {
+      const auto& [g, b, shared] = shape;
+      return HashOf(shared, g[0], b[0], g[1], b[1], g[2], b[2]);
+    }
   };
   // A graph that a node names as its child or body, before the graph's own record.
   struct Expected {

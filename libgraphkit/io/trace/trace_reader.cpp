@@ -30,54 +30,50 @@ class LineChunks {
 
   // The next lines; false: there are no more. A NUL byte ends the text: files that are written
   // through a mapping end in NULs when their writer was killed.
-  Result<bool> Next(LineChunk& chunk);
+  Result<bool> Next(LineChunk& chunk) {
+    chunk.buffer.resize(std::max(chunk.buffer.size(), carry_.size()));
+    std::ranges::copy(carry_, chunk.buffer.begin());
+    chunk.size = carry_.size();
+    const char* feed = nullptr;
+    while (feed == nullptr && !at_end_) {
+      const size_t seen = chunk.size;
+      if (seen > kLongestLine) {
+        return Error{.message = "a line is longer than 256 MiB", .hint = "this isn't a trace"};
+      }
+      if (Result<void> filled = Fill(chunk); !filled) return filled.error();
+      feed = static_cast<const char*>(memrchr(chunk.buffer.data() + seen, '\n', chunk.size - seen));
+    }
+    const size_t whole = feed == nullptr ? 0 : static_cast<size_t>(feed - chunk.buffer.data()) + 1;
+    carry_.assign(chunk.buffer.data() + whole, chunk.buffer.data() + chunk.size);
+    chunk.size = whole;
+    return whole != 0;
+  }
 
   // The text behind the last line feed. Complete once Next() returned false.
   bool at_end() const { return at_end_; }
   std::string_view tail() const { return {carry_.data(), carry_.size()}; }
 
  private:
-  Result<void> Fill(LineChunk& chunk);
+  // Appends up to kChunkSize bytes to the chunk.
+  Result<void> Fill(LineChunk& chunk) {
+    chunk.buffer.resize(std::max(chunk.buffer.size(), chunk.size + kChunkSize + kLinePadding));
+    char* begin = chunk.buffer.data() + chunk.size;
+    const Result<size_t> count = source_.Read({begin, kChunkSize});
+    if (!count) return count.error();
+    at_end_ = *count < kChunkSize;
+    size_t kept = *count;
+    if (const void* nul = std::memchr(begin, '\0', kept)) {
+      kept = static_cast<size_t>(static_cast<const char*>(nul) - begin);
+      at_end_ = true;
+    }
+    chunk.size += kept;
+    return {};
+  }
 
   ByteSource& source_;
   bool at_end_ = false;
   std::vector<char> carry_;  // the beginning of a line
 };
-
-// Appends up to kChunkSize bytes to the chunk.
-Result<void> LineChunks::Fill(LineChunk& chunk) {
-  chunk.buffer.resize(std::max(chunk.buffer.size(), chunk.size + kChunkSize + kLinePadding));
-  char* begin = chunk.buffer.data() + chunk.size;
-  const Result<size_t> count = source_.Read({begin, kChunkSize});
-  if (!count) return count.error();
-  at_end_ = *count < kChunkSize;
-  size_t kept = *count;
-  if (const void* nul = std::memchr(begin, '\0', kept)) {
-    kept = static_cast<size_t>(static_cast<const char*>(nul) - begin);
-    at_end_ = true;
-  }
-  chunk.size += kept;
-  return {};
-}
-
-Result<bool> LineChunks::Next(LineChunk& chunk) {
-  chunk.buffer.resize(std::max(chunk.buffer.size(), carry_.size()));
-  std::ranges::copy(carry_, chunk.buffer.begin());
-  chunk.size = carry_.size();
-  const char* feed = nullptr;
-  while (feed == nullptr && !at_end_) {
-    const size_t seen = chunk.size;
-    if (seen > kLongestLine) {
-      return Error{.message = "a line is longer than 256 MiB", .hint = "this isn't a trace"};
-    }
-    if (Result<void> filled = Fill(chunk); !filled) return filled.error();
-    feed = static_cast<const char*>(memrchr(chunk.buffer.data() + seen, '\n', chunk.size - seen));
-  }
-  const size_t whole = feed == nullptr ? 0 : static_cast<size_t>(feed - chunk.buffer.data()) + 1;
-  carry_.assign(chunk.buffer.data() + whole, chunk.buffer.data() + chunk.size);
-  chunk.size = whole;
-  return whole != 0;
-}
 
 // Puts parsed lines into a trace, until something is wrong.
 class Assembly {
@@ -92,8 +88,7 @@ class Assembly {
       if (Add(parsed, lines.values)) continue;
       const std::string name(parsed.type == nullptr ? "?" : parsed.type->name);
       const Problem& problem = assembler_.problem();
-      FailAt(NextPlace(), "record \"" + name + "\" " + problem.message, problem.hint);
-      return;
+      return FailAt(NextPlace(), "record \"" + name + "\" " + problem.message, problem.hint);
     }
     if (!lines.problem.message.empty())
       FailAt(NextPlace(), lines.problem.message, lines.problem.hint);
@@ -197,7 +192,22 @@ class ParallelReader {
     return true;
   }
 
-  void Run(Work& work);
+  // `work` holds a chunk.
+  void Run(Work& work) try {
+    bool more = true;
+    while (more) {
+      ParseLines(work.chunk.text().substr(work.header), work.lines);
+      if (!WaitForTurn(work.ticket)) return;
+      if (!assembly_.failed()) assembly_.Add(work.lines);
+      if (!assembly_.failed()) assembly_.GuessFrom(work.chunk.text().size());
+      const bool failed = assembly_.failed();
+      PassTurn(work.ticket);
+      more = !failed && Take(work);
+    }
+  } catch (...) {
+    Break();
+    throw;
+  }
 
   // False: the turn won't come.
   bool WaitForTurn(size_t ticket) {
@@ -228,23 +238,6 @@ class ParallelReader {
   std::atomic<size_t> turn_ = 0;
   Assembly& assembly_;  // belongs to the thread whose turn it is
 };
-
-// `work` holds a chunk.
-void ParallelReader::Run(Work& work) try {
-  bool more = true;
-  while (more) {
-    ParseLines(work.chunk.text().substr(work.header), work.lines);
-    if (!WaitForTurn(work.ticket)) return;
-    if (!assembly_.failed()) assembly_.Add(work.lines);
-    if (!assembly_.failed()) assembly_.GuessFrom(work.chunk.text().size());
-    const bool failed = assembly_.failed();
-    PassTurn(work.ticket);
-    more = !failed && Take(work);
-  }
-} catch (...) {
-  Break();
-  throw;
-}
 
 Result<Trace> ReadRecords(ByteSource& source) {
   const size_t bytes = source.BytesLeft();

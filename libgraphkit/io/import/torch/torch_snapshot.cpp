@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <map>
 #include <span>
 
 #include "libgraphkit/checked_number.h"
@@ -216,13 +217,10 @@ class SnapshotReader final : public PickleTaker {
       return false;
     *out = 0;
     if (id == TorchPoolId{}) return true;
-    const auto next = static_cast<uint32_t>(out_.pools.size());
-    const uint64_t hash = IdTable::Combine(IdTable::Combine(0, id.first), id.second);
-    const uint32_t at =
-        pools_.FindOrInsert(hash, next, [&](uint32_t i) { return out_.pools[i] == id; });
-    if (at >= TorchEvent::kNoPool) return Fail("it has more than 65 534 pools");
-    if (at == next) out_.pools.push_back(id);
-    *out = static_cast<uint16_t>(at);
+    const auto [at, is_new] = pools_.try_emplace(id, out_.pools.size());
+    if (at->second >= TorchEvent::kNoPool) return Fail("it has more than 65 534 pools");
+    if (is_new) out_.pools.push_back(id);
+    *out = static_cast<uint16_t>(at->second);
     return true;
   }
 
@@ -244,7 +242,7 @@ class SnapshotReader final : public PickleTaker {
   }
   bool Metadata(TorchEvent& event, const PickleValue& value) {
     const std::string_view text = TextOf(&value);
-    if (!text.empty()) event.metadata = stacks_.Intern(text);
+    if (!text.empty()) event.metadata = out_.strings.Intern(text);
     return true;
   }
 
@@ -385,7 +383,8 @@ class SnapshotReader final : public PickleTaker {
       const bool whole =
           name && name->is(PickleType::kString) && time && time->is(PickleType::kInt);
       if (whole && (stage == "START" || stage == "END")) {
-        out_.annotations.push_back({stacks_.Intern(name->text()), time->integer, stage == "END"});
+        out_.annotations.push_back(
+            {out_.strings.Intern(name->text()), time->integer, stage == "END"});
       }
       return true;
     };
@@ -400,7 +399,7 @@ class SnapshotReader final : public PickleTaker {
   bool in_order_ = true;           // all events so far are taken_, from its beginning on
   uint32_t events_ = 0;            // when in_order_: how many
   TorchStacks stacks_;
-  IdTable pools_;
+  std::map<TorchPoolId, size_t> pools_;
   Keys<TorchEvent> event_keys_;
   Keys<TorchBlock> block_keys_;
   Keys<TorchSegment> segment_keys_;

@@ -107,7 +107,7 @@ struct Converter {
   StringId Text(StringId id) {
     if (!id) return {};
     StringId& text = strings[id.index()];
-    if (!text) text = make.Intern(s.strings[id.index()]);
+    if (!text) text = make.Intern(s.strings[id]);
     return text;
   }
 

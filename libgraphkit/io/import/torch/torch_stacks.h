@@ -1,9 +1,12 @@
-// Strings, frames and stacks that a snapshot repeats, kept once.
+// Frames and stacks that a snapshot repeats, kept once.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string_view>
-#include <utility>
+#include <type_traits>
+#include <unordered_map>
 #include <vector>
 
 #include "libgraphkit/io/pickle/pickle.h"
@@ -11,104 +14,56 @@
 
 namespace graphkit {
 
-// A flat hash table of dense ids, for interning: the things themselves lie in the caller's column,
-// the table holds their hashes and ids. Open addressing, at most half full.
-class IdTable {
- public:
-  static constexpr uint32_t kNone = 0xffffffffu;
-
-  // The id whose thing has this hash and for which equal(id) holds, else kNone.
-  template <typename Equal>
-  uint32_t Find(uint64_t hash, Equal equal) const {
-    if (slots_.empty()) return kNone;
-    const size_t mask = slots_.size() - 1;
-    for (size_t at = Mix(hash) & mask;; at = (at + 1) & mask) {
-      const auto& [tag, id] = slots_[at];
-      if (id == kNone) return kNone;
-      if (tag == static_cast<uint32_t>(hash) && equal(id)) return id;
-    }
-  }
-
-  void Insert(uint64_t hash, uint32_t id) {
-    if (2 * (count_ + 1) > slots_.size()) Grow();
-    Put(slots_, hash, id);
-    ++count_;
-  }
-
-  // The id of such a thing; none is there: `next`, which it keeps.
-  template <typename Equal>
-  uint32_t FindOrInsert(uint64_t hash, uint32_t next, Equal equal) {
-    const uint32_t found = Find(hash, equal);
-    if (found == kNone) Insert(hash, next);
-    return found == kNone ? next : found;
-  }
-
-  // For chaining values into a hash.
-  static uint64_t Combine(uint64_t hash, uint64_t value) {
-    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
-    return hash ^ (hash >> 29);
-  }
-
- private:
-  using Slots = std::vector<std::pair<uint32_t, uint32_t>>;
-
-  // Only the low 32 bits of a hash are kept, so only they may place it.
-  static size_t Mix(uint64_t hash) {
-    return static_cast<size_t>((static_cast<uint32_t>(hash) * 0x9e3779b97f4a7c15u) >> 20);
-  }
-  static void Put(Slots& slots, uint64_t hash, uint32_t id) {
-    const size_t mask = slots.size() - 1;
-    size_t at = Mix(hash) & mask;
-    while (slots[at].second != kNone) at = (at + 1) & mask;
-    slots[at] = {static_cast<uint32_t>(hash), id};
-  }
-  void Grow() {
-    Slots bigger(slots_.empty() ? 64 : 2 * slots_.size(), {0, kNone});
-    for (const auto& [tag, id] : slots_) {
-      if (id != kNone) Put(bigger, tag, id);
-    }
-    slots_ = std::move(bigger);
-  }
-
-  Slots slots_;
-  size_t count_ = 0;
-};
-
 // Gathers the stack frames of a snapshot without repeats. A snapshot says the same few thousand
 // stacks millions of times, mostly as references to the same list.
 class TorchStacks {
  public:
   explicit TorchStacks(TorchSnapshot* out) : out_(out) {}
 
-  StringId Intern(std::string_view text);
   // The stack of a "frames" list; invalid for an empty list and for what isn't a list of frames.
-  StackId Stack(const PickleValue& list);
+  StackId Stack(const PickleValue& list) {
+    if (!list.is_sequence() || list.items().empty()) return {};
+    const auto seen = seen_.find(list.container);
+    if (seen != seen_.end()) return StackId(seen->second);
+    scratch_.clear();
+    for (const PickleValue& frame : list.items()) {
+      if (frame.is(PickleType::kDict)) scratch_.push_back(Frame(frame));
+    }
+    const uint32_t id =
+        scratch_.empty() ? StackId::kNone : stacks_.Intern(BytesOf(std::span(scratch_))).value;
+    if (id == out_->stacks.size()) {
+      out_->stacks.push_back({static_cast<uint32_t>(out_->stack_frames.size()),
+                              static_cast<uint32_t>(scratch_.size())});
+      out_->stack_frames.insert(out_->stack_frames.end(), scratch_.begin(), scratch_.end());
+    }
+    seen_.emplace(list.container, id);
+    return StackId(id);
+  }
 
  private:
-  struct Seen {
-    const PickleContainer* container;
-    uint32_t id;
-  };
-  // The id that a container was read as, by identity.
-  class ByIdentity {
-   public:
-    const uint32_t* Find(const PickleContainer* container) const;
-    void Add(const PickleContainer* container, uint32_t id);
+  uint32_t Frame(const PickleValue& dict) {
+    const auto [seen, fresh] = seen_.try_emplace(dict.container);
+    if (!fresh) return seen->second;
+    TorchFrame frame{out_->strings.Intern(TextOf(dict.find("name"))),
+                     out_->strings.Intern(TextOf(dict.find("filename")))};
+    const PickleValue* line = dict.find("line");
+    if (line && line->is(PickleType::kInt) && line->integer > 0) {
+      frame.line = static_cast<uint32_t>(std::min<int64_t>(line->integer, 0xffffffffu));
+    }
+    seen->second = frames_.Intern(BytesOf(std::span(&frame, 1))).value;
+    if (seen->second == out_->frames.size()) out_->frames.push_back(frame);
+    return seen->second;
+  }
 
-   private:
-    IdTable table_;
-    std::vector<Seen> seen_;
-  };
-
-  uint32_t Frame(const PickleValue& dict);
-  StackId InternStack(const std::vector<uint32_t>& frames);
+  template <typename T>
+  static std::string_view BytesOf(std::span<T> values) {
+    static_assert(std::has_unique_object_representations_v<T>);
+    return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+  }
 
   TorchSnapshot* out_;
-  IdTable strings_;
-  IdTable frames_;
-  IdTable stacks_;
-  ByIdentity frames_seen_;
-  ByIdentity stacks_seen_;
+  std::unordered_map<const PickleContainer*, uint32_t> seen_;  // the ids of frames and stacks
+  StringTable frames_, stacks_;                                // by their bytes
   std::vector<uint32_t> scratch_;
 };
 

@@ -55,8 +55,9 @@ TEST_CASE("an event has its address, size, stream, time and stack") {
   REQUIRE(first.stack.valid());
   const Slice stack = s.stacks[first.stack.index()];
   const TorchFrame& frame = s.frames[s.stack_frames[stack.first]];
-  CHECK(s.text(frame.function) == "forward");
-  CHECK(s.text(frame.file) == "D:\\Dev\\assignment2-systems\\cs336-basics\\cs336_basics\\model.py");
+  CHECK(s.strings[frame.function] == "forward");
+  CHECK(s.strings[frame.file] ==
+        "D:\\Dev\\assignment2-systems\\cs336-basics\\cs336_basics\\model.py");
   CHECK(frame.line == 54);
   first.stack = {};
   CHECK(first == TorchEvent{.action = TorchAction::kAlloc,

@@ -197,8 +197,7 @@ TEST_CASE("what was there before the first event is there at the start") {
 TEST_CASE("a block with a stack and without an allocation doesn't make the history incomplete") {
   TorchSnapshot s = Snapshot({Event(TorchAction::kAlloc, kBase, kMiB)}, {},
                              {InUse(kBase, kMiB), InUse(kBase + kMiB, kMiB)});
-  s.strings = {"f", "f.py"};
-  s.frames = {{StringId(0u), StringId(1u), 3}};
+  s.frames = {{s.strings.Intern("f"), s.strings.Intern("f.py"), 3}};
   s.stack_frames = {0};
   s.stacks = {{0, 1}};
   s.events[0].stack = StackId(0u);
@@ -329,9 +328,8 @@ TEST_CASE("what the user said of allocations becomes ranges") {
   TorchSnapshot s = Snapshot({Event(TorchAction::kAlloc, kBase, kMiB),
                               Event(TorchAction::kAlloc, kBase + kMiB, kMiB),
                               Event(TorchAction::kAlloc, kBase + 2 * kMiB, kMiB)});
-  s.strings = {"step 1", "step 2"};
-  s.events[1].metadata = StringId(0u);
-  s.events[2].metadata = StringId(1u);
+  s.events[1].metadata = s.strings.Intern("step 1");
+  s.events[2].metadata = s.strings.Intern("step 2");
   const Trace trace = WrittenAndRead(TraceOfSnapshot(s).trace);
   REQUIRE(trace.nvtx_ranges.size() == 2);
   const NvtxRange& first = trace.nvtx_ranges[0];
@@ -347,8 +345,8 @@ TEST_CASE("what the user said of allocations becomes ranges") {
 TEST_CASE("what the profiler marked becomes ranges") {
   TorchSnapshot s = Snapshot({Event(TorchAction::kAlloc, kBase, kMiB, 100),
                               Event(TorchAction::kAlloc, kBase + kMiB, kMiB, 200)});
-  s.strings = {"ProfilerStep#1", "ProfilerStep#2"};
-  s.annotations = {{StringId(0u), 90}, {StringId(0u), 150, true}, {StringId(1u), 150}};
+  const StringId one = s.strings.Intern("ProfilerStep#1"), two = s.strings.Intern("ProfilerStep#2");
+  s.annotations = {{one, 90}, {one, 150, true}, {two, 150}};
   const Trace trace = WrittenAndRead(TraceOfSnapshot(s).trace);
   REQUIRE(trace.nvtx_ranges.size() == 2);
   const NvtxRange& first = trace.nvtx_ranges[0];
