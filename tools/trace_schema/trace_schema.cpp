@@ -66,8 +66,8 @@ Json Schema(const Extents& extents) {
 constexpr size_t kRowParts = 4;
 void AddPart(auto&& part, Json& parts) { parts.push_back(Schema(part)); }
 void AddPart(RowParts, Json& parts) { parts.insert(parts.end(), kRowParts, Ref("u32")); }
-template <typename T>
-requires(kParts<T> != nullptr) Json Schema(const T& value) {
+template <HasParts T>
+Json Schema(const T& value) {
   T entry = value;
   Json parts = Json::array();
   Parts(entry, [&](auto&&... part) { return (AddPart(part, parts), ..., true); });

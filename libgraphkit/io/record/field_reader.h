@@ -185,10 +185,10 @@ inline Expected ReadValue(JsonCursor& in, Extents out, LooseValues& to) {
   return ReadTuple(in, to, x, y, z) ? nullptr : "three numbers";
 }
 
-template <typename T>
-requires(kParts<T> != nullptr) Expected ReadValue(JsonCursor& in, T& out, LooseValues& to) {
+template <HasParts T>
+Expected ReadValue(JsonCursor& in, T& out, LooseValues& to) {
   const bool read = Parts(out, [&](auto&&... parts) { return ReadTuple(in, to, parts...); });
-  return read ? nullptr : kParts<T>;
+  return read ? nullptr : PartsOf(out);
 }
 
 // Appends the entries of an array to `out`.

@@ -95,8 +95,8 @@ class FieldWriter {
   }
 
   void Value(Extents extents) { List(extents.value); }
-  template <typename T>
-  requires(kParts<T> != nullptr) void Value(T entry) {
+  template <HasParts T>
+  void Value(T entry) {
     line_.Open();
     Parts(entry, [&](auto&&... parts) { return (Part(parts), ..., true); });
     line_.Close();

@@ -226,49 +226,43 @@ struct RowParts {
 template <template <typename...> typename List>
 using EachEntry = List<KernelParam, StackFrame, FrontierEntry, Access, Collective, HostEnd,
                        NodeLabel, Scalar, ToolIdRun>;
-template <typename T>
-inline constexpr const char* kParts = nullptr;  // what the parts are, for people
-template <>
-inline constexpr const char* kParts<KernelParam> = "[offset,size]";
-template <>
-inline constexpr const char* kParts<StackFrame> = "[function,file,line]";
-template <>
-inline constexpr const char* kParts<FrontierEntry> = "[node,from_port,edge_type]";
-template <>
-inline constexpr const char* kParts<Access> =
-    "[block,mode,offset,length], or [block,mode,offset,length,width,pitch,height,layer]";
-template <>
-inline constexpr const char* kParts<Collective> = "[communicator,kind,count,type,peer]";
-template <>
-inline constexpr const char* kParts<HostEnd> = "[kind,mode,address,length]";
-template <>
-inline constexpr const char* kParts<NodeLabel> = "[text]";
-template <>
-inline constexpr const char* kParts<Scalar> = "[argument,offset,value]";
-template <>
-inline constexpr const char* kParts<ToolIdRun> = "[node,count,tool_id,number]";
-
+// What the parts are, for people, and a visit of them.
+constexpr const char* PartsOf(const KernelParam&) { return "[offset,size]"; }
 bool Parts(KernelParam& entry, auto visit) { return visit(entry.offset, entry.size); }
+constexpr const char* PartsOf(const StackFrame&) { return "[function,file,line]"; }
 bool Parts(StackFrame& entry, auto visit) { return visit(entry.function, entry.file, entry.line); }
+constexpr const char* PartsOf(const FrontierEntry&) { return "[node,from_port,edge_type]"; }
 bool Parts(FrontierEntry& entry, auto visit) {
   return visit(entry.node, entry.from_port, entry.edge_type);
+}
+constexpr const char* PartsOf(const Access&) {
+  return "[block,mode,offset,length], or [block,mode,offset,length,width,pitch,height,layer]";
 }
 bool Parts(Access& entry, auto visit) {
   return visit(entry.block, entry.mode, entry.offset, Length{entry.length}, RowParts{entry.rows});
 }
+constexpr const char* PartsOf(const Collective&) { return "[communicator,kind,count,type,peer]"; }
 bool Parts(Collective& entry, auto visit) {
   return visit(entry.communicator, entry.kind, entry.count, entry.type, entry.peer);
 }
+constexpr const char* PartsOf(const HostEnd&) { return "[kind,mode,address,length]"; }
 bool Parts(HostEnd& entry, auto visit) {
   return visit(entry.kind, entry.mode, Hex{entry.address}, Length{entry.length});
 }
+constexpr const char* PartsOf(const NodeLabel&) { return "[text]"; }
 bool Parts(NodeLabel& entry, auto visit) { return visit(entry.text); }
+constexpr const char* PartsOf(const Scalar&) { return "[argument,offset,value]"; }
 bool Parts(Scalar& entry, auto visit) {
   return visit(entry.argument, entry.offset, Hex{entry.bits});
 }
+constexpr const char* PartsOf(const ToolIdRun&) { return "[node,count,tool_id,number]"; }
 bool Parts(ToolIdRun& entry, auto visit) {
   return visit(entry.first, entry.count, Half{entry.tool_id, 32}, Half{entry.tool_id, 0});
 }
+template <typename T>
+concept HasParts = requires(const T& entry) {
+  PartsOf(entry);
+};
 
 // Texts that lie elsewhere, which must live as long as their ids are used.
 class LooseTexts {

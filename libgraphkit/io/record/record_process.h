@@ -4,6 +4,7 @@
 #include <string>
 
 #include "libgraphkit/io/record/record.h"
+#include "libgraphkit/io/record/record_writer.h"
 
 namespace graphkit {
 
@@ -139,18 +140,12 @@ inline constexpr uint64_t kNotCounted = ~uint64_t{0};
 
 struct EndRecord : NamedRecord<"end"> {
   uint64_t records = 0;
-  uint64_t graphs = kNotCounted;
-  uint64_t nodes = kNotCounted;
-  uint64_t edges = kNotCounted;
-  uint64_t blocks = kNotCounted;
-  uint64_t launches = kNotCounted;
+  RecordCounts counts = {kNotCounted, kNotCounted, kNotCounted, kNotCounted, kNotCounted};
   void Fields(auto& v) {
     v.Required("records", records);
-    v.Optional("graphs", graphs, kNotCounted);
-    v.Optional("nodes", nodes, kNotCounted);
-    v.Optional("edges", edges, kNotCounted);
-    v.Optional("blocks", blocks, kNotCounted);
-    v.Optional("launches", launches, kNotCounted);
+    counts.VisitWith(counts, [&](std::string_view key, uint64_t& count, uint64_t) {
+      v.Optional(key, count, kNotCounted);
+    });
   }
 };
 

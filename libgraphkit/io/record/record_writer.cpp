@@ -282,11 +282,7 @@ void RecordFile::WriteEnd(const RecordCounts& counts) {
   }
   EndRecord r;
   r.records = records_;
-  r.graphs = counts.graphs;
-  r.nodes = counts.nodes;
-  r.edges = counts.edges;
-  r.blocks = counts.blocks;
-  r.launches = counts.launches;
+  r.counts = counts;
   WriteLine(FieldWriter(line, BorrowedValues()).Write(r), "]}\n");
 }
 

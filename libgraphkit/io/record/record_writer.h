@@ -122,6 +122,15 @@ struct RecordCounts {
   uint64_t blocks = 0;
   uint64_t launches = 0;
   bool operator==(const RecordCounts&) const = default;
+
+  // Calls visit(its key, a count, that of `other`).
+  void VisitWith(const RecordCounts& other, auto visit) {
+    visit("graphs", graphs, other.graphs);
+    visit("nodes", nodes, other.nodes);
+    visit("edges", edges, other.edges);
+    visit("blocks", blocks, other.blocks);
+    visit("launches", launches, other.launches);
+  }
 };
 
 // A trace file being written. Every line that stands in it is whole, but for the last. When there

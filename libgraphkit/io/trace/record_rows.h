@@ -203,19 +203,6 @@ struct PlacedRecord {
   uint32_t index = 0;
 };
 
-// Collects what stands where.
-class Places {
- public:
-  explicit Places(const Trace& trace) : records(trace.records) {}
-
-  // Puts a record of the current row at `place`; kNever: it isn't in the trace.
-  void Put(Seq place, size_t index);
-
-  const RecordRow* row = nullptr;
-  std::vector<PlacedRecord> records;
-  std::optional<Error> error;
-};
-
 // Makes the records of a trace, each where it stands: prints them, or moves them.
 class PlacePrinter {
  public:
@@ -243,11 +230,6 @@ class PlacePrinter {
   RecordLine line_;
   // The graphs inside child graph nodes and conditional nodes, bodies in order.
   std::unordered_map<NodeId, std::vector<GraphId>> held_graphs_;
-};
-
-struct RecordRow {
-  void (*put)(const Trace& trace, Places& places);
-  void (*print)(PlacePrinter& to, uint32_t index);
 };
 
 // Every place of the trace, in order. Notes and lost records have no place of their own: they take

@@ -79,18 +79,16 @@ class TraceAssembler::Adder : public EachField<Adder> {
     return true;
   }
   bool Add(EndRecord& r) {
-    const auto check = [&](const char* key, uint64_t counted, uint64_t read) {
-      if (counted == kNotCounted || counted == read) return true;
-      return Fail(std::string("counts ") + std::to_string(counted) + " " + key + ", but " +
-                      std::to_string(read) + " were read",
-                  "lines were lost or added after the file was written");
+    bool right = true;
+    const auto check = [&](std::string_view key, uint64_t counted, uint64_t read) {
+      if (!right || counted == kNotCounted || counted == read) return;
+      right = Fail("counts " + std::to_string(counted) + " " + std::string(key) + ", but " +
+                       std::to_string(read) + " were read",
+                   "lines were lost or added after the file was written");
     };
-    return to_.ended_ = check("records", r.records, trace_.records) &&
-                        check("graphs", r.graphs, trace_.graphs.size()) &&
-                        check("nodes", r.nodes, trace_.nodes.size()) &&
-                        check("edges", r.edges, trace_.edges.size()) &&
-                        check("blocks", r.blocks, trace_.blocks.size()) &&
-                        check("launches", r.launches, trace_.launches.size());
+    check("records", r.records, trace_.records);
+    r.counts.VisitWith(EndCounts(trace_), check);
+    return to_.ended_ = right;
   }
 
   // "id" is the one that the record defines.

@@ -25,6 +25,12 @@ struct Problem {
   std::optional<Seq> place = {};  // of the record, when it isn't the last one added
 };
 
+// Of the end record.
+inline RecordCounts EndCounts(const Trace& trace) {
+  return {trace.graphs.size(), trace.nodes.size(), trace.edges.size(), trace.blocks.size(),
+          trace.launches.size()};
+}
+
 class TraceAssembler {
  public:
   explicit TraceAssembler(DeviceKind device) { trace_.process.device = device; }

@@ -257,28 +257,26 @@ Result<Trace> ReadRecords(ByteSource& source) {
   return assembly.Finish();
 }
 
-Result<Trace> Named(Result<Trace> result, std::string name) {
-  if (!result) result.error().file = std::move(name);
-  return result;
+Result<Trace> ReadFrom(Result<std::unique_ptr<ByteSource>> source, std::string name) {
+  if (source) return ReadTrace(**source, std::move(name));
+  source.error().file = std::move(name);
+  return source.error();
 }
 
 }  // namespace
 
 Result<Trace> ReadTrace(const std::string& path) {
-  const std::string name = path == "-" ? "stdin" : path;
-  Result<std::unique_ptr<ByteSource>> source = OpenFile(path);
-  if (!source) return Named(source.error(), name);
-  return Named(ReadRecords(**source), name);
+  return ReadFrom(OpenFile(path), path == "-" ? "stdin" : path);
 }
 
 Result<Trace> ReadTrace(ByteSource& source, std::string name) {
-  return Named(ReadRecords(source), std::move(name));
+  Result<Trace> trace = ReadRecords(source);
+  if (!trace) trace.error().file = std::move(name);
+  return trace;
 }
 
 Result<Trace> ParseTrace(std::string_view text, std::string name) {
-  Result<std::unique_ptr<ByteSource>> source = Decompressed(OpenMemory(text));
-  if (!source) return Named(source.error(), std::move(name));
-  return Named(ReadRecords(**source), std::move(name));
+  return ReadFrom(Decompressed(OpenMemory(text)), std::move(name));
 }
 
 }  // namespace graphkit

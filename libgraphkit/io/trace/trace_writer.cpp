@@ -6,6 +6,35 @@
 #include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
+
+// Collects what stands where.
+class Places {
+ public:
+  explicit Places(const Trace& trace) : records(trace.records) {}
+
+  // Puts a record of the current row at `place`; kNever: it isn't in the trace.
+  void Put(Seq place, size_t index) {
+    if (place == kNever || error) return;
+    if (place >= records.size()) {
+      error = Error{.message = "a record stands at place " + std::to_string(place) +
+                               ", but the trace has " + std::to_string(records.size())};
+    } else if (records[place].row != nullptr) {
+      error = Error{.message = "two records stand at place " + std::to_string(place)};
+    } else {
+      records[place] = {row, static_cast<uint32_t>(index)};
+    }
+  }
+
+  const RecordRow* row = nullptr;
+  std::vector<PlacedRecord> records;
+  std::optional<Error> error;
+};
+
+struct RecordRow {
+  void (*put)(const Trace& trace, Places& places);
+  void (*print)(PlacePrinter& to, uint32_t index);
+};
+
 namespace {
 
 // Fills in a record's fields beside its row, or instead of one.
@@ -18,10 +47,6 @@ void Complete(const PlacePrinter& from, GraphRecord& r, uint32_t) {
   r.row.body = 0;
 }
 
-void SetShape(const Trace& trace, uint32_t index, LaunchShape& shape) {
-  if (index < trace.shapes.size()) shape = trace.shapes[index];
-}
-
 // Where the rows of a place lie in their column.
 template <typename Row>
 Slice SliceAt(const std::vector<Row>& column, Seq place) {
@@ -31,11 +56,6 @@ Slice SliceAt(const std::vector<Row>& column, Seq place) {
 
 void Complete(const PlacePrinter& from, NodeRecord& r, uint32_t) {
   if (const ChangedNode* changed = FindChanged(from.trace(), r.id)) CopyWork(*changed, &r.row);
-  SetShape(from.trace(), r.row.shape, r.shape);
-  r.collectives = SliceAt(from.trace().collectives, r.row.seq);
-  r.host_ends = SliceAt(from.trace().host_ends, r.row.seq);
-  r.labels = SliceAt(from.trace().node_labels, r.row.seq);
-  r.scalars = SliceAt(from.trace().scalars, r.row.seq);
   const std::span<const GraphId> held = from.HeldGraphs(r.id);
   if (r.row.kind == NodeKind::kChildGraph && !held.empty()) r.child = held[0];
   if (r.row.kind == NodeKind::kConditional) {
@@ -43,21 +63,6 @@ void Complete(const PlacePrinter& from, NodeRecord& r, uint32_t) {
   } else {
     r.row.conditional = ConditionalType::kUnknown;
   }
-}
-
-void Complete(const PlacePrinter& from, NodeSetRecord& r, uint32_t) {
-  SetShape(from.trace(), r.row.shape, r.shape);
-  r.host_ends = SliceAt(from.trace().host_ends, r.row.seq);
-  r.scalars = SliceAt(from.trace().scalars, r.row.seq);
-}
-
-void Complete(const PlacePrinter& from, WorkRecord& r, uint32_t) {
-  SetShape(from.trace(), r.row.shape, r.shape);
-  r.collectives = SliceAt(from.trace().collectives, r.row.seq);
-}
-
-void Complete(const PlacePrinter& from, EagerSiteRecord& r, uint32_t) {
-  r.scalars = SliceAt(from.trace().scalars, r.row.seq);
 }
 
 void Complete(const PlacePrinter& from, CaptureEndRecord& r, uint32_t index) {
@@ -123,6 +128,16 @@ struct Row {
     if constexpr (requires { r.id; }) r.id = decltype(r.id)(index);
     if constexpr (requires { r.ended; }) r.ended = decltype(r.ended)(index);
     Complete(to, r, index);
+    const Trace& trace = to.trace();
+    if constexpr (requires { r.shape; }) {
+      if (r.row.shape < trace.shapes.size()) r.shape = trace.shapes[r.row.shape];
+    }
+    // Lists of what stands at the row's place.
+    const auto take = [&](Slice& list, const auto& column) { list = SliceAt(column, to.place); };
+    if constexpr (requires { r.collectives; }) take(r.collectives, trace.collectives);
+    if constexpr (requires { r.host_ends; }) take(r.host_ends, trace.host_ends);
+    if constexpr (requires { r.labels; }) take(r.labels, trace.node_labels);
+    if constexpr (requires { r.scalars; }) take(r.scalars, trace.scalars);
     to.Give(r);
   }
 
@@ -155,11 +170,7 @@ constexpr size_t kFlushSize = size_t{256} * 1024;
 void PrintEnd(const Trace& trace, size_t records, std::string& out) {
   EndRecord r;
   r.records = records;
-  r.graphs = trace.graphs.size();
-  r.nodes = trace.nodes.size();
-  r.edges = trace.edges.size();
-  r.blocks = trace.blocks.size();
-  r.launches = trace.launches.size();
+  r.counts = EndCounts(trace);
   RecordLine line;
   out += FieldWriter(line, TraceValues{trace}).Write(r);
   out += "]}\n";
@@ -194,18 +205,6 @@ Result<void> WriteTo(const Trace& trace, ByteSink& sink) {
 }
 
 }  // namespace
-
-void Places::Put(Seq place, size_t index) {
-  if (place == kNever || error) return;
-  if (place >= records.size()) {
-    error = Error{.message = "a record stands at place " + std::to_string(place) +
-                             ", but the trace has " + std::to_string(records.size())};
-  } else if (records[place].row != nullptr) {
-    error = Error{.message = "two records stand at place " + std::to_string(place)};
-  } else {
-    records[place] = {row, static_cast<uint32_t>(index)};
-  }
-}
 
 PlacePrinter::PlacePrinter(const Trace& trace, std::string* out, RecordMover* mover)
     : values_{trace}, out_(out), mover_(mover) {
