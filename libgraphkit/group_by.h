@@ -20,6 +20,15 @@ void SortUnique(std::vector<Item>* items, Key key = {}) {
   items->erase(std::unique(items->begin(), items->end()), items->end());
 }
 
+// Indices 0…count-1 in the order of their keys; those of equal keys in their own order.
+template <typename Key, typename Order = std::ranges::less>
+std::vector<uint32_t> IndicesBy(size_t count, Key key, Order order = {}) {
+  std::vector<uint32_t> indices(count);
+  std::iota(indices.begin(), indices.end(), 0u);
+  std::ranges::stable_sort(indices, order, key);
+  return indices;
+}
+
 // Indices of entries by owner, in their own order: first[owner] begins those of each owner.
 struct Grouped {
   std::vector<uint32_t> first;

@@ -7,7 +7,9 @@
 #include "libgraphkit/compare/common_subsequence.h"
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/compare/match_graphs.h"
+#include "libgraphkit/compare/match_nodes.h"
 #include "libgraphkit/compare/ranks.h"
+#include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
 namespace {
@@ -165,6 +167,12 @@ bool SameAccess(const Trace& a, const Access& x, const Trace& b, const Access& y
          size(a, x) == size(b, y);
 }
 
+struct ComparedSide {
+  const Trace& trace;
+  const NodeChanges& changes;
+  const GraphView& view;
+};
+
 struct ParameterDiff {
   const ComparedSide &before, &after;
   std::vector<ParameterChange>& changes;
@@ -260,9 +268,29 @@ void DiffEdges(const GraphView& before, const GraphView& after, const NodeMatchi
   std::ranges::sort(diff.changed_edges, {}, &EdgePair::before);
 }
 
-bool Moved(StreamId before, StreamId after, const StreamVotes::Partners& partners) {
-  const size_t index = before ? before.index() : partners.known.size() - 1;
-  return !partners.known[index] || partners.streams[index] != after;
+// Differences of two graphs whose nodes are matched: all but the figures.
+GraphDiff DiffGraph(const ComparedSide& before_side, const ComparedSide& after_side,
+                    const NodeMatching& matching) {
+  const GraphView &before = before_side.view, &after = after_side.view;
+  GraphDiff diff{.before = before.graph, .after = after.graph};
+  ParameterDiff parameters{before_side, after_side, diff.parameters};
+  for (uint32_t node = 0; node < before.size(); ++node) {
+    const uint32_t partner = matching.after[node];
+    if (partner == kNone) {
+      diff.removed_nodes.push_back(before.nodes[node]);
+      continue;
+    }
+    ++diff.matched_nodes;
+    const NodePair pair{before.nodes[node], after.nodes[partner]};
+    const bool moved = matching.streams.Of(before.streams[node]) != after.streams[partner];
+    if (moved) diff.moved_nodes.push_back(pair);
+    parameters.Compare(pair);
+  }
+  for (uint32_t node = 0; node < after.size(); ++node) {
+    if (matching.before[node] == kNone) diff.added_nodes.push_back(after.nodes[node]);
+  }
+  DiffEdges(before, after, matching, diff);
+  return diff;
 }
 
 }  // namespace
@@ -296,31 +324,6 @@ TraceDiff DiffTraces(const Trace& before, const Report& before_report, const Tra
   findings.Count(before, before_report, before_views, false, to_before);
   findings.Count(after, after_report, after_views, true, to_before);
   diff.findings = findings.Changes();
-  return diff;
-}
-
-GraphDiff DiffGraph(const ComparedSide& before_side, const ComparedSide& after_side,
-                    const NodeMatching& matching) {
-  const GraphView &before = before_side.view, &after = after_side.view;
-  GraphDiff diff{.before = before.graph, .after = after.graph};
-  ParameterDiff parameters{before_side, after_side, diff.parameters};
-  for (uint32_t node = 0; node < before.size(); ++node) {
-    const uint32_t partner = matching.after[node];
-    if (partner == kNone) {
-      diff.removed_nodes.push_back(before.nodes[node]);
-      continue;
-    }
-    ++diff.matched_nodes;
-    const NodePair pair{before.nodes[node], after.nodes[partner]};
-    if (Moved(before.streams[node], after.streams[partner], matching.streams)) {
-      diff.moved_nodes.push_back(pair);
-    }
-    parameters.Compare(pair);
-  }
-  for (uint32_t node = 0; node < after.size(); ++node) {
-    if (matching.before[node] == kNone) diff.added_nodes.push_back(after.nodes[node]);
-  }
-  DiffEdges(before, after, matching, diff);
   return diff;
 }
 

@@ -1,8 +1,6 @@
 // Differences of two traces of the same program, or of two versions or ranks of it.
 #pragma once
 
-#include "libgraphkit/compare/match_nodes.h"
-#include "libgraphkit/model/node_versions.h"
 #include "libgraphkit/model/report.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/model/trace_diff.h"
@@ -17,16 +15,5 @@ TraceDiff DiffTraces(const Trace& before, const Report& before_report, const Tra
 // The first allocation at another address or of another size in two runs of a program, with its
 // cause; the rest of the runs; and nodes that can't be moved. Nothing: all allocations lie alike.
 std::vector<FindingChange> FindLayoutDiff(const Trace& before, const Trace& after);
-
-// Differences of two graphs whose nodes are matched.
-struct ComparedSide {
-  const Trace& trace;
-  const NodeChanges& changes;
-  const GraphView& view;
-};
-
-// All but the figures.
-GraphDiff DiffGraph(const ComparedSide& before_side, const ComparedSide& after_side,
-                    const NodeMatching& matching);
 
 }  // namespace graphkit

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "libgraphkit/group_by.h"
+
 namespace graphkit {
 namespace {
 
@@ -94,15 +96,12 @@ OptionalKey OperatorKey(const HeldGroup& group) {
 
 // The holders of both sides that have no partner yet, in the order of their lines and pools.
 struct Unmatched {
-  std::vector<size_t> before, after;
+  std::vector<uint32_t> before, after;
 };
 
-std::vector<size_t> InOrder(std::span<const HeldGroup> holders) {
-  std::vector<size_t> order(holders.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(
-      order, {}, [&](size_t i) { return std::tuple(holders[i].line, holders[i].pool.value); });
-  return order;
+std::vector<uint32_t> InOrder(std::span<const HeldGroup> holders) {
+  return IndicesBy(holders.size(),
+                   [&](uint32_t i) { return std::tuple(holders[i].line, holders[i].pool.value); });
 }
 
 // The n-th of a key with the n-th of it on the other side.

@@ -96,6 +96,9 @@ std::string LogicalName(const Finding& finding, const Trace& trace) {
   return name;
 }
 
+// True if a check looks for things that are never given back.
+bool IsLeakCheck(std::string_view check) { return check.ends_with("-leak"); }
+
 // Of each finding: how many things leaked.
 std::vector<uint64_t> LeaksOf(const std::vector<Finding>& findings, const Trace& trace) {
   std::vector<uint64_t> execs(trace.graphs.size());
@@ -234,6 +237,30 @@ struct Judge {
   }
 };
 
+// Fills verdict.findings, and adds the reasons of those that fail and notes on suppressions that
+// don't hold or suppress nothing. `known` has an entry for each subject.
+void JudgeFindings(const std::vector<GateSubject>& subjects, const GateConfig& config,
+                   const std::vector<BaselineMatch>& known, GateVerdict& verdict) {
+  Judge judge{subjects, config};
+  for (uint32_t trace = 0; trace < subjects.size(); ++trace) {
+    const GateSubject& subject = subjects[trace];
+    Allowances allowances = AllowancesOf(known[trace].trace, config.allow_increase);
+    const std::vector<FindingKey> keys = FindingKeys(subject, known[trace]);
+    const bool compared = known[trace].trace != nullptr;
+    for (uint32_t i = 0; i < subject.report.findings.size(); ++i) {
+      JudgedFinding judged = judge.One(trace, i, keys[i], compared, allowances);
+      const Finding& finding = subject.report.findings[i];
+      if (judged.status == FindingStatus::kFails) {
+        verdict.reasons.push_back(
+            {GateReason::Kind::kFinding, trace,
+             finding.check + ": " + finding.message + (AskedFor(finding, config) ? "" : kNewLeak)});
+      }
+      verdict.findings.push_back(std::move(judged));
+    }
+  }
+  judge.AddNotes(verdict.notes);
+}
+
 }  // namespace
 
 GateVerdict JudgeGate(const std::vector<GateSubject>& subjects, const GateConfig& config,
@@ -264,8 +291,6 @@ std::vector<std::string> UnknownChecks(const GateConfig& config, std::span<const
   }
   return unknown;
 }
-
-bool IsLeakCheck(std::string_view check) { return check.ends_with("-leak"); }
 
 uint64_t LeakedBy(const GateSubject& subject, size_t finding) {
   const Finding& found = subject.report.findings[finding];
@@ -333,28 +358,6 @@ void AddRankDifferences(std::vector<GateSubject>& subjects,
     subject.places.insert(subject.places.begin() + index, std::move(place));
     subject.leaks.insert(subject.leaks.begin() + index, 0);
   }
-}
-
-void JudgeFindings(const std::vector<GateSubject>& subjects, const GateConfig& config,
-                   const std::vector<BaselineMatch>& known, GateVerdict& verdict) {
-  Judge judge{subjects, config};
-  for (uint32_t trace = 0; trace < subjects.size(); ++trace) {
-    const GateSubject& subject = subjects[trace];
-    Allowances allowances = AllowancesOf(known[trace].trace, config.allow_increase);
-    const std::vector<FindingKey> keys = FindingKeys(subject, known[trace]);
-    const bool compared = known[trace].trace != nullptr;
-    for (uint32_t i = 0; i < subject.report.findings.size(); ++i) {
-      JudgedFinding judged = judge.One(trace, i, keys[i], compared, allowances);
-      const Finding& finding = subject.report.findings[i];
-      if (judged.status == FindingStatus::kFails) {
-        verdict.reasons.push_back(
-            {GateReason::Kind::kFinding, trace,
-             finding.check + ": " + finding.message + (AskedFor(finding, config) ? "" : kNewLeak)});
-      }
-      verdict.findings.push_back(std::move(judged));
-    }
-  }
-  judge.AddNotes(verdict.notes);
 }
 
 }  // namespace graphkit

@@ -29,9 +29,6 @@ GateVerdict JudgeGate(const std::vector<GateSubject>& subjects, const GateConfig
 // The ids that `config` names and `known` doesn't hold, in the order of the configuration.
 std::vector<std::string> UnknownChecks(const GateConfig& config, std::span<const GateCheck> known);
 
-// True if a check looks for things that are never given back: its id ends with "-leak".
-bool IsLeakCheck(std::string_view check);
-
 // How many things a finding says have leaked; 0: it isn't of a leak check, or only a note.
 uint64_t LeakedBy(const GateSubject& subject, size_t finding);
 
@@ -49,16 +46,6 @@ void AddRankDifferences(std::vector<GateSubject>& subjects,
 // Where a finding comes from: the stack of its evidence, or that of the first block, node, … that
 // it names.
 FindingPlace PlaceOf(const Finding& finding, const Trace& trace);
-
-// The parts of the gate: findings, and figures.
-
-// The part of the gate that looks at findings: which are suppressed, which the baseline knows,
-// which fail.
-
-// `known` has an entry for each subject. Fills verdict.findings, and adds the reasons of those that
-// fail and notes on suppressions that don't hold or suppress nothing.
-void JudgeFindings(const std::vector<GateSubject>& subjects, const GateConfig& config,
-                   const std::vector<BaselineMatch>& known, GateVerdict& verdict);
 
 // The part of the gate that holds figures against limits: budgets, and the baseline with what it
 // may grow by.

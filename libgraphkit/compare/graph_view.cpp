@@ -85,6 +85,29 @@ uint32_t Depth(const Trace& trace, GraphId graph) {
   return depth;
 }
 
+// Adds to each node's hash what is on its stream, whatever stream that is.
+void MixStreams(const GraphView& view, std::vector<uint64_t>& hashes) {
+  std::map<StreamId, uint64_t> on_stream;
+  for (size_t i = 0; i < hashes.size(); ++i) on_stream[view.streams[i]] += Mix(hashes[i], 2);
+  if (on_stream.size() < 2) return;
+  for (size_t i = 0; i < hashes.size(); ++i) {
+    hashes[i] = Mix(hashes[i], on_stream[view.streams[i]]);
+  }
+}
+
+// A graph as a whole, whatever its ids and the numbering of its streams. The same in all builds, as
+// long as NodeKind and the like keep their values.
+uint64_t GraphHash(const GraphView& view) {
+  std::vector<uint64_t> forward = ConeHashes(view, view.labels, true);
+  const std::vector<uint64_t> backward = ConeHashes(view, view.labels, false);
+  for (size_t i = 0; i < forward.size(); ++i) forward[i] = Mix(forward[i], backward[i]);
+  MixStreams(view, forward);
+  std::ranges::sort(forward);
+  uint64_t hash = forward.size();
+  for (const uint64_t value : forward) hash = Mix(hash, value);
+  return hash;
+}
+
 // Tells the holders what they hold, from the inside out.
 void LabelHolders(const Trace& trace, const std::vector<uint32_t>& numbers,
                   std::vector<GraphView>& views) {
@@ -102,16 +125,6 @@ void LabelHolders(const Trace& trace, const std::vector<uint32_t>& numbers,
   }
 }
 
-// Adds to each node's hash what is on its stream, whatever stream that is.
-void MixStreams(const GraphView& view, std::vector<uint64_t>& hashes) {
-  std::map<StreamId, uint64_t> on_stream;
-  for (size_t i = 0; i < hashes.size(); ++i) on_stream[view.streams[i]] += Mix(hashes[i], 2);
-  if (on_stream.size() < 2) return;
-  for (size_t i = 0; i < hashes.size(); ++i) {
-    hashes[i] = Mix(hashes[i], on_stream[view.streams[i]]);
-  }
-}
-
 // Adds the hashes, told apart where they are equal: the first, the second, … of its kind.
 void AddNumbered(std::vector<uint64_t> hashes, std::vector<uint32_t>& sample) {
   std::ranges::sort(hashes);
@@ -123,17 +136,6 @@ void AddNumbered(std::vector<uint64_t> hashes, std::vector<uint32_t>& sample) {
 }
 
 }  // namespace
-
-uint64_t GraphHash(const GraphView& view) {
-  std::vector<uint64_t> forward = ConeHashes(view, view.labels, true);
-  const std::vector<uint64_t> backward = ConeHashes(view, view.labels, false);
-  for (size_t i = 0; i < forward.size(); ++i) forward[i] = Mix(forward[i], backward[i]);
-  MixStreams(view, forward);
-  std::ranges::sort(forward);
-  uint64_t hash = forward.size();
-  for (const uint64_t value : forward) hash = Mix(hash, value);
-  return hash;
-}
 
 GraphContent ContentOf(const GraphView& view) {
   GraphContent content{.hash = GraphHash(view)};

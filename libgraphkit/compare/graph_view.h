@@ -49,11 +49,8 @@ uint64_t Mix(uint64_t hash, uint64_t value);
 // FNV-1a, 64 bits (RFC 9923), going on from `hash`: the same in all builds.
 uint64_t HashText(std::string_view text, uint64_t hash = 0xcbf29ce484222325u);
 
-// A graph as a whole, whatever its ids and the numbering of its streams. The same in all builds, as
-// long as NodeKind and the like keep their values.
-uint64_t GraphHash(const GraphView& view);
-
-// The same with a sample of its nodes: what each is called, and what it is with its parameters.
+// A graph as a whole, whatever its ids and the numbering of its streams, and a sample of its nodes:
+// what each is called, and what it is with its parameters.
 GraphContent ContentOf(const GraphView& view);
 std::vector<GraphContent> ContentsOf(const std::vector<GraphView>& views);
 

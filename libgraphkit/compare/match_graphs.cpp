@@ -5,7 +5,6 @@
 #include "libgraphkit/group_by.h"
 
 namespace graphkit {
-
 namespace {
 
 constexpr uint32_t kUnpaired = GraphPairs::kNone;
@@ -198,15 +197,6 @@ class ContentMatcher {
   GraphPairs pairs_;
 };
 
-}  // namespace
-
-GraphPairs MatchContents(std::span<const ComparedGraph> before,
-                         std::span<const ComparedGraph> after) {
-  return ContentMatcher(before, after).Run();
-}
-
-namespace {
-
 // The graphs that are matched, and what each is compared by.
 struct GraphsAlone {
   std::vector<GraphId> ids = {};
@@ -229,6 +219,11 @@ GraphsAlone FindGraphsAlone(const ComparedTrace& side) {
 }
 
 }  // namespace
+
+GraphPairs MatchContents(std::span<const ComparedGraph> before,
+                         std::span<const ComparedGraph> after) {
+  return ContentMatcher(before, after).Run();
+}
 
 GraphMatching MatchGraphs(const ComparedTrace& before_side, const ComparedTrace& after_side) {
   const GraphsAlone before = FindGraphsAlone(before_side), after = FindGraphsAlone(after_side);

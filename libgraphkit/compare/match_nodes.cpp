@@ -1,6 +1,7 @@
 #include "libgraphkit/compare/match_nodes.h"
 
 #include <map>
+#include <unordered_map>
 
 #include "libgraphkit/compare/common_subsequence.h"
 
@@ -39,6 +40,66 @@ void ForCommonKeys(const std::vector<Entry>& a, const std::vector<Entry>& b, Vis
     j += right.size();
   }
 }
+
+// Pairs the streams of two graphs: each matched pair of nodes votes for the pair of streams that it
+// lies on.
+class StreamVotes {
+ public:
+  // How many streams the traces have; no stream at all counts as one more.
+  StreamVotes(size_t before, size_t after) : best_(before + 1), taken_(after + 1, 0) {}
+
+  void Vote(StreamId before, StreamId after) {
+    const uint64_t votes = ++votes_[uint64_t{before.value} << 32 | after.value];
+    Best& best = best_[Index(before, best_)];
+    if (best.votes >= votes) return;
+    if (best.stream != after || best.votes == 0) {
+      if (best.votes > 0) --taken_[Index(best.stream, taken_)];
+      ++taken_[Index(after, taken_)];
+    }
+    best = {after, votes};
+  }
+
+  // True if the stream has a partner so far, and which it is.
+  bool HasPartner(StreamId before) const { return best_[Index(before, best_)].votes > 0; }
+  StreamId Partner(StreamId before) const { return best_[Index(before, best_)].stream; }
+  // True if the stream after has a partner so far.
+  bool Taken(StreamId after) const { return taken_[Index(after, taken_)] > 0; }
+
+  // Each stream's partner by most votes, each given once. Streams without a vote get none.
+  StreamPartners Settle() const {
+    using Candidate = std::tuple<uint64_t, StreamId, StreamId>;  // votes (inverted), before, after
+    std::vector<Candidate> candidates;
+    for (const auto& [streams, votes] : votes_) {
+      candidates.emplace_back(~votes, static_cast<uint32_t>(streams >> 32),
+                              static_cast<uint32_t>(streams));
+    }
+    std::ranges::sort(candidates);
+    StreamPartners partners{std::vector<std::optional<StreamId>>(best_.size())};
+    std::vector<bool> given(taken_.size(), false);
+    for (const auto& [votes, before, after] : candidates) {
+      std::optional<StreamId>& partner = partners.after[Index(before, best_)];
+      if (partner || given[Index(after, taken_)]) continue;
+      given[Index(after, taken_)] = true;
+      partner = after;
+    }
+    return partners;
+  }
+
+ private:
+  struct Best {
+    StreamId stream;
+    uint64_t votes = 0;
+  };
+
+  template <typename T>
+  static size_t Index(StreamId stream, const std::vector<T>& all) {
+    return stream ? stream.index() : all.size() - 1;
+  }
+
+  std::unordered_map<uint64_t, uint64_t> votes_;  // by both streams
+  std::vector<Best> best_;
+  std::vector<uint32_t> taken_;  // of how many streams it is the best
+};
 
 // The nodes after of one class, stream by stream, in capture order.
 class Candidates {
@@ -297,11 +358,11 @@ class Matcher {
     if (Done()) return;
     const NodesOfStreams on_before = NodesByStream(before_), on_after = NodesByStream(after_);
     VoteByContent(on_before, on_after, keys);
-    const StreamVotes::Partners partners = votes_.Settle();
+    const StreamPartners partners = votes_.Settle();
     for (const auto& [stream, nodes] : on_before) {
-      const size_t index = stream ? stream.index() : partners.known.size() - 1;
-      if (!partners.known[index]) continue;
-      const auto others = on_after.find(partners.streams[index]);
+      const std::optional<StreamId> partner = partners.Of(stream);
+      if (!partner) continue;
+      const auto others = on_after.find(*partner);
       if (others != on_after.end()) AlignStream(nodes, others->second, keys);
     }
     SpreadAgain(keys);
@@ -374,43 +435,6 @@ class Matcher {
 NodeMatching MatchNodes(const GraphView& before, const Trace& before_trace, const GraphView& after,
                         const Trace& after_trace) {
   return Matcher(before, before_trace, after, after_trace).Run();
-}
-
-StreamVotes::StreamVotes(size_t before, size_t after) : best_(before + 1), taken_(after + 1, 0) {}
-
-void StreamVotes::Vote(StreamId before, StreamId after, uint64_t weight) {
-  const uint64_t votes = votes_[uint64_t{before.value} << 32 | after.value] += weight;
-  Best& best = best_[Index(before, best_)];
-  if (best.votes >= votes) return;
-  if (best.stream != after || best.votes == 0) {
-    if (best.votes > 0) --taken_[Index(best.stream, taken_)];
-    ++taken_[Index(after, taken_)];
-  }
-  best = {after, votes};
-}
-
-StreamVotes::Partners StreamVotes::Settle() const {
-  struct Candidate {
-    uint64_t votes;
-    StreamId before, after;
-  };
-  std::vector<Candidate> candidates;
-  for (const auto& [streams, votes] : votes_) {
-    candidates.push_back({votes, StreamId(static_cast<uint32_t>(streams >> 32)),
-                          StreamId(static_cast<uint32_t>(streams))});
-  }
-  std::ranges::sort(candidates, [](const Candidate& a, const Candidate& b) {
-    return std::tuple(b.votes, a.before, a.after) < std::tuple(a.votes, b.before, b.after);
-  });
-  Partners partners{std::vector<bool>(best_.size(), false), std::vector<StreamId>(best_.size())};
-  std::vector<bool> given(taken_.size(), false);
-  for (const Candidate& candidate : candidates) {
-    const size_t before = Index(candidate.before, best_), after = Index(candidate.after, taken_);
-    if (partners.known[before] || given[after]) continue;
-    partners.known[before] = given[after] = true;
-    partners.streams[before] = candidate.after;
-  }
-  return partners;
 }
 
 }  // namespace graphkit

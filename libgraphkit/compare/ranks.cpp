@@ -6,6 +6,7 @@
 #include "libgraphkit/compare/baseline.h"
 #include "libgraphkit/compare/graph_view.h"
 #include "libgraphkit/compare/match_graphs.h"
+#include "libgraphkit/group_by.h"
 
 namespace graphkit {
 namespace {
@@ -249,15 +250,13 @@ std::vector<SharedFinding> ShareFindings(const std::vector<RankSummary>& ranks) 
 std::vector<uint32_t> ByMemory(const std::vector<RankSummary>& ranks) {
   constexpr size_t kAsked = FigureIndex("asked_bytes"), kErrors = FigureIndex("errors"),
                    kWarnings = FigureIndex("warnings");
-  std::vector<uint32_t> order(ranks.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::ranges::stable_sort(order, std::ranges::greater(), [&](uint32_t rank) {
+  const auto key = [&](uint32_t rank) {
     const auto& figures = ranks[rank].figures;
     // Imported traces may say nothing of the driver.
     const RankFigure memory = std::max(figures[kAsked], figures[kByAddress]);
     return std::tuple(memory, figures[kErrors], figures[kWarnings]);
-  });
-  return order;
+  };
+  return IndicesBy(ranks.size(), key, std::ranges::greater());
 }
 
 std::string CommonFolder(const std::vector<RankSummary>& ranks) {

@@ -64,14 +64,15 @@ std::string TablePart(const TextRows& rows, std::string_view align,
   return out;
 }
 
-}  // namespace
-
+// The text in that ink; unchanged without colour.
 std::string Inked(std::string_view text, Ink ink, const TextStyle& style) {
   static constexpr std::array<const char*, 7> kCodes = {"0", "1", "2", "1;31", "33", "32", "34"};
   if (!style.colour || ink == Ink::kPlain) return std::string(text);
   return std::string("\x1b[") + kCodes[static_cast<size_t>(ink)] + "m" + std::string(text) +
          "\x1b[0m";
 }
+
+}  // namespace
 
 std::string Wrapped(std::string_view first, std::string_view text, const TextStyle& style) {
   const std::string indent(DisplayWidth(first), ' ');

@@ -27,9 +27,6 @@ struct TextStyle {
 
 enum class Ink : uint8_t { kPlain, kBold, kDim, kRed, kYellow, kGreen, kBlue };
 
-// The text in that ink; unchanged without colour.
-std::string Inked(std::string_view text, Ink ink, const TextStyle& style);
-
 // Wraps at spaces to the style's width: the first line starts with `first`, the others with as many
 // spaces. Ends with a newline. A word that is too long stands on a line of its own.
 std::string Wrapped(std::string_view first, std::string_view text, const TextStyle& style);
@@ -67,7 +64,7 @@ struct TextOut {
   }
   operator std::ostream&() const { return out; }
 
-  std::string Inked(std::string_view text, Ink ink) const;
+  std::string Inked(std::string_view text, Ink ink) const;  // unchanged without colour
   // Writes the text wrapped; as a paragraph below an empty line.
   void Wrap(std::string_view first, std::string_view text) const;
   void Paragraph(std::string_view first, std::string_view text) const;
@@ -82,11 +79,12 @@ struct TextOut {
     for (size_t i = 0; i < Shown(entries.size()); ++i) render(entries[i]);
     out << More(entries.size(), indent);
   }
-  // The same as rows of a table below its head.
+  // The same as rows of a table below its head, which may be empty.
   template <typename Entries, typename ToRow>
   void TopTable(TextRow head, std::string_view align, std::string_view indent,
                 const Entries& entries, ToRow to_row) const {
-    TextRows rows = {std::move(head)};
+    TextRows rows;
+    if (!head.empty()) rows.push_back(std::move(head));
     for (size_t i = 0; i < Shown(entries.size()); ++i) rows.push_back(to_row(entries[i]));
     out << Table(std::move(rows), align, indent, style) << More(entries.size(), indent);
   }

@@ -24,6 +24,7 @@
 
 #include "libgraphkit/io/import/dot_graph.h"
 #include "libgraphkit/io/import/file_format.h"
+#include "libgraphkit/model/names.h"
 
 namespace graphkit {
 namespace {
@@ -73,10 +74,10 @@ std::vector<std::string> Fields(std::string_view label, bool record) {
 
 ConditionalType TypeOfConditional(const std::vector<std::string>& fields) {
   for (const std::string& field : fields) {
-    const std::string word = WordOf(field);
-    if (word == "IF") return ConditionalType::kIf;
-    if (word == "WHILE") return ConditionalType::kWhile;
-    if (word == "SWITCH") return ConditionalType::kSwitch;
+    for (size_t i = 0; i < Names<ConditionalType>::value.size(); ++i) {
+      const auto type = static_cast<ConditionalType>(i);
+      if (WordOf(field) == WordOf(NameOf(type))) return type;
+    }
   }
   return ConditionalType::kUnknown;
 }

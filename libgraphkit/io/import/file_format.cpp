@@ -23,33 +23,21 @@ Bytes MostAlive(const LifetimeProblem& problem) {
   return most;
 }
 
-bool MayBeTrace(const std::string& name) {
-  return name.ends_with(".json") || name.ends_with(".json.zst");
-}
-
-// A folder is read as the traces in it.
-FileAbout AboutFolder(const std::string& path) {
-  std::error_code failed;
-  uint64_t files = 0, traces = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(path, failed)) {
-    if (!entry.is_regular_file(failed)) continue;
-    ++files;
-    traces += MayBeTrace(entry.path().filename().string()) ? 1 : 0;
-  }
-  FileAbout about{.kind = "folder", .what = "folder", .facts = {Counted(files, "file")}};
-  if (traces == 0) {
-    about.facts.emplace_back("no traces in this folder");
-  } else {
-    about.next = {{"graphkit analyze FILE", "the traces in it, together"},
-                  {"graphkit report FILE -o report.html", "the same as a page"}};
-  }
-  return about;
-}
-
 bool Has(std::string_view head, std::string_view text) {
   constexpr size_t kBeginning = 4096;
   return head.substr(0, kBeginning).find(text) != head.npos;
 }
+// The schema of a file of graphkit without "graphkit-": "plan"; empty: it isn't one.
+std::string_view SchemaOf(std::string_view head) {
+  constexpr std::string_view kKey = "\"schema\"";
+  if (!head.starts_with('{')) return {};
+  const size_t key = head.find(kKey);
+  const size_t begin = key == head.npos ? key : head.find('"', key + kKey.size());
+  if (begin == head.npos) return {};
+  const std::string_view name = head.substr(begin + 1, head.find('"', begin + 1) - begin - 1);
+  return name.starts_with("graphkit-") ? name.substr(sizeof "graphkit-" - 1) : std::string_view();
+}
+
 bool IsTrace(std::string_view head) { return head.starts_with(R"({"schema":"graphkit-trace")"); }
 bool IsResult(std::string_view head) {
   const std::string_view schema = SchemaOf(head);
@@ -71,6 +59,42 @@ bool IsHtml(std::string_view head) {
 }
 bool IsSvg(std::string_view head) { return head.starts_with('<') && Has(head, "<svg"); }
 bool IsJUnit(std::string_view head) { return head.starts_with('<') && Has(head, "<testsuite"); }
+
+// The lengths of the lists, and the figures of a plan: "335 placements", "peak 40 MiB".
+std::vector<std::string> FactsOfJson(std::string_view bytes) {
+  std::vector<std::string> facts;
+  const nlohmann::json json = nlohmann::json::parse(bytes, nullptr, false);
+  if (!json.is_object()) return {"damaged: not valid JSON"};
+  for (const auto& [name, value] : json.items()) {
+    if (!value.is_array()) continue;
+    const bool one = value.size() == 1 && name.ends_with('s');
+    facts.push_back(FormatCount(value.size()) + " " + name.substr(0, name.size() - one));
+  }
+  for (const auto& [key, text] :
+       {std::pair{"peak_bytes", "peak "}, {"lower_bound_bytes", "lower bound "}}) {
+    const auto found = json.find(key);
+    if (found == json.end() || !found->is_number_unsigned()) continue;
+    facts.push_back(text + FormatBytes(found->get<Bytes>()));
+  }
+  return facts;
+}
+
+std::vector<std::string> FactsOfSarif(std::string_view bytes) {
+  const nlohmann::json json = nlohmann::json::parse(bytes, nullptr, false);
+  if (!json.is_object() || !json.contains("runs")) return {"damaged: not valid SARIF"};
+  uint64_t results = 0;
+  for (const nlohmann::json& run : json["runs"]) {
+    if (run.is_object() && run.contains("results")) results += run["results"].size();
+  }
+  return {Counted(results, "result")};
+}
+
+std::vector<std::string> FactsOfTable(std::string_view bytes) {
+  const Result<LifetimeTable> table = ParseLifetimeCsv(bytes);
+  if (!table) return {"damaged: " + Describe(table.error())};
+  return {Counted(table->problem.blocks.size(), "block"),
+          FormatBytes(MostAlive(table->problem)) + " alive at the peak"};
+}
 
 // Numbers that no machine has aren't from a tool.
 template <Result<Imported> (*Read)(std::string_view)>
@@ -265,55 +289,24 @@ Result<Imported> ReadHeld(OpenedFile& file) {
 
 }  // namespace
 
-std::string_view SchemaOf(std::string_view head) {
-  constexpr std::string_view kKey = "\"schema\"";
-  if (!head.starts_with('{')) return {};
-  const size_t key = head.find(kKey);
-  const size_t begin = key == head.npos ? key : head.find('"', key + kKey.size());
-  if (begin == head.npos) return {};
-  const std::string_view name = head.substr(begin + 1, head.find('"', begin + 1) - begin - 1);
-  return name.starts_with("graphkit-") ? name.substr(sizeof "graphkit-" - 1) : std::string_view();
-}
-
-std::vector<std::string> FactsOfJson(std::string_view bytes) {
-  std::vector<std::string> facts;
-  const nlohmann::json json = nlohmann::json::parse(bytes, nullptr, false);
-  if (!json.is_object()) return {"damaged: not valid JSON"};
-  for (const auto& [name, value] : json.items()) {
-    if (!value.is_array()) continue;
-    const bool one = value.size() == 1 && name.ends_with('s');
-    facts.push_back(FormatCount(value.size()) + " " + name.substr(0, name.size() - one));
-  }
-  for (const auto& [key, text] :
-       {std::pair{"peak_bytes", "peak "}, {"lower_bound_bytes", "lower bound "}}) {
-    const auto found = json.find(key);
-    if (found == json.end() || !found->is_number_unsigned()) continue;
-    facts.push_back(text + FormatBytes(found->get<Bytes>()));
-  }
-  return facts;
-}
-
-std::vector<std::string> FactsOfSarif(std::string_view bytes) {
-  const nlohmann::json json = nlohmann::json::parse(bytes, nullptr, false);
-  if (!json.is_object() || !json.contains("runs")) return {"damaged: not valid SARIF"};
-  uint64_t results = 0;
-  for (const nlohmann::json& run : json["runs"]) {
-    if (run.is_object() && run.contains("results")) results += run["results"].size();
-  }
-  return {Counted(results, "result")};
-}
-
-std::vector<std::string> FactsOfTable(std::string_view bytes) {
-  const Result<LifetimeTable> table = ParseLifetimeCsv(bytes);
-  if (!table) return {"damaged: " + Describe(table.error())};
-  return {Counted(table->problem.blocks.size(), "block"),
-          FormatBytes(MostAlive(table->problem)) + " alive at the peak"};
-}
-
 std::optional<FileAbout> DescribeFolder(const std::string& path) {
   std::error_code failed;
   if (!std::filesystem::is_directory(path, failed)) return std::nullopt;
-  return AboutFolder(path);
+  uint64_t files = 0, traces = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(path, failed)) {
+    if (!entry.is_regular_file(failed)) continue;
+    const std::string name = entry.path().filename().string();
+    ++files;
+    traces += name.ends_with(".json") || name.ends_with(".json.zst") ? 1 : 0;
+  }
+  FileAbout about{.kind = "folder", .what = "folder", .facts = {Counted(files, "file")}};
+  if (traces == 0) {
+    about.facts.emplace_back("no traces in this folder");
+  } else {
+    about.next = {{"graphkit analyze FILE", "the traces in it, together"},
+                  {"graphkit report FILE -o report.html", "the same as a page"}};
+  }
+  return about;
 }
 
 std::span<const FileFormat> FileFormats() { return kFormats; }

@@ -127,17 +127,7 @@ Result<Imported> ReadKineto(std::string_view bytes);  // padded
 bool IsNsys(std::string_view head);
 Result<Imported> ReadNsys(std::string_view bytes);
 
-// Facts about files that aren't read as traces, for a first look at them.
-
-// The schema of a file of graphkit without "graphkit-": "plan"; empty: it isn't one.
-std::string_view SchemaOf(std::string_view head);
-
-// The lengths of the lists, and the figures of a plan: "335 placements", "peak 40 MiB".
-std::vector<std::string> FactsOfJson(std::string_view bytes);
-std::vector<std::string> FactsOfSarif(std::string_view bytes);
-// Of a table of lifetimes.
-std::vector<std::string> FactsOfTable(std::string_view bytes);
-// None: it isn't a folder.
+// A folder is read as the traces in it. None: it isn't a folder.
 std::optional<FileAbout> DescribeFolder(const std::string& path);
 
 }  // namespace graphkit

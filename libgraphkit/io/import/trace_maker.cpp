@@ -84,41 +84,31 @@ void TraceMaker::SetTimes(Seq first, int64_t time, size_t expected) {
 }
 
 StreamId TraceMaker::Stream(uint32_t device, uint64_t handle) {
-  StreamId& id = streams_[{device, handle}];
-  if (id) return id;
   graphkit::Stream stream;
   stream.handle = handle;
   stream.kind = handle == 0 ? StreamKind::kLegacyDefault : StreamKind::kCreated;
   stream.device = Narrow<int16_t>(device).value_or(-1);
-  return id = Add<StreamId>(trace.streams, &Stream::created, stream);
+  return Once(streams_[{device, handle}], trace.streams, &Stream::created, stream);
 }
 
 StreamId TraceMaker::NamedStream(uint32_t device, std::string_view name) {
-  StreamId& id = named_streams_[{device, Intern(name)}];
-  if (id) return id;
   graphkit::Stream stream;
   stream.device = Narrow<int16_t>(device).value_or(-1);
   stream.name = Intern(name);
-  return id = Add<StreamId>(trace.streams, &Stream::created, stream);
+  return Once(named_streams_[{device, stream.name}], trace.streams, &Stream::created, stream);
 }
 
 ThreadId TraceMaker::Thread(int64_t tid) {
-  ThreadId& id = threads_[tid];
-  if (!id) id = Add<ThreadId>(trace.threads, &Thread::created, {.tid = tid});
-  return id;
+  return Once(threads_[tid], trace.threads, &Thread::created, {.tid = tid});
 }
 
 EventId TraceMaker::Event(uint64_t handle) {
-  EventId& id = events_[handle];
-  if (!id) id = Add<EventId>(trace.events, &Event::created, {.handle = handle});
-  return id;
+  return Once(events_[handle], trace.events, &Event::created, {.handle = handle});
 }
 
 void TraceMaker::SetKernel(Node& node, std::string_view name, const LaunchShape& shape) {
   const StringId text = Intern(name.empty() ? "unknown kernel" : name);
-  KernelId& id = kernels_[text];
-  if (!id) id = Add<KernelId>(trace.kernels, &Kernel::created, {.name = text});
-  node.kernel = id;
+  node.kernel = Once(kernels_[text], trace.kernels, &Kernel::created, {.name = text});
   node.shape = Shape(shape);
 }
 

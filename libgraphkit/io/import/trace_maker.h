@@ -112,6 +112,12 @@ class TraceMaker {
     return IdType(column.size() - 1);
   }
 
+  // The same where `id` is none yet.
+  template <typename IdType, typename Column, typename T = typename Column::value_type>
+  IdType Once(IdType& id, Column& column, Seq T::*place, const T& row) {
+    return id ? id : id = Add<IdType>(column, place, row);
+  }
+
   int64_t begin_ns_ = 0;
   std::map<NodeId, uint64_t> tool_ids_;  // of nodes that have one
   std::map<std::pair<uint32_t, uint64_t>, StreamId> streams_;

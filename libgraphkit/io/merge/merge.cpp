@@ -193,8 +193,7 @@ class Merger {
         .trace_time = TimeOf(base.wall),
         .snapshot_time = TimeOf(snapshot_->wall)};
     CountSeen(TraceOf(*snapshot_), TraceOf(base), &evidence);
-    Result<std::string> warning =
-        JudgeProcess(evidence, {base.input->name, snapshot_->input->name});
+    Result<std::string> warning = JudgeProcess(evidence, base.input->name, snapshot_->input->name);
     if (!warning) return warning.error();
     if (!warning->empty()) merged_.warnings.push_back(std::move(*warning));
     return {};

@@ -67,6 +67,111 @@ std::string Contradiction(const ProcessEvidence& evidence, const std::string& tr
 
 std::string Named(const char* what, uint32_t id) { return what + std::to_string(id); }
 
+// A process that was killed left no last snapshot: what captures allocated after the one that is
+// there isn't known.
+void AddLaterCaptures(std::span<const BlockId> blocks, const Trace& trace,
+                      NotJoinedList* not_joined) {
+  if (!trace.completeness.truncated || blocks.empty()) return;
+  Seq last = 0;
+  for (const BlockId id : blocks) {
+    const Block& block = trace[id];
+    for (const Seq seq : {block.allocated, block.free_requested, block.free_completed}) {
+      if (seq != kNever) last = std::max(last, seq);
+    }
+  }
+  for (const Capture& capture : trace.captures) {
+    if (capture.begin <= last) continue;
+    not_joined->Add("captures after the last snapshot of a process that was killed",
+                    Named("graph ", capture.graph.value));
+  }
+}
+
+// PyTorch 2.8 writes no pools into its history, so those of segments that are gone at its end are
+// unknown. Memory that the driver gave while a graph was captured is of that graph's private pool.
+bool InPrivatePool(const Block& block, const Trace& trace) {
+  if (block.pool && trace[block.pool].kind == PoolKind::kPrivate) return true;
+  const BlockId memory = block.segment ? trace[block.segment].block : BlockId();
+  return memory && trace[memory].graph;
+}
+
+// Places of some blocks, as time goes on.
+class LiveBlocks {
+ public:
+  LiveBlocks(std::span<const BlockId> blocks, const Trace& trace) : trace_(trace) {
+    for (const BlockId id : blocks) {
+      const Block& block = trace[id];
+      if (!block.segment) continue;
+      changes_.push_back({block.allocated, id, true});
+      if (block.free_completed != kNever) changes_.push_back({block.free_completed, id, false});
+    }
+    std::ranges::sort(changes_, {}, &Change::seq);
+  }
+
+  void AdvanceTo(Seq seq) {
+    for (; next_ < changes_.size() && changes_[next_].seq < seq; ++next_) {
+      const auto& [at, id, begins] = changes_[next_];
+      const Block& block = trace_[id];
+      const Interval<Address> range{block.address, block.address + std::max<Bytes>(block.size, 1)};
+      const BlockId* there = live_.Find(block.address);
+      if (begins) live_.Add(range, id);
+      if (!begins && there && *there == id) live_.Remove(range);
+    }
+  }
+  const BlockId* Find(Address address) const { return live_.Find(address); }
+
+ private:
+  struct Change {
+    Seq seq;
+    BlockId block;
+    bool begins;
+  };
+  const Trace& trace_;
+  std::vector<Change> changes_;
+  size_t next_ = 0;
+  IntervalMap<BlockId> live_;
+};
+
+// Something that touches memory: a node, as made or as set, or work outside of graphs.
+struct Toucher {
+  Seq seq = 0;
+  Slice accesses;
+  NodeId node = {};
+};
+
+// In the order of the trace.
+std::vector<Toucher> TouchersOf(const Trace& trace) {
+  std::vector<Toucher> touchers;
+  touchers.reserve(trace.nodes.size() + trace.node_changes.size() + trace.works.size());
+  for (size_t i = 0; i < trace.nodes.size(); ++i) {
+    touchers.push_back({trace.nodes[i].seq, trace.nodes[i].accesses, NodeId(i)});
+  }
+  for (const NodeChange& change : trace.node_changes) {
+    touchers.push_back({change.seq, change.accesses, change.node});
+  }
+  for (const EagerWork& work : trace.works) touchers.push_back({work.seq, work.accesses});
+  std::ranges::stable_sort(touchers, {}, &Toucher::seq);
+  return touchers;
+}
+
+// By block: the memory of a segment, or of a part of it: an expandable one is mapped page by page,
+// and a snapshot has pages that were mapped at once as one.
+std::vector<bool> MemoryOfSegments(const Trace& trace) {
+  std::vector<bool> memory(trace.blocks.size());
+  IntervalMap<SegmentId> segments;
+  for (size_t i = 0; i < trace.segments.size(); ++i) {
+    const Segment& segment = trace.segments[i];
+    if (segment.block) memory[segment.block.index()] = true;
+    const Interval<Address> range{segment.address, segment.address + segment.size};
+    if (segment.size > 0 && !segments.Find(segment.address)) segments.Add(range, SegmentId(i));
+  }
+  for (size_t i = 0; i < trace.blocks.size(); ++i) {
+    const Block& block = trace.blocks[i];
+    const bool driver = block.pool && trace[block.pool].kind == PoolKind::kDevice;
+    if (driver && !block.segment && segments.Find(block.address)) memory[i] = true;
+  }
+  return memory;
+}
+
 }  // namespace
 
 void NotJoinedList::Add(const std::string& what, const std::string& example) {
@@ -188,37 +293,6 @@ void AddTracedToolIds(const Trace& trace, std::map<uint64_t, NodeId>* by_tool_id
   }
 }
 
-namespace {
-
-// A process that was killed left no last snapshot: what captures allocated after the one that is
-// there isn't known.
-void AddLaterCaptures(std::span<const BlockId> blocks, const Trace& trace,
-                      NotJoinedList* not_joined) {
-  if (!trace.completeness.truncated || blocks.empty()) return;
-  Seq last = 0;
-  for (const BlockId id : blocks) {
-    const Block& block = trace[id];
-    for (const Seq seq : {block.allocated, block.free_requested, block.free_completed}) {
-      if (seq != kNever) last = std::max(last, seq);
-    }
-  }
-  for (const Capture& capture : trace.captures) {
-    if (capture.begin <= last) continue;
-    not_joined->Add("captures after the last snapshot of a process that was killed",
-                    Named("graph ", capture.graph.value));
-  }
-}
-
-// PyTorch 2.8 writes no pools into its history, so those of segments that are gone at its end are
-// unknown. Memory that the driver gave while a graph was captured is of that graph's private pool.
-bool InPrivatePool(const Block& block, const Trace& trace) {
-  if (block.pool && trace[block.pool].kind == PoolKind::kPrivate) return true;
-  const BlockId memory = block.segment ? trace[block.segment].block : BlockId();
-  return memory && trace[memory].graph;
-}
-
-}  // namespace
-
 // Blocks of private pools may lie outside of captures: warm-ups, MemPool. Where all do, the clocks
 // have nothing in common.
 size_t JoinCaptures(std::span<const BlockId> blocks, Trace* trace, NotJoinedList* not_joined) {
@@ -249,88 +323,6 @@ size_t JoinCaptures(std::span<const BlockId> blocks, Trace* trace, NotJoinedList
   }
   return joined;
 }
-
-namespace {
-
-// Places of some blocks, as time goes on.
-class LiveBlocks {
- public:
-  LiveBlocks(std::span<const BlockId> blocks, const Trace& trace) : trace_(trace) {
-    for (const BlockId id : blocks) {
-      const Block& block = trace[id];
-      if (!block.segment) continue;
-      changes_.push_back({block.allocated, id, true});
-      if (block.free_completed != kNever) changes_.push_back({block.free_completed, id, false});
-    }
-    std::ranges::sort(changes_, {}, &Change::seq);
-  }
-
-  void AdvanceTo(Seq seq) {
-    for (; next_ < changes_.size() && changes_[next_].seq < seq; ++next_) {
-      const auto& [at, id, begins] = changes_[next_];
-      const Block& block = trace_[id];
-      const Interval<Address> range{block.address, block.address + std::max<Bytes>(block.size, 1)};
-      const BlockId* there = live_.Find(block.address);
-      if (begins) live_.Add(range, id);
-      if (!begins && there && *there == id) live_.Remove(range);
-    }
-  }
-  const BlockId* Find(Address address) const { return live_.Find(address); }
-
- private:
-  struct Change {
-    Seq seq;
-    BlockId block;
-    bool begins;
-  };
-  const Trace& trace_;
-  std::vector<Change> changes_;
-  size_t next_ = 0;
-  IntervalMap<BlockId> live_;
-};
-
-// Something that touches memory: a node, as made or as set, or work outside of graphs.
-struct Toucher {
-  Seq seq = 0;
-  Slice accesses;
-  NodeId node = {};
-};
-
-// In the order of the trace.
-std::vector<Toucher> TouchersOf(const Trace& trace) {
-  std::vector<Toucher> touchers;
-  touchers.reserve(trace.nodes.size() + trace.node_changes.size() + trace.works.size());
-  for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    touchers.push_back({trace.nodes[i].seq, trace.nodes[i].accesses, NodeId(i)});
-  }
-  for (const NodeChange& change : trace.node_changes) {
-    touchers.push_back({change.seq, change.accesses, change.node});
-  }
-  for (const EagerWork& work : trace.works) touchers.push_back({work.seq, work.accesses});
-  std::ranges::stable_sort(touchers, {}, &Toucher::seq);
-  return touchers;
-}
-
-// By block: the memory of a segment, or of a part of it: an expandable one is mapped page by page,
-// and a snapshot has pages that were mapped at once as one.
-std::vector<bool> MemoryOfSegments(const Trace& trace) {
-  std::vector<bool> memory(trace.blocks.size());
-  IntervalMap<SegmentId> segments;
-  for (size_t i = 0; i < trace.segments.size(); ++i) {
-    const Segment& segment = trace.segments[i];
-    if (segment.block) memory[segment.block.index()] = true;
-    const Interval<Address> range{segment.address, segment.address + segment.size};
-    if (segment.size > 0 && !segments.Find(segment.address)) segments.Add(range, SegmentId(i));
-  }
-  for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    const Block& block = trace.blocks[i];
-    const bool driver = block.pool && trace[block.pool].kind == PoolKind::kDevice;
-    if (driver && !block.segment && segments.Find(block.address)) memory[i] = true;
-  }
-  return memory;
-}
-
-}  // namespace
 
 size_t JoinAccesses(std::span<const BlockId> blocks, Trace* trace, NotJoinedList* not_joined) {
   const std::vector<bool> joinable = MemoryOfSegments(*trace);
@@ -393,28 +385,29 @@ void CountSeen(const Trace& snapshot, const Trace& trace, ProcessEvidence* evide
   }
 }
 
-Result<std::string> JudgeProcess(const ProcessEvidence& evidence, const ProcessNames& names) {
-  const std::string contradiction = Contradiction(evidence, names.trace);
+Result<std::string> JudgeProcess(const ProcessEvidence& evidence, const std::string& trace,
+                                 const std::string& snapshot) {
+  const std::string contradiction = Contradiction(evidence, trace);
   if (!contradiction.empty()) {
-    return Error{.message = "it is of another process than " + names.trace + ": " + contradiction,
+    return Error{.message = "it is of another process than " + trace + ": " + contradiction,
                  .hint = kApartHint,
-                 .file = names.snapshot};
+                 .file = snapshot};
   }
   if (evidence.segments > 0 && evidence.seen == evidence.segments) {
     if (evidence.differences.size() < kEnough) return std::string();
     const int64_t apart = std::abs(MedianOf(evidence.differences));
     if (apart < kJitter) return std::string();
-    return names.snapshot + " has the same memory as " + names.trace + ", but " +
+    return snapshot + " has the same memory as " + trace + ", but " +
            FormatCount(static_cast<uint64_t>(apart / (kOneSecond / 1000))) +
            " ms apart: is it of the same process?";
   }
   if (evidence.seen == 0) {
-    return "nothing says whether " + names.snapshot + " is of the process of " + names.trace +
+    return "nothing says whether " + snapshot + " is of the process of " + trace +
            ": no memory is in both";
   }
   return FormatCount(evidence.segments - evidence.seen) + " of the " +
-         FormatCount(evidence.segments) + " segments of " + names.snapshot +
-         " are no memory that the driver gave in " + names.trace + ": is it of the same process?";
+         FormatCount(evidence.segments) + " segments of " + snapshot +
+         " are no memory that the driver gave in " + trace + ": is it of the same process?";
 }
 
 }  // namespace graphkit

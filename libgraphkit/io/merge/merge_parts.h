@@ -83,13 +83,9 @@ struct ProcessEvidence {
 // Segments of the snapshot in memory of the trace, by address.
 void CountSeen(const Trace& snapshot, const Trace& trace, ProcessEvidence* evidence);
 
-// The trace's and the snapshot's file, as the user named them.
-struct ProcessNames {
-  std::string trace;
-  std::string snapshot;
-};
-
 // An error where they can't be of one process; a warning where nothing says that they are; else "".
-Result<std::string> JudgeProcess(const ProcessEvidence& evidence, const ProcessNames& names);
+// `trace` and `snapshot`: their files, as the user named them.
+Result<std::string> JudgeProcess(const ProcessEvidence& evidence, const std::string& trace,
+                                 const std::string& snapshot);
 
 }  // namespace graphkit

@@ -24,19 +24,18 @@ std::string Code(std::string_view text) {
   return "`" + Escaped(text, {{'`', "'"}, {'|', "/"}}) + "`";
 }
 
-std::string MoreText(size_t count, const TextOut& out) {
-  const size_t hidden = count - out.Shown(count);
-  return hidden == 0 ? "" : "and " + FormatCount(hidden) + " more";
+// Writes the entries that are shown, and behind `before_more` how many more there are.
+void WriteShown(const auto& entries, const char* before_more, const TextOut& out, auto write) {
+  const size_t shown = out.Shown(entries.size());
+  for (size_t i = 0; i < shown; ++i) write(entries[i]);
+  if (shown == entries.size()) return;
+  out << before_more << "and " << FormatCount(entries.size() - shown) << " more\n";
 }
 
 void WriteReasons(const GateRun& run, const TextOut& out) {
-  const auto& reasons = run.verdict.reasons;
-  for (size_t i = 0; i < out.Shown(reasons.size()); ++i) {
-    out << "- " << Plain(ReasonSubject(run, reasons[i]) + ": " + reasons[i].text) << "\n";
-  }
-  if (const std::string more = MoreText(reasons.size(), out); !more.empty()) {
-    out << "- " << more << "\n";
-  }
+  WriteShown(run.verdict.reasons, "- ", out, [&](const GateReason& reason) {
+    out << "- " << Plain(ReasonSubject(run, reason) + ": " + reason.text) << "\n";
+  });
 }
 
 // Those over their limits first, in the verdict's order.
@@ -46,17 +45,13 @@ void WriteLimits(const GateRun& run, const TextOut& out) {
   if (measures.empty()) return;
   std::ranges::stable_sort(measures, {}, &GateMeasure::passed);
   out << "\n| | limit | of | is | allowed |\n|---|---|---|---:|---:|\n";
-  for (size_t i = 0; i < out.Shown(measures.size()); ++i) {
-    const GateMeasure& measure = *measures[i];
-    const std::string subject = measure.subject.empty() ? "" : ", " + measure.subject;
-    out << "| " << (measure.passed ? "✅" : "❌") << " | " << Code(measure.rule) << " | "
-        << Plain(run.subjects[measure.trace].trace + subject) << " | "
-        << FigureText(measure.value, measure.unit) << " | "
-        << FigureText(measure.limit, measure.unit) << " |\n";
-  }
-  if (const std::string more = MoreText(measures.size(), out); !more.empty()) {
-    out << "\n" << more << "\n";
-  }
+  WriteShown(measures, "\n", out, [&](const GateMeasure* measure) {
+    const std::string subject = measure->subject.empty() ? "" : ", " + measure->subject;
+    out << "| " << (measure->passed ? "✅" : "❌") << " | " << Code(measure->rule) << " | "
+        << Plain(run.subjects[measure->trace].trace + subject) << " | "
+        << FigureText(measure->value, measure->unit) << " | "
+        << FigureText(measure->limit, measure->unit) << " |\n";
+  });
 }
 
 struct MemoryLine {
@@ -113,10 +108,7 @@ void WriteFindings(const GateRun& run, const TextOut& out) {
   const auto listed = FindingsOf(run, {FindingStatus::kFails, FindingStatus::kReported});
   if (listed.empty()) return;
   out << "\n<details><summary>" << Counted(listed.size(), "finding") << "</summary>\n\n";
-  for (size_t i = 0; i < out.Shown(listed.size()); ++i) WriteItem(run, *listed[i], out);
-  if (const std::string more = MoreText(listed.size(), out); !more.empty()) {
-    out << "- " << more << "\n";
-  }
+  WriteShown(listed, "- ", out, [&](const JudgedFinding* judged) { WriteItem(run, *judged, out); });
   out << "\n</details>\n";
 }
 

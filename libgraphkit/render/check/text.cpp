@@ -69,16 +69,16 @@ void RenderMeasures(const GateRun& run, const TextOut& out) {
   for (const GateMeasure& measure : run.verdict.measures) measures.push_back(&measure);
   if (measures.empty()) return;
   std::ranges::stable_sort(measures, std::ranges::greater(), Nearness);
-  TextRows rows;
-  for (size_t i = 0; i < out.Shown(measures.size()); ++i) {
-    const GateMeasure& measure = *measures[i];
-    const std::string subject = measure.subject.empty() ? "" : " " + measure.subject;
-    rows.push_back({OutcomeText(measure), measure.rule + ":",
-                    FigureText(measure.value, measure.unit) + ",", "limit",
-                    FigureText(measure.limit, measure.unit),
-                    Ellipsize(Printable(run.subjects[measure.trace].trace + subject), 48)});
-  }
-  out << "\nLimits\n" << Table(rows, "llrlrl", "  ", out.style) << out.More(measures.size(), "  ");
+  out << "\nLimits\n";
+  out.TopTable({}, "llrlrl", "  ", measures, [&](const GateMeasure* measure) {
+    const std::string subject = measure->subject.empty() ? "" : " " + measure->subject;
+    return TextRow{OutcomeText(*measure),
+                   measure->rule + ":",
+                   FigureText(measure->value, measure->unit) + ",",
+                   "limit",
+                   FigureText(measure->limit, measure->unit),
+                   Ellipsize(Printable(run.subjects[measure->trace].trace + subject), 48)};
+  });
 }
 
 void RenderFinding(const GateRun& run, const JudgedFinding& judged, const TextOut& out) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/group_by.h"
 #include "libgraphkit/render/dot/drawing.h"
 
 namespace graphkit {
@@ -203,23 +204,12 @@ FoldedGraphs FoldGraphs(const Trace& trace, const std::vector<bool>& nodes, Fold
   return folded;
 }
 
-namespace {
-
-// Ranges in the order in which they were opened.
-std::vector<uint32_t> ByBegin(const Trace& trace) {
-  std::vector<uint32_t> order(trace.nvtx_ranges.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<uint32_t>(i);
-  std::ranges::stable_sort(order, {}, [&](uint32_t i) { return trace.nvtx_ranges[i].begin; });
-  return order;
-}
-
-}  // namespace
-
 // One sweep over the nodes in capture order; ranges needn't be nested.
 std::vector<uint32_t> InnermostRanges(const Trace& trace) {
   std::vector<uint32_t> range_of(trace.nodes.size(), kNoRange);
   std::vector<std::vector<uint32_t>> open(trace.threads.size());  // by thread
-  const std::vector<uint32_t> order = ByBegin(trace);
+  const std::vector<uint32_t> order =
+      IndicesBy(trace.nvtx_ranges.size(), [&](uint32_t i) { return trace.nvtx_ranges[i].begin; });
   auto next = order.begin();
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
     const Node& node = trace.nodes[i];

@@ -3,10 +3,10 @@
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/model/names.h"
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
-
 namespace {
 
 constexpr size_t kTitleColumns = 32;
@@ -96,62 +96,6 @@ std::string NodeTip(const Trace& trace, NodeId id) {
   return at.empty() ? tip : tip + "; " + Ellipsize(at, kTipColumns);
 }
 
-}  // namespace
-
-std::string NodeDetail(const Trace& trace, NodeId id) {
-  const Node& node = trace[id];
-  if (std::string text = CollectivesText(trace, node.seq); !text.empty()) return text;
-  if (node.shape < trace.shapes.size()) return ShapeText(trace.shapes[node.shape]);
-  if (node.block) {
-    return "block " + std::to_string(node.block.value) + ", " + FormatBytes(trace[node.block].size);
-  }
-  if (node.event) return "event " + std::to_string(node.event.value);
-  if (node.kind == NodeKind::kMemcpy || node.kind == NodeKind::kMemset) {
-    const Bytes bytes = CopiedBytes(trace, node.accesses);
-    return bytes == 0 ? "" : FormatBytes(bytes);
-  }
-  if (node.kind == NodeKind::kConditional) {
-    static constexpr std::array<const char*, 4> kNames = {"if", "while", "switch", ""};
-    return kNames[static_cast<size_t>(node.conditional)];
-  }
-  return "";
-}
-
-std::string TitleLabel(const std::string& title, const std::vector<std::string>& details,
-                       const char* align) {
-  const std::string cell = "<tr><td align=\"" + std::string(align) + "\">";
-  std::string label = "<<table border=\"0\" cellborder=\"0\" cellspacing=\"0\" cellpadding=\"1\">";
-  if (!title.empty()) label += cell + XmlText(title) + "</td></tr>";
-  for (const std::string& detail : details) {
-    label += cell + "<font point-size=\"9\" color=\"" + kPaleInk + "\">" + XmlText(detail) +
-             "</font></td></tr>";
-  }
-  return label + "</table>>";
-}
-
-std::string BoxLabel(const Trace& trace, const Box& box, const DotDetails& details,
-                     const NodeChanges& changes) {
-  const NodeId first = box.nodes.front(), last = box.nodes.back();
-  if (box.nodes.size() > 1) {
-    const std::string ends = NodeTitle(trace, first, kTitleColumns / 2) + " … " +
-                             NodeTitle(trace, last, kTitleColumns / 2);
-    const std::string range = RangeName(trace, box);
-    if (!range.empty()) {
-      return TitleLabel(range, {Counted(box.nodes.size(), "node") + ": " + KindCounts(trace, box)});
-    }
-    return TitleLabel(Counted(box.nodes.size(), "node"), {KindCounts(trace, box) + " · " + ends});
-  }
-  const std::string detail = NodeDetail(trace, first);
-  std::vector<std::string> lines = {"#" + std::to_string(first.value) +
-                                    (detail.empty() ? "" : " · " + detail)};
-  AddUnlessEmpty(changes.Text(first), lines);
-  if (details.params) AddUnlessEmpty(ParamsText(trace, first), lines);
-  if (details.memory) AddUnlessEmpty(MemoryText(trace, first), lines);
-  return TitleLabel(NodeTitle(trace, first, kTitleColumns), lines);
-}
-
-namespace {
-
 // The reason why an edge that waits for no end brings nothing: "no trigger", "no wait".
 std::string MissingText(const Trace& trace, const Edge& edge) {
   if (edge.full()) return "";
@@ -160,40 +104,6 @@ std::string MissingText(const Trace& trace, const Edge& edge) {
   if (!start.at_end()) return wait;
   return "no trigger" + (wait.empty() ? "" : ", " + wait);
 }
-
-}  // namespace
-
-std::string EdgeLabel(const Trace& trace, const BoxEdge& edge, const DotDetails& details) {
-  const Edge& first = trace[edge.first];
-  const std::string missing = edge.count > 1 ? "" : MissingText(trace, first);
-  if (!details.edges) return edge.count > 1 ? std::to_string(edge.count) : missing;
-  std::string label = "edge " + std::to_string(edge.first.value);
-  if (!first.full()) {
-    label += ", port " + std::to_string(first.from_port) + "→" + std::to_string(first.to_port);
-  }
-  if (!missing.empty()) label += ", " + missing;
-  return edge.count > 1 ? label + ", +" + std::to_string(edge.count - 1) : label;
-}
-
-std::string BoxTip(const Trace& trace, const Box& box) {
-  if (box.nodes.size() == 1) return NodeTip(trace, box.nodes.front());
-  return Counted(box.nodes.size(), "node") + ": from " + NodeTip(trace, box.nodes.front()) +
-         " to " + NodeTip(trace, box.nodes.back());
-}
-
-std::string EdgeTip(const Trace& trace, const BoxEdge& edge) {
-  const Edge& first = trace[edge.first];
-  std::string tip = "node " + std::to_string(first.from.value) + " → node " +
-                    std::to_string(first.to.value) + ", " + LookOf(edge.from_port, edge.type).name;
-  const EarlyStart start = first.full() ? EarlyStart() : EarlyStartOf(trace, first);
-  if (start != EarlyStart()) {
-    tip += "; " + EarlyStartText(start, "the producer", "the consumer");
-  }
-  if (edge.count > 1) tip += "; and " + Counted(edge.count - 1, "edge") + " more";
-  return tip;
-}
-
-namespace {
 
 // Where the program's own code stands, else the innermost frame whose line is known; null: none.
 const StackFrame* SourceOf(const Trace& trace, NodeId node) {
@@ -232,6 +142,85 @@ std::string ForAttribute(std::string_view url) {
 }
 
 }  // namespace
+
+std::string NodeDetail(const Trace& trace, NodeId id) {
+  const Node& node = trace[id];
+  if (std::string text = CollectivesText(trace, node.seq); !text.empty()) return text;
+  if (node.shape < trace.shapes.size()) return ShapeText(trace.shapes[node.shape]);
+  if (node.block) {
+    return "block " + std::to_string(node.block.value) + ", " + FormatBytes(trace[node.block].size);
+  }
+  if (node.event) return "event " + std::to_string(node.event.value);
+  if (node.kind == NodeKind::kMemcpy || node.kind == NodeKind::kMemset) {
+    const Bytes bytes = CopiedBytes(trace, node.accesses);
+    return bytes == 0 ? "" : FormatBytes(bytes);
+  }
+  const bool known = node.conditional != ConditionalType::kUnknown;
+  return node.kind == NodeKind::kConditional && known ? std::string(NameOf(node.conditional)) : "";
+}
+
+std::string TitleLabel(const std::string& title, const std::vector<std::string>& details,
+                       const char* align) {
+  const std::string cell = "<tr><td align=\"" + std::string(align) + "\">";
+  std::string label = "<<table border=\"0\" cellborder=\"0\" cellspacing=\"0\" cellpadding=\"1\">";
+  if (!title.empty()) label += cell + XmlText(title) + "</td></tr>";
+  for (const std::string& detail : details) {
+    label += cell + "<font point-size=\"9\" color=\"" + kPaleInk + "\">" + XmlText(detail) +
+             "</font></td></tr>";
+  }
+  return label + "</table>>";
+}
+
+std::string BoxLabel(const Trace& trace, const Box& box, const DotDetails& details,
+                     const NodeChanges& changes) {
+  const NodeId first = box.nodes.front(), last = box.nodes.back();
+  if (box.nodes.size() > 1) {
+    const std::string ends = NodeTitle(trace, first, kTitleColumns / 2) + " … " +
+                             NodeTitle(trace, last, kTitleColumns / 2);
+    const std::string range = RangeName(trace, box);
+    if (!range.empty()) {
+      return TitleLabel(range, {Counted(box.nodes.size(), "node") + ": " + KindCounts(trace, box)});
+    }
+    return TitleLabel(Counted(box.nodes.size(), "node"), {KindCounts(trace, box) + " · " + ends});
+  }
+  const std::string detail = NodeDetail(trace, first);
+  std::vector<std::string> lines = {"#" + std::to_string(first.value) +
+                                    (detail.empty() ? "" : " · " + detail)};
+  AddUnlessEmpty(changes.Text(first), lines);
+  if (details.params) AddUnlessEmpty(ParamsText(trace, first), lines);
+  if (details.memory) AddUnlessEmpty(MemoryText(trace, first), lines);
+  return TitleLabel(NodeTitle(trace, first, kTitleColumns), lines);
+}
+
+std::string EdgeLabel(const Trace& trace, const BoxEdge& edge, const DotDetails& details) {
+  const Edge& first = trace[edge.first];
+  const std::string missing = edge.count > 1 ? "" : MissingText(trace, first);
+  if (!details.edges) return edge.count > 1 ? std::to_string(edge.count) : missing;
+  std::string label = "edge " + std::to_string(edge.first.value);
+  if (!first.full()) {
+    label += ", port " + std::to_string(first.from_port) + "→" + std::to_string(first.to_port);
+  }
+  if (!missing.empty()) label += ", " + missing;
+  return edge.count > 1 ? label + ", +" + std::to_string(edge.count - 1) : label;
+}
+
+std::string BoxTip(const Trace& trace, const Box& box) {
+  if (box.nodes.size() == 1) return NodeTip(trace, box.nodes.front());
+  return Counted(box.nodes.size(), "node") + ": from " + NodeTip(trace, box.nodes.front()) +
+         " to " + NodeTip(trace, box.nodes.back());
+}
+
+std::string EdgeTip(const Trace& trace, const BoxEdge& edge) {
+  const Edge& first = trace[edge.first];
+  std::string tip = "node " + std::to_string(first.from.value) + " → node " +
+                    std::to_string(first.to.value) + ", " + LookOf(edge.from_port, edge.type).name;
+  const EarlyStart start = first.full() ? EarlyStart() : EarlyStartOf(trace, first);
+  if (start != EarlyStart()) {
+    tip += "; " + EarlyStartText(start, "the producer", "the consumer");
+  }
+  if (edge.count > 1) tip += "; and " + Counted(edge.count - 1, "edge") + " more";
+  return tip;
+}
 
 std::string NodeLink(std::string_view link, const Trace& trace, NodeId node) {
   std::string url(link);

@@ -9,8 +9,6 @@
 
 namespace graphkit {
 
-inline ByteRange Sum(ByteRange a, const ByteRange& b) { return a += b; }
-
 void RenderEstimate(const MemoryEstimate& estimate, const TextOut& out);
 void RenderEstimateJson(const MemoryEstimate& estimate, std::ostream& out);
 

@@ -1,9 +1,14 @@
 #include "libgraphkit/render/pipeline/pipeline.h"
 
 #include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/group_by.h"
 #include "libgraphkit/render/json.h"
 
 namespace graphkit {
+
+GRAPHKIT_JSON_OF(RoleMemory, uses, buffers)
+GRAPHKIT_JSON_OF(ReplayDeparture, launch, graph, after, round)
+
 namespace {
 
 constexpr std::array<const char*, kBufferRoles> kRoleNames = {"input", "output", "output gradient",
@@ -72,9 +77,8 @@ void RenderRules(const PipelineView& view, const RankPipeline& rank, const TextO
 
 // The buffers that lie at each address, in the order of their use: who takes over from whom.
 void RenderMap(const PipelineMemory& memory, const TextOut& out) {
-  std::vector<uint32_t> by_place(memory.buffers.size());
-  for (uint32_t i = 0; i < by_place.size(); ++i) by_place[i] = i;
-  std::ranges::stable_sort(by_place, {}, [&](uint32_t i) { return memory.offsets[i]; });
+  const std::vector<uint32_t> by_place =
+      IndicesBy(memory.buffers.size(), [&](uint32_t i) { return memory.offsets[i]; });
   out << "\n" << NameOf(memory.rule) << ": what lies where\n";
   for (size_t first = 0; first < by_place.size();) {
     const Bytes offset = memory.offsets[by_place[first]];
@@ -122,31 +126,6 @@ void RenderPool(const PoolReplays& pool, const Trace& trace, const TextOut& out)
                          std::to_string(departure.round) + ")");
   }
 }
-
-}  // namespace
-
-void RenderPipelineText(const PipelineView& view, const TextOut& out) {
-  out << Printable(view.title) << "\n\n";
-  RenderRanks(view, out);
-  for (const RankPipeline& rank : view.ranks) {
-    if (view.details) RenderDetails(view, rank, out);
-  }
-}
-
-void RenderReplaysText(const PoolReplayView& view, const Trace& trace, const TextOut& out) {
-  if (view.pools.empty()) out << "no two graphs share a private pool\n";
-  for (const PoolReplays& pool : view.pools) RenderPool(pool, trace, out);
-  for (const Finding& finding : view.findings) {
-    out.Paragraph(std::string(SeverityName(finding.severity)) + "  " + finding.check + "  ",
-                  Printable(finding.message));
-    if (!finding.advice.empty()) out.Wrap("       ", Printable(finding.advice));
-  }
-}
-
-GRAPHKIT_JSON_OF(RoleMemory, uses, buffers)
-GRAPHKIT_JSON_OF(ReplayDeparture, launch, graph, after, round)
-
-namespace {
 
 constexpr std::array<const char*, kBufferRoles> kRoles = {"input", "output", "output_grad",
                                                           "input_grad"};
@@ -198,6 +177,24 @@ Json FindingJson(const Finding& finding) {
 }
 
 }  // namespace
+
+void RenderPipelineText(const PipelineView& view, const TextOut& out) {
+  out << Printable(view.title) << "\n\n";
+  RenderRanks(view, out);
+  for (const RankPipeline& rank : view.ranks) {
+    if (view.details) RenderDetails(view, rank, out);
+  }
+}
+
+void RenderReplaysText(const PoolReplayView& view, const Trace& trace, const TextOut& out) {
+  if (view.pools.empty()) out << "no two graphs share a private pool\n";
+  for (const PoolReplays& pool : view.pools) RenderPool(pool, trace, out);
+  for (const Finding& finding : view.findings) {
+    out.Paragraph(std::string(SeverityName(finding.severity)) + "  " + finding.check + "  ",
+                  Printable(finding.message));
+    if (!finding.advice.empty()) out.Wrap("       ", Printable(finding.advice));
+  }
+}
 
 void RenderPipelineJson(const PipelineView& view, std::ostream& out) {
   const auto rank = [&view](const RankPipeline& of) { return RankPipelineJson(of, view); };

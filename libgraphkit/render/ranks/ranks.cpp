@@ -5,6 +5,14 @@
 #include "libgraphkit/render/json.h"
 
 namespace graphkit {
+
+void to_json(Json& json, const FigureSpread& spread) {
+  json = Json{{"least", spread.least},          {"least_trace", spread.least_rank},
+              {"median", spread.median},        {"most", spread.most},
+              {"most_trace", spread.most_rank}, {"sum", spread.sum},
+              {"unknown", spread.unknown}};
+}
+
 namespace {
 
 constexpr size_t kRankColumns = 40;
@@ -208,25 +216,6 @@ void RenderFindings(const RankReport& report, const TextOut& out) {
           [&](const SharedFinding& shared) { RenderFinding(report, shared, out); });
 }
 
-}  // namespace
-
-void RenderRanksText(const RankReport& report, const TextOut& out) {
-  RenderHeader(report, out);
-  RenderTable(report, out);
-  RenderSpread(report, out);
-  RenderGroups(report, out);
-  RenderFindings(report, out);
-}
-
-void to_json(Json& json, const FigureSpread& spread) {
-  json = Json{{"least", spread.least},          {"least_trace", spread.least_rank},
-              {"median", spread.median},        {"most", spread.most},
-              {"most_trace", spread.most_rank}, {"sum", spread.sum},
-              {"unknown", spread.unknown}};
-}
-
-namespace {
-
 // Figures under their names.
 template <typename Names, typename Figures>
 void AddFigures(const Names& names, const Figures& figures, Json& json) {
@@ -283,6 +272,14 @@ Json SharedJson(const SharedFinding& shared) {
 }
 
 }  // namespace
+
+void RenderRanksText(const RankReport& report, const TextOut& out) {
+  RenderHeader(report, out);
+  RenderTable(report, out);
+  RenderSpread(report, out);
+  RenderGroups(report, out);
+  RenderFindings(report, out);
+}
 
 void RenderRanksJson(const RankReport& report, std::ostream& out) {
   Json spread;

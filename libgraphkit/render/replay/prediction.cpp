@@ -12,6 +12,8 @@ namespace graphkit {
 GRAPHKIT_JSON_OF(NotJudged, in_no_segment, start_unknown, pool_unknown, restored, size_unknown,
                  age_unknown)
 
+GRAPHKIT_JSON_OF(AllocatorOutcome, peak_reserved, reserved_at_end, peak_in_use, segments, failures)
+
 namespace {
 
 std::string MissText(const PredictionMiss& miss) {
@@ -53,6 +55,40 @@ Json MissJson(const PredictionScore& score) {
               {"what", miss.segment ? "segment" : "address"},
               {"recorded", miss.recorded == 0 ? Json(nullptr) : Json(HexText(miss.recorded))},
               {"predicted", miss.predicted == 0 ? Json(nullptr) : Json(HexText(miss.predicted))}};
+}
+
+// Against the model under the recorded settings.
+std::string DifferenceText(Bytes bytes, Bytes base) {
+  if (bytes == base) return "as the model";
+  return bytes < base ? FormatBytes(base - bytes) + " less than the model"
+                      : FormatBytes(bytes - base) + " more than the model";
+}
+
+std::vector<std::string> RowOf(std::string title, const AllocatorOutcome& outcome,
+                               std::string difference) {
+  return {std::move(title), FormatBytes(outcome.peak_reserved), std::move(difference),
+          FormatBytes(outcome.reserved_at_end), FormatCount(outcome.failures)};
+}
+
+void RenderDevice(const WhatIf& device, const TextOut& out) {
+  out << "device " << device.device << ": PyTorch's allocator, recorded and by the model\n";
+  const Bytes base = device.rows.front().outcome.peak_reserved;
+  TextRows rows = {{"settings", "peak reserved", "", "at the end", "failed"},
+                   RowOf("recorded", device.recorded, "")};
+  for (const WhatIfRow& row : device.rows) {
+    const bool recorded = row.settings.empty();
+    rows.push_back(
+        RowOf(recorded ? "model, settings as recorded" : "model, " + Printable(row.settings),
+              row.outcome, recorded ? "" : DifferenceText(row.outcome.peak_reserved, base)));
+  }
+  out << Table(rows, "lrlrr", "  ", out.style);
+  if (device.capacity) {
+    out.Wrap("  ", "with " + FormatBytes(*device.capacity) + " of device memory");
+  }
+  if (device.left_out > 0) {
+    out.Wrap("  ", "left out: " + Counted(device.left_out, "event") +
+                       " in memory that the file doesn't tell enough about");
+  }
 }
 
 }  // namespace
@@ -140,46 +176,6 @@ void RenderPlacementsJson(std::span<const PolicyPlacements> policies, std::ostre
   }
   WriteDocument("graphkit-placements", Json{{"policies", list}}, out);
 }
-
-GRAPHKIT_JSON_OF(AllocatorOutcome, peak_reserved, reserved_at_end, peak_in_use, segments, failures)
-
-namespace {
-
-// Against the model under the recorded settings.
-std::string DifferenceText(Bytes bytes, Bytes base) {
-  if (bytes == base) return "as the model";
-  return bytes < base ? FormatBytes(base - bytes) + " less than the model"
-                      : FormatBytes(bytes - base) + " more than the model";
-}
-
-std::vector<std::string> RowOf(std::string title, const AllocatorOutcome& outcome,
-                               std::string difference) {
-  return {std::move(title), FormatBytes(outcome.peak_reserved), std::move(difference),
-          FormatBytes(outcome.reserved_at_end), FormatCount(outcome.failures)};
-}
-
-void RenderDevice(const WhatIf& device, const TextOut& out) {
-  out << "device " << device.device << ": PyTorch's allocator, recorded and by the model\n";
-  const Bytes base = device.rows.front().outcome.peak_reserved;
-  TextRows rows = {{"settings", "peak reserved", "", "at the end", "failed"},
-                   RowOf("recorded", device.recorded, "")};
-  for (const WhatIfRow& row : device.rows) {
-    const bool recorded = row.settings.empty();
-    rows.push_back(
-        RowOf(recorded ? "model, settings as recorded" : "model, " + Printable(row.settings),
-              row.outcome, recorded ? "" : DifferenceText(row.outcome.peak_reserved, base)));
-  }
-  out << Table(rows, "lrlrr", "  ", out.style);
-  if (device.capacity) {
-    out.Wrap("  ", "with " + FormatBytes(*device.capacity) + " of device memory");
-  }
-  if (device.left_out > 0) {
-    out.Wrap("  ", "left out: " + Counted(device.left_out, "event") +
-                       " in memory that the file doesn't tell enough about");
-  }
-}
-
-}  // namespace
 
 void RenderWhatIfText(std::span<const WhatIf> devices, const TextOut& out) {
   for (const WhatIf& device : devices) RenderDevice(device, out);

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <functional>
-#include <unordered_map>
 #include <utility>
 
 #include "libgraphkit/analysis/explain/memory_account.h"
@@ -21,50 +20,33 @@ namespace {
 constexpr size_t kShortNameColumns = 48;
 constexpr size_t kFullNameColumns = 4000;  // of a full name; the middle of longer ones is left out
 
-// Texts by number, in order of appearance.
-class TextList {
- public:
-  uint32_t Add(const std::string& text) {
-    const auto [found, fresh] = numbers_.try_emplace(text, static_cast<uint32_t>(texts_.size()));
-    if (fresh) texts_.push_back(text);
-    return found->second;
-  }
-  const std::vector<std::string>& texts() const { return texts_; }
-
- private:
-  std::vector<std::string> texts_;
-  std::unordered_map<std::string, uint32_t> numbers_;
-};
-
 // Names of nodes, by number.
 struct NodeTexts {
-  std::vector<uint32_t> name;            // by node, in the two lists below
-  std::vector<std::string> names;        // "void add<float>(float*, int)"
+  std::vector<StringId> name;            // by node, in the two lists below
+  StringTable names;                     // "void add<float>(float*, int)"
   std::vector<std::string> short_names;  // "add<…>"
-  std::vector<uint32_t> detail;          // by node, in `details`
-  TextList details;                      // "64 blocks of 256"
+  std::vector<StringId> detail;          // by node, in `details`
+  StringTable details;                   // "64 blocks of 256"
 };
 // Titles are told apart by their full names: two instances of a template have one each.
 NodeTexts NameNodes(const Trace& trace) {
   NodeTexts texts;
-  TextList full;
-  std::vector<uint32_t> known(trace.kernels.size() + 256, ~0u);  // by kernel; of others by kind
+  std::vector<StringId> known(trace.kernels.size() + 256);  // by kernel; of others by kind
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
     const Node& node = trace.nodes[i];
     const bool kernel = node.kind == NodeKind::kKernel && node.kernel;
     const size_t kind = trace.kernels.size() + static_cast<size_t>(node.kind);
-    uint32_t& number = known[kernel ? node.kernel.index() : kind];
-    if (number == ~0u) {
+    StringId& number = known[kernel ? node.kernel.index() : kind];
+    if (!number) {
       std::string name = kernel ? Demangle(trace[trace[node.kernel].name]) : "";
       if (name.empty()) name = NodeKindName(node.kind);
-      number = full.Add(Ellipsize(name, kFullNameColumns));
-      if (number == texts.names.size()) {
-        texts.names.push_back(full.texts().back());
+      number = texts.names.Intern(Ellipsize(name, kFullNameColumns));
+      if (number.index() == texts.short_names.size()) {
         texts.short_names.push_back(NodeTitle(trace, NodeId(i), kShortNameColumns));
       }
     }
     texts.name.push_back(number);
-    texts.detail.push_back(texts.details.Add(NodeDetail(trace, NodeId(i))));
+    texts.detail.push_back(texts.details.Intern(NodeDetail(trace, NodeId(i))));
   }
   return texts;
 }
@@ -107,8 +89,8 @@ void AddNodes(const Trace& trace, const NodeTexts& texts, PackedColumns& columns
   columns.AddAll("node.kind", trace.nodes, [](const Node& n) {
     return std::min<uint64_t>(static_cast<uint64_t>(n.kind), kNodeKindCount);
   });
-  columns.AddAll("node.name", texts.name, [](uint32_t i) { return i; });
-  columns.AddAll("node.detail", texts.detail, [](uint32_t i) { return i; });
+  columns.AddAll("node.name", texts.name, [](StringId id) { return id.value; });
+  columns.AddAll("node.detail", texts.detail, [](StringId id) { return id.value; });
   columns.AddAll("node.stack", trace.nodes, [](const Node& n) { return Maybe(n.stack); });
   columns.AddAll("node.duration", trace.nodes,
                  [](const Node& n) { return uint64_t{n.duration_ns}; });
@@ -173,8 +155,9 @@ void AddList(const char* sizes, std::vector<Entry> ReportView::*list,
 void AddViews(std::vector<ReportView>& views, PackedColumns& columns) {
   using std::pair;
   AddList("views.nodes", &ReportView::nodes, views, columns,
-          pair("view.node", [](const NodePlace& p) { return p.node.value; }),
-          pair("view.node.x", &NodePlace::x), pair("view.node.lane", &NodePlace::lane));
+          pair("view.node", [](const auto& p) { return p.id.value; }),
+          pair("view.node.x", &LanePlace<NodeId>::x),
+          pair("view.node.lane", &LanePlace<NodeId>::lane));
   AddList("views.blocks", &ReportView::blocks, views, columns,
           pair("view.block", [](const BlockPlace& p) { return p.block.value; }),
           pair("view.block.begin", &BlockPlace::begin),
@@ -184,8 +167,9 @@ void AddViews(std::vector<ReportView>& views, PackedColumns& columns) {
           pair("view.policy", [](const PolicyPlace& p) { return p.block.value; }),
           pair("view.policy.offset", &PolicyPlace::offset));
   AddList("views.launches", &ReportView::launches, views, columns,
-          pair("view.launch", [](const LaunchPlace& p) { return p.launch.value; }),
-          pair("view.launch.x", &LaunchPlace::x), pair("view.launch.lane", &LaunchPlace::lane));
+          pair("view.launch", [](const auto& p) { return p.id.value; }),
+          pair("view.launch.x", &LanePlace<LaunchId>::x),
+          pair("view.launch.lane", &LanePlace<LaunchId>::lane));
   AddList("views.events", &ReportView::events, views, columns,
           pair("view.event.x", std::identity()));
   AddList("views.path", &ReportView::path, views, columns, pair("view.path", &NodeId::value));
@@ -241,14 +225,18 @@ Json TitlesJson(const Column& column, Title title) {
   return titles;
 }
 
+Json TextsJson(const StringTable& texts) {
+  return TitlesJson(texts, [&](size_t i) { return texts[StringId(i)]; });
+}
+
 Json NamesJson(const Trace& trace, const NodeTexts& texts) {
   Json kinds = Names<NodeKind>::value;
   kinds.push_back(NodeKindName(NodeKind::kUnknown));
   return Json{
       {"kinds", std::move(kinds)},
-      {"names", texts.names},
+      {"names", TextsJson(texts.names)},
       {"short_names", texts.short_names},
-      {"details", texts.details.texts()},
+      {"details", TextsJson(texts.details)},
       {"assumptions", Names<Assumption>::value},
       {"stacks", StacksJson(trace)},
       {"stack_names", StackNamesJson(trace)},

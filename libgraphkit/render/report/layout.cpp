@@ -8,7 +8,6 @@
 #include "libgraphkit/parallel.h"
 
 namespace graphkit {
-
 namespace {
 
 constexpr uint32_t kNodeWidth = 4;
@@ -152,19 +151,18 @@ class ViewMaker {
 
   // Lanes of embedded graphs go below those of the graph that holds them.
   void PutOwnLanesFirst() {
-    std::vector<uint32_t> order(view_.lanes.size()), place(view_.lanes.size());
-    for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_partition(order.begin(), order.end(), [&](uint32_t lane) {
-      return whole_ || view_.lanes[lane].graph == view_.root;
+    const std::vector<uint32_t> order = IndicesBy(view_.lanes.size(), [&](uint32_t lane) {
+      return !whole_ && view_.lanes[lane].graph != view_.root;
     });
+    std::vector<uint32_t> place(order.size());
     std::vector<ReportLane> lanes;
     for (const uint32_t lane : order) {
       place[lane] = static_cast<uint32_t>(lanes.size());
       lanes.push_back(std::move(view_.lanes[lane]));
     }
     view_.lanes = std::move(lanes);
-    for (NodePlace& node : view_.nodes) node.lane = place[node.lane];
-    for (LaunchPlace& launch : view_.launches) launch.lane = place[launch.lane];
+    for (auto& node : view_.nodes) node.lane = place[node.lane];
+    for (auto& launch : view_.launches) launch.lane = place[launch.lane];
   }
 
   void PlaceLaunches() {
@@ -233,37 +231,6 @@ std::vector<BlockId> BlocksHandedOut(const Trace& trace) {
   return blocks;
 }
 
-}  // namespace
-
-std::vector<ReportView> LayOutReport(const Facts& facts, const PolicyReplay* policy) {
-  const Trace& trace = facts.trace;
-  const std::vector<uint32_t> nodes = NodesInGraphs(trace);
-  const Grouped by_root = Group(nodes, trace.graphs.size(), [&](uint32_t node) {
-    return facts.roots()[trace.nodes[node].graph.index()];
-  });
-  std::vector<std::vector<NodeId>> paths = LongestPaths(trace, facts.in_edges());
-  std::vector<GraphId> roots;
-  for (size_t i = 0; i < trace.graphs.size(); ++i) {
-    if (facts.roots()[i] == GraphId(i)) roots.emplace_back(i);
-  }
-  std::vector<ReportView> views(roots.size());
-  ParallelFor(roots.size(), ThreadsFor(trace), [&](size_t i) {
-    const size_t root = roots[i].index();
-    std::vector<uint32_t> own;
-    own.reserve(by_root.Of(root).size());
-    for (const uint32_t item : by_root.Of(root)) own.push_back(nodes[item]);
-    views[i] = ViewMaker(facts, roots[i]).Make(own, facts.blocks()[root]);
-    views[i].path = std::move(paths[root]);
-    if (policy != nullptr) AddPolicy(*policy, views[i]);
-  });
-  const std::vector<BlockId> all = BlocksHandedOut(trace);
-  const bool one = views.size() == 1 && views[0].blocks.size() == all.size();
-  if (!one) views.push_back(ViewMaker(facts, {}).Make(nodes, all));
-  return views;
-}
-
-namespace {
-
 struct Range {
   SegmentId segment;
   PoolId pool;
@@ -309,6 +276,33 @@ void Extend(const Trace& trace, const Block& block, std::vector<Range>& ranges) 
 
 }  // namespace
 
+std::vector<ReportView> LayOutReport(const Facts& facts, const PolicyReplay* policy) {
+  const Trace& trace = facts.trace;
+  const std::vector<uint32_t> nodes = NodesInGraphs(trace);
+  const Grouped by_root = Group(nodes, trace.graphs.size(), [&](uint32_t node) {
+    return facts.roots()[trace.nodes[node].graph.index()];
+  });
+  std::vector<std::vector<NodeId>> paths = LongestPaths(trace, facts.in_edges());
+  std::vector<GraphId> roots;
+  for (size_t i = 0; i < trace.graphs.size(); ++i) {
+    if (facts.roots()[i] == GraphId(i)) roots.emplace_back(i);
+  }
+  std::vector<ReportView> views(roots.size());
+  ParallelFor(roots.size(), ThreadsFor(trace), [&](size_t i) {
+    const size_t root = roots[i].index();
+    std::vector<uint32_t> own;
+    own.reserve(by_root.Of(root).size());
+    for (const uint32_t item : by_root.Of(root)) own.push_back(nodes[item]);
+    views[i] = ViewMaker(facts, roots[i]).Make(own, facts.blocks()[root]);
+    views[i].path = std::move(paths[root]);
+    if (policy != nullptr) AddPolicy(*policy, views[i]);
+  });
+  const std::vector<BlockId> all = BlocksHandedOut(trace);
+  const bool one = views.size() == 1 && views[0].blocks.size() == all.size();
+  if (!one) views.push_back(ViewMaker(facts, {}).Make(nodes, all));
+  return views;
+}
+
 CompactMemory CompactAddresses(const Trace& trace, std::span<const BlockId> blocks) {
   std::vector<Range> ranges;
   std::vector<uint32_t> range_of(blocks.size());
@@ -316,10 +310,8 @@ CompactMemory CompactAddresses(const Trace& trace, std::span<const BlockId> bloc
     Extend(trace, trace[blocks[placed.index]], ranges);
     range_of[placed.index] = static_cast<uint32_t>(ranges.size() - 1);
   }
-  std::vector<uint32_t> order(ranges.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<uint32_t>(i);
-  std::ranges::sort(order, {},
-                    [&](uint32_t i) { return std::tuple(ranges[i].pool, ranges[i].begin, i); });
+  const std::vector<uint32_t> order = IndicesBy(
+      ranges.size(), [&](uint32_t i) { return std::pair(ranges[i].pool, ranges[i].begin); });
   CompactMemory memory;
   memory.bands.reserve(ranges.size());
   memory.offsets.reserve(blocks.size());

@@ -25,11 +25,13 @@ struct ReportLane {
   bool operator==(const ReportLane&) const = default;
 };
 
-struct NodePlace {
-  NodeId node;
+// A node, or a launch.
+template <typename IdType>
+struct LanePlace {
+  IdType id;
   uint32_t x = 0;
   uint32_t lane = 0;
-  bool operator==(const NodePlace&) const = default;
+  bool operator==(const LanePlace&) const = default;
 };
 
 // Live in [begin, freed), deferred in [freed, end).
@@ -51,13 +53,6 @@ struct MemoryBand {
   bool operator==(const MemoryBand&) const = default;
 };
 
-struct LaunchPlace {
-  LaunchId launch;
-  uint32_t x = 0;
-  uint32_t lane = 0;
-  bool operator==(const LaunchPlace&) const = default;
-};
-
 // A block as the policy places it.
 struct PolicyPlace {
   BlockId block;
@@ -70,11 +65,11 @@ struct ReportView {
   GraphId root;  // none: the whole program
   uint32_t width = 0;
   std::vector<ReportLane> lanes = {};
-  std::vector<NodePlace> nodes = {};    // by x
-  std::vector<BlockPlace> blocks = {};  // by begin
-  std::vector<MemoryBand> bands = {};   // by offset
-  Bytes extent = 0;                     // of the bands
-  std::vector<LaunchPlace> launches = {};
+  std::vector<LanePlace<NodeId>> nodes = {};  // by x
+  std::vector<BlockPlace> blocks = {};        // by begin
+  std::vector<MemoryBand> bands = {};         // by offset
+  Bytes extent = 0;                           // of the bands
+  std::vector<LanePlace<LaunchId>> launches = {};
   std::vector<PolicyPlace> policy = {};  // by block
   std::vector<MemoryBand> policy_bands = {};
   Bytes policy_extent = 0;

@@ -14,7 +14,7 @@ constexpr int64_t kSecond = 1000 * kMs;
 
 // "" for one process, "warning: …", "error: …".
 std::string Judged(const ProcessEvidence& evidence) {
-  const Result<std::string> judged = JudgeProcess(evidence, {"t", "s"});
+  const Result<std::string> judged = JudgeProcess(evidence, "t", "s");
   if (!judged) return "error: " + judged.error().message;
   return judged->empty() ? "" : "warning: " + *judged;
 }
