@@ -4,7 +4,7 @@
 
 FOLDER is test/ of the sources of the PyTorch that PYTHON has. TEST: parts of names (pytest's -k), for trying. Values that kernels compute are
 not compared (torch_tests_plugin.py), and PyTorch's memory history is left to the tests (--no-torch). All tests pass but those that torch_tests.txt lists with the reason, and none of those
-passes; PyTorch's own skips are counted. A file in which a test ends the process is gone on with behind that test. Ends with the
+passes; these run last, as a capture that failed takes later ones with it. PyTorch's own skips are counted. A file in which a test ends the process is gone on with behind that test. Ends with the
 numbers. Where PYTHON or the tests aren't there, all of it is skipped.
 """
 
@@ -44,12 +44,12 @@ def listed():
 def run(file, results, folder, done):
     """pytest in a process of its own, on the tests of the file that aren't done."""
     words = [OPTIONS.build.resolve() / "bin/graphkit", "trace", "--device", "soft", "--no-torch", "-o", folder / "trace.json", "--", OPTIONS.python,
-             "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider", "-p", "torch_tests_plugin", "--tb=short", file]
+             "-m", "pytest", "-q", "-s", "--no-header", "-p", "no:cacheprovider", "-p", "no:logging", "-p", "torch_tests_plugin", "--tb=short", file]
     if OPTIONS.parts:
         words += ["-k", " or ".join(OPTIONS.parts)]
     for test in done:
         words += ["--deselect", test]
-    variables = {"GRAPHKIT_TEST_RESULTS": str(results), "PYTHONPATH": f"{HERE}:{OPTIONS.tests}:{OPTIONS.tests.parent}", "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"),
+    variables = {"GRAPHKIT_TEST_RESULTS": str(results), "GRAPHKIT_TEST_LAST": str(LIST), "PYTHONPATH": f"{HERE}:{OPTIONS.tests}:{OPTIONS.tests.parent}", "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"),
                  "GRAPHKIT_SOFT_DEVICES": "memory=16GiB,count=2"}
     with open(folder / "output.txt", "a", encoding="utf-8") as output:
         subprocess.run(list(map(str, words)), cwd=OPTIONS.tests, env={**os.environ, **variables}, stdin=subprocess.DEVNULL,

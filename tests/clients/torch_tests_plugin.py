@@ -1,6 +1,7 @@
 """A plugin of pytest for PyTorch's own tests, where kernels compute nothing: tensors, and numbers with a fraction, are taken for
 equal, so that a test goes on to what it says of memory, streams and graphs. The result of each test is a line of JSON in the
-file that GRAPHKIT_TEST_RESULTS names, and a line before it begins: the process may not survive it.
+file that GRAPHKIT_TEST_RESULTS names, and a line before it begins: the process may not survive it. Tests that the file
+GRAPHKIT_TEST_LAST names run last.
 """
 
 import json
@@ -41,6 +42,12 @@ for name in ("assertEqual", "assertNotEqual", "assertTrue", "assertFalse", "asse
     compare_no_values(common_utils.TestCase, name)
 torch.allclose = torch.equal = torch.Tensor.allclose = torch.Tensor.equal = lambda *args, **kwargs: True
 torch.testing.assert_close = lambda *args, **kwargs: None
+
+
+def pytest_collection_modifyitems(items):
+    with open(os.environ["GRAPHKIT_TEST_LAST"], encoding="utf-8") as file:
+        last = set(file.read().splitlines())
+    items.sort(key=lambda item: item.nodeid in last)
 
 
 def pytest_collection_finish(session):
