@@ -1,4 +1,4 @@
-#include "libgraphkit/alloc/policies/collateral.h"
+#include "libgraphkit/alloc/policies/policy.h"
 
 #include <doctest/doctest.h>
 

@@ -56,6 +56,17 @@ struct PolicyView {
 std::vector<std::vector<StreamId>> OtherStreams(const Trace& trace,
                                                 const Lifetimes* lives = nullptr);
 
+// Blocks outside of every graph that PyTorch's allocator holds back because a capture is under way
+// somewhere in the process: their free finds uses on other streams, and events can't be asked then
+// (frameworks.md: "collateral deferral"; c10/cuda/CUDACachingAllocator.cpp, December 2025).
+struct Collateral {
+  uint64_t blocks = 0;
+  Bytes bytes = 0;  // of all of them
+  Bytes peak = 0;   // most of them held back at once
+  bool operator==(const Collateral&) const = default;
+};
+Collateral FindCollateral(const Trace& trace);
+
 // A block's memory may go to the mallocs of a view from here on: those that see what `like` sees.
 struct Offer {
   BlockId block;

@@ -8,7 +8,7 @@
 #include <ostream>
 #include <span>
 
-#include "libgraphkit/alloc/policies/collateral.h"
+#include "libgraphkit/alloc/policies/policy.h"
 #include "libgraphkit/alloc/recorded/recorded_replay.h"
 #include "libgraphkit/alloc/recorded/what_if.h"
 #include "libgraphkit/render/text_layout.h"
