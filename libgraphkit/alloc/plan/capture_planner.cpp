@@ -87,6 +87,9 @@ class CapturePlanner {
   void Take(GreedyPlan plan) {
     if (plan.peak >= best_.peak) return;
     best_ = std::move(plan);
+    Report();
+  }
+  void Report() const {
     if (options_.search.progress) options_.search.progress({best_.peak, bound_, 0});
   }
 
@@ -109,9 +112,7 @@ class CapturePlanner {
     GuidedEjection ejection(lists, std::move(blocks), options_.search.seed);
     const auto more = [&] { return !Done() && ejection.looks() < Looks(); };
     while (more()) {
-      std::vector<Bytes> offsets = best_.offsets;
-      const Bytes peak = ejection.Step(bound_, best_.peak, Looks() / kSteps, more, &offsets);
-      Take({std::move(offsets), peak});
+      if (ejection.Step(bound_, Looks() / kSteps, more, &best_)) Report();
     }
   }
 

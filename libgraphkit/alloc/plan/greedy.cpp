@@ -254,10 +254,7 @@ class LaneGreedy {
   }
 
  private:
-  struct Range {
-    Bytes begin;
-    Bytes end;
-  };
+  using Range = Interval<Bytes>;
 
   std::vector<uint32_t> LargestFirst() const {
     std::vector<std::pair<Bytes, uint32_t>> keys;  // size, and the stretch of capture order

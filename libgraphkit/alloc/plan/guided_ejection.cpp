@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "libgraphkit/alloc/plan/greedy.h"
-
 namespace graphkit {
 namespace {
 
@@ -180,14 +178,17 @@ Bytes GuidedEjection::Lower(Bytes target, uint64_t max_looks, const std::functio
   return Peak(*offsets);
 }
 
-Bytes GuidedEjection::Step(Bytes goal, Bytes peak, uint64_t max_looks,
-                           const std::function<bool()>& more, std::vector<Bytes>* offsets) {
-  const Bytes gap = peak - goal;
+bool GuidedEjection::Step(Bytes goal, uint64_t max_looks, const std::function<bool()>& more,
+                          GreedyPlan* plan) {
+  const Bytes gap = plan->peak - goal;
   const auto aim = static_cast<Bytes>(share_ * static_cast<double>(gap));
   const Bytes target = goal + (gap < goal / kClose ? 0 : aim);
-  const Bytes reached = Lower(target, max_looks, more, offsets);
+  std::vector<Bytes> offsets = plan->offsets;
+  const Bytes reached = Lower(target, max_looks, more, &offsets);
   share_ = reached <= target || share_ > kTimid ? kBold : (1 + share_) / 2;
-  return reached;
+  if (reached >= plan->peak) return false;
+  *plan = {std::move(offsets), reached};
+  return true;
 }
 
 }  // namespace graphkit

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "libgraphkit/alloc/plan/conflicts.h"
+#include "libgraphkit/alloc/plan/greedy.h"
 #include "libgraphkit/model/plan_problem.h"
 #include "libgraphkit/random.h"
 #include "libgraphkit/units.h"
@@ -34,9 +35,8 @@ class GuidedEjection {
               std::vector<Bytes>* offsets);
 
   // Lowers the peak of a plan towards `goal`: aims lower as long as that works, and less low where
-  // it doesn't. Returns the peak that came out, which may be higher than it was.
-  Bytes Step(Bytes goal, Bytes peak, uint64_t max_looks, const std::function<bool()>& more,
-             std::vector<Bytes>* offsets);
+  // it doesn't. True: the plan has a lower one.
+  bool Step(Bytes goal, uint64_t max_looks, const std::function<bool()>& more, GreedyPlan* plan);
 
   uint64_t looks() const { return looks_; }  // conflicts looked at so far
 

@@ -105,9 +105,7 @@ class ComponentPlanner {
     const uint64_t before = ejection_->looks();
     const uint64_t looks =
         std::min(max_effort / kEffortPerLook, std::max(kLeastLooks, before / kEjectionSteps));
-    std::vector<Bytes> offsets = best_.offsets;
-    const Bytes peak = ejection_->Step(goal_, best_.peak, looks, more, &offsets);
-    if (peak < best_.peak) best_ = {std::move(offsets), peak};
+    ejection_->Step(goal_, looks, more, &best_);
     const uint64_t effort = (ejection_->looks() - before) * kEffortPerLook + 1;
     ejected_ += effort;
     return effort;
