@@ -308,9 +308,7 @@ PredictionScore ComparePrediction(const RecordedRun& run, const PredictedRun& pr
                       predicted.segment_misses.end());
   score.segments_hit = predicted.segment_hits;
   score.segments = predicted.segment_hits + predicted.segment_misses.size();
-  std::stable_sort(
-      score.misses.begin(), score.misses.end(),
-      [](const PredictionMiss& a, const PredictionMiss& b) { return a.event < b.event; });
+  std::ranges::stable_sort(score.misses, {}, &PredictionMiss::event);
   return score;
 }
 

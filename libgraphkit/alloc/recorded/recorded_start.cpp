@@ -7,22 +7,12 @@
 #include <numeric>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 namespace graphkit {
 namespace {
 
-struct Key {
-  Address address;
-  Bytes size;
-  bool operator==(const Key&) const = default;
-};
-struct KeyHash {
-  size_t operator()(const Key& k) const {
-    return (k.address ^ (k.size << 17)) * 0x9e3779b97f4a7c15u;
-  }
-};
+using Key = std::pair<Address, Bytes>;
 
 class Pairing {
  public:
@@ -48,7 +38,7 @@ class Pairing {
     return static_cast<uint32_t>(lives_.size() - 1);
   }
 
-  using Open = std::unordered_map<Key, uint32_t, KeyHash>;  // lives
+  using Open = std::map<Key, uint32_t>;  // lives
 
   // The life that the event goes on with; where there is none, one from before the first event.
   uint32_t TakeOut(const TorchEvent& event, Open* open) {
@@ -216,8 +206,7 @@ class StartFiller {
           exact ? final_blocks_[*l.final_block].size : RoundRequest(config_, l.requested);
       blocks_.push_back({l.address, size, exact, life});
     }
-    std::sort(blocks_.begin(), blocks_.end(),
-              [](const StartBlock& a, const StartBlock& b) { return a.address < b.address; });
+    std::ranges::sort(blocks_, {}, &StartBlock::address);
   }
 
   // A segment of its own; pages join the segment before them if they are of the same one.
