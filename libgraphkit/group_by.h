@@ -13,6 +13,30 @@
 
 namespace graphkit {
 
+// The rows of a column with their indices: for (const auto& [i, node] : Enumerate(trace.nodes)).
+template <typename Index = size_t, typename Column>
+auto Enumerate(const Column& column) {
+  struct Entry {
+    Index index;
+    decltype(column[0]) row;
+  };
+  struct Iterator {
+    const Column* of;
+    size_t at;
+    [[gnu::always_inline]] Entry operator*() const { return {static_cast<Index>(at), (*of)[at]}; }
+    Iterator& operator++() { return ++at, *this; }
+    bool operator==(const Iterator&) const = default;
+  };
+  struct Range {
+    Iterator first, last;
+    Iterator begin() const { return first; }
+    Iterator end() const { return last; }
+  };
+  return Range{{&column, 0}, {&column, column.size()}};
+}
+template <typename Index = size_t, typename Column>
+auto Enumerate(const Column&& column) = delete;  // it would be gone
+
 // Sorts items, and keeps one of those that are alike.
 template <typename Item, typename Key = std::identity>
 void SortUnique(std::vector<Item>* items, Key key = {}) {

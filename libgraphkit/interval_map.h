@@ -6,8 +6,11 @@
 //               |   a    |   b    |      →      | a |   c   | b |
 #pragma once
 
+#include <algorithm>
 #include <iterator>
 #include <map>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "libgraphkit/interval.h"
@@ -89,5 +92,65 @@ class IntervalMap {
 
   std::map<Address, Entry> by_begin_;
 };
+
+// Ranges that may lie over each other, with a value each, found by a part of them.
+template <typename T>
+class RangeIndex {
+ public:
+  // An empty range is none.
+  void Add(Interval<Address> range, T value) {
+    longest_ = std::max(longest_, range.size());
+    if (!range.empty()) entries_.push_back({range, std::move(value)});
+  }
+  // To be called between adding and searching. Those that begin alike stay in their order.
+  void Sort() { std::ranges::stable_sort(entries_, {}, Begin); }
+  bool empty() const { return entries_.empty(); }
+
+  // Calls `visit(range, value)` for each that has a part in the range, by where they begin.
+  template <typename Body>
+  void Visit(Interval<Address> range, const Body& visit) const {
+    const Address from = range.begin - std::min(range.begin, longest_);
+    auto at = std::ranges::lower_bound(entries_, from, {}, Begin);
+    for (; at != entries_.end() && at->range.begin < range.end; ++at) {
+      if (at->range.end > range.begin) visit(at->range, at->value);
+    }
+  }
+
+ private:
+  struct Entry {
+    Interval<Address> range;
+    T value;
+  };
+  static Address Begin(const Entry& entry) { return entry.range.begin; }
+
+  std::vector<Entry> entries_;  // by begin
+  Bytes longest_ = 0;
+};
+
+// What both have in common; empty: nothing.
+template <typename T>
+constexpr Interval<T> Common(const Interval<T>& a, const Interval<T>& b) {
+  return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
+}
+
+// Adds to `left` what ranges (by begin; they may overlap) leave of another one. How many of them
+// were looked at.
+template <typename T>
+size_t Subtract(const Interval<T>& from, std::span<const Interval<T>> ranges,
+                std::vector<Interval<T>>* left) {
+  T reached = from.begin;
+  size_t looks = 0;
+  for (; looks < ranges.size() && ranges[looks].begin < from.end; ++looks) {
+    if (ranges[looks].begin > reached) left->push_back({reached, ranges[looks].begin});
+    reached = std::max(reached, ranges[looks].end);
+  }
+  if (reached < from.end) left->push_back({reached, from.end});
+  return looks;
+}
+
+// The addresses of a block or a segment.
+constexpr Interval<Address> AddressesOf(const auto& memory) {
+  return {memory.address, memory.address + memory.size};
+}
 
 }  // namespace graphkit

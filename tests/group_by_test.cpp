@@ -30,4 +30,11 @@ TEST_CASE("entries are sorted by place, stably, wherever the places lie") {
   }
 }
 
+TEST_CASE("the rows of a column come with their indices") {
+  const std::vector<char> letters = {'a', 'b'};
+  std::vector<std::pair<uint32_t, char>> rows;
+  for (const auto& [i, letter] : Enumerate<uint32_t>(letters)) rows.push_back({i, letter});
+  CHECK(rows == std::vector<std::pair<uint32_t, char>>{{0, 'a'}, {1, 'b'}});
+}
+
 }  // namespace graphkit

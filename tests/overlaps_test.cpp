@@ -1,4 +1,5 @@
 #include "libgraphkit/interval.h"
+#include "libgraphkit/interval_map.h"
 
 #include <doctest/doctest.h>
 
@@ -50,4 +51,34 @@ TEST_CASE("the work of overlaps grows with the ranges and with the pairs that ar
 }
 
 }  // namespace
+TEST_CASE("an index of ranges finds those that have a part in some bytes, by where they begin") {
+  RangeIndex<char> index;
+  CHECK(index.empty());
+  index.Add({30, 40}, 'c');
+  index.Add({0, 100}, 'a');
+  index.Add({20, 20}, 'x');  // has no bytes
+  index.Add({10, 20}, 'b');
+  index.Add({10, 12}, 'd');
+  index.Sort();
+  const auto in = [&](Address begin, Address end) {
+    std::string found;
+    index.Visit({begin, end}, [&](Interval<Address>, char value) { found += value; });
+    return found;
+  };
+  CHECK(in(15, 31) == "abc");
+  CHECK(in(11, 12) == "abd");  // those that begin alike in the order in which they were added
+  CHECK(in(20, 30) == "a");
+  CHECK(in(100, 110) == "");
+}
+
+TEST_CASE("of a range stays what others leave, which may overlap") {
+  using Range = Interval<Address>;
+  const std::vector<Range> others = {{0, 12}, {15, 20}, {16, 18}, {25, 40}};
+  std::vector<Range> left;
+  CHECK(Subtract(Range{10, 30}, std::span<const Range>(others), &left) == others.size());
+  CHECK(left == std::vector<Range>{{12, 15}, {20, 25}});
+  CHECK(Common(Range{0, 12}, Range{10, 30}) == Range{10, 12});
+  CHECK(Common(Range{0, 12}, Range{12, 30}).empty());
+}
+
 }  // namespace graphkit

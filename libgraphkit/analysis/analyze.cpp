@@ -55,8 +55,7 @@ void CountEdges(const Trace& trace, std::vector<GraphSummary>* summaries) {
 void GroupEarlyLaunches(const Trace& trace, std::vector<GraphSummary>* summaries) {
   using Key = std::tuple<GraphId, KernelId, KernelId, EarlyStart>;
   std::map<Key, EarlyLaunches> groups;
-  for (size_t i = 0; i < trace.edges.size(); ++i) {
-    const Edge& edge = trace.edges[i];
+  for (const auto& [i, edge] : Enumerate(trace.edges)) {
     if (edge.full() || !Joins(trace, edge)) continue;
     EarlyLaunches launches{.producer = trace[edge.from].kernel,
                            .consumer = trace[edge.to].kernel,
@@ -91,19 +90,18 @@ std::vector<BlockId> PeakBlocks(const Facts& facts, GraphId id) {
 }
 
 std::vector<PoolShare> SharesOf(const Trace& trace, const std::vector<BlockId>& blocks) {
-  std::map<PoolId, std::pair<PoolShare, LiveBytes>> pools;
-  for (const BlockId id : blocks) {
-    const Block& block = trace[id];
-    auto& [share, live] = pools[block.pool];
-    share.pool = block.pool;
-    ++share.blocks;
-    share.total_bytes += RoundedSize(block);
-    live.Add(block, block.free_requested);
-  }
+  std::map<PoolId, std::vector<BlockId>> by_pool;
+  for (const BlockId id : blocks) by_pool[trace[id].pool].push_back(id);
   std::vector<PoolShare> shares;
-  for (auto& [pool, entry] : pools) {
-    entry.first.peak_live_bytes = entry.second.Peak();
-    shares.push_back(entry.first);
+  for (const auto& [pool, of_pool] : by_pool) {
+    PoolShare share{.pool = pool, .blocks = of_pool.size()};
+    std::vector<Seq> frees;
+    for (const BlockId id : of_pool) {
+      share.total_bytes += RoundedSize(trace[id]);
+      frees.push_back(trace[id].free_requested);
+    }
+    share.peak_live_bytes = PeakLive(trace, of_pool, frees);
+    shares.push_back(share);
   }
   return shares;
 }

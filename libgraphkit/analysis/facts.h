@@ -35,6 +35,10 @@ class Facts : public MemoryFacts {
   // By graph, its launches: indices in Trace::launches. Of ran.
   const Fact<std::vector<std::vector<uint32_t>>> launches{
       [this] { return LaunchesByGraph(trace, ran()); }};
+  // By graph, the execs that were instantiated from it: indices in Trace::execs.
+  const Fact<Grouped> execs{[this] {
+    return Group(trace.execs, trace.graphs.size(), [](const Exec& exec) { return exec.graph; });
+  }};
   // By exec, its launches: indices in Trace::launches.
   const Fact<Grouped> exec_launches{[this] {
     return Group(trace.launches, trace.execs.size(), [](const Launch& at) { return at.exec; });

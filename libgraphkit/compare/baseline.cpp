@@ -29,8 +29,7 @@ std::string FingerprintIn(std::string_view graph, const GateSubject& subject, si
 std::vector<uint32_t> EqualGraphs(const BaselineTrace& trace) {
   std::map<std::pair<std::string_view, uint64_t>, uint32_t> first;
   std::vector<uint32_t> equal;
-  for (uint32_t i = 0; i < trace.graphs.size(); ++i) {
-    const BaselineGraph& graph = trace.graphs[i];
+  for (const auto& [i, graph] : Enumerate<uint32_t>(trace.graphs)) {
     if (!graph.content) {
       equal.push_back(i);
     } else {
@@ -55,8 +54,7 @@ std::vector<uint32_t> MatchGraphsOf(const GateSubject& subject, const BaselineTr
                       graph.content ? &*graph.content : nullptr,
                       {graph.peak_live_bytes, graph.deferred_bytes, graph.never_freed_bytes}});
   }
-  for (size_t i = 0; i < subject.report.graphs.size(); ++i) {
-    const GraphSummary& graph = subject.report.graphs[i];
+  for (const auto& [i, graph] : Enumerate(subject.report.graphs)) {
     after.push_back({graph.name,
                      i < subject.contents.size() ? &subject.contents[i] : nullptr,
                      {graph.peak_live_bytes, graph.deferred_bytes, graph.never_freed_bytes}});
@@ -78,8 +76,7 @@ BaselineTrace MakeBaselineTrace(const GateSubject& subject, std::string key) {
   trace.trace = std::move(key);
   trace.peak_outside_graphs_bytes = subject.peak_outside_graphs_bytes;
   const std::vector<uint32_t> ordinals = GraphOrdinals(subject.report);
-  for (size_t i = 0; i < subject.report.graphs.size(); ++i) {
-    const GraphSummary& graph = subject.report.graphs[i];
+  for (const auto& [i, graph] : Enumerate(subject.report.graphs)) {
     BaselineGraph& kept = trace.graphs.emplace_back();
     kept.name = graph.name;
     kept.ordinal = ordinals[i];

@@ -63,8 +63,7 @@ using Held = std::map<std::pair<NodeId, uint32_t>, GraphId>;  // by holder and b
 
 Held HeldGraphs(const Trace& trace) {
   Held held;
-  for (size_t i = 0; i < trace.graphs.size(); ++i) {
-    const Graph& graph = trace.graphs[i];
+  for (const auto& [i, graph] : Enumerate(trace.graphs)) {
     if (graph.parent) held.emplace(std::pair(graph.parent, graph.body), GraphId(i));
   }
   return held;

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/compare/match_nodes.h"
 
 namespace graphkit {

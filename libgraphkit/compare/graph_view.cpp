@@ -172,8 +172,7 @@ std::vector<GraphView> ViewGraphs(const Trace& trace) {
   for (size_t i = 0; i < views.size(); ++i) views[i].graph = GraphId(i);
   std::vector<uint32_t> numbers(trace.nodes.size(), kNowhere);
   const std::vector<uint64_t> kernels = HashKernels(trace);
-  for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    const Node& node = trace.nodes[i];
+  for (const auto& [i, node] : Enumerate(trace.nodes)) {
     if (!node.graph || !InGraph(trace, node)) continue;
     GraphView& view = views[node.graph.index()];
     numbers[i] = static_cast<uint32_t>(view.nodes.size());

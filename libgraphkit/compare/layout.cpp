@@ -13,7 +13,6 @@
 
 #include "libgraphkit/analysis/memory/lifetimes.h"
 #include "libgraphkit/analysis/names/naming.h"
-#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/compare/common_subsequence.h"
 #include "libgraphkit/compare/diff.h"
 #include "libgraphkit/model/graph_versions.h"

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "libgraphkit/units.h"
 
@@ -44,6 +46,15 @@ struct CachingConfig {
 // The allocator's settings as a snapshot states them.
 struct TorchSettings;
 CachingConfig ConfigOf(const TorchSettings& settings);
+
+// The next of its settings as people write them ("a:1,b:[64:8,>:4],c:True"), up to a comma outside
+// of brackets; shortens `settings`.
+std::string_view NextSetting(std::string_view* settings);
+// The value of a variable in the recorded environment, or of one of the allocator's settings in
+// PYTORCH_ALLOC_CONF or its older name PYTORCH_CUDA_ALLOC_CONF.
+struct Process;
+std::optional<std::string> FindSetting(const Process& process, std::string_view variable,
+                                       std::string_view option = {});
 
 // A request's size as the allocator sees it.
 Bytes RoundRequest(const CachingConfig& config, Bytes size);

@@ -61,13 +61,27 @@ Bytes RoundToDivision(Bytes size, uint32_t divisions) {
   return RoundUp(size, step);
 }
 
-// The value of a setting of PYTORCH_CUDA_ALLOC_CONF; 0: it isn't there.
-Bytes MegabytesOf(std::string_view conf, std::string_view name) {
-  const size_t at = conf.find(name);
-  Bytes megabytes = 0;
-  if (at != std::string_view::npos) {
-    std::from_chars(conf.data() + at + name.size(), conf.data() + conf.size(), megabytes);
+std::string_view Trimmed(std::string_view text) {
+  const size_t first = std::min(text.find_first_not_of(' '), text.size());
+  return text.substr(first, text.find_last_not_of(' ') + 1 - first);
+}
+
+// The value of one of PyTorch's settings; nothing: it isn't there.
+std::optional<std::string_view> FindOption(std::string_view settings, std::string_view option) {
+  while (!settings.empty()) {
+    const std::string_view setting = NextSetting(&settings);
+    const size_t colon = setting.find(':');
+    if (colon != setting.npos && Trimmed(setting.substr(0, colon)) == option)
+      return Trimmed(setting.substr(colon + 1));
   }
+  return std::nullopt;
+}
+
+// 0: the setting isn't there.
+Bytes MegabytesOf(std::string_view conf, std::string_view name) {
+  const std::string_view value = FindOption(conf, name).value_or("");
+  Bytes megabytes = 0;
+  std::from_chars(value.data(), value.data() + value.size(), megabytes);
   return megabytes;
 }
 
@@ -105,11 +119,34 @@ CachingConfig ConfigOf(const TorchSettings& settings) {
     if (slot < config.roundup_power2_divisions.size())
       config.roundup_power2_divisions[slot] = divisions;
   }
-  if (const Bytes size = MegabytesOf(settings.conf, "large_segment_size_mb:"); size > 0)
+  if (const Bytes size = MegabytesOf(settings.conf, "large_segment_size_mb"); size > 0)
     config.large_segment = size << 20;
-  if (const Bytes size = MegabytesOf(settings.conf, "max_non_split_rounding_mb:"); size > 0)
+  if (const Bytes size = MegabytesOf(settings.conf, "max_non_split_rounding_mb"); size > 0)
     config.max_non_split_rounding = size << 20;
   return config;
+}
+
+std::string_view NextSetting(std::string_view* settings) {
+  size_t end = 0, depth = 0;
+  for (; end < settings->size() && ((*settings)[end] != ',' || depth > 0); ++end) {
+    if ((*settings)[end] == '[') ++depth;
+    if ((*settings)[end] == ']' && depth > 0) --depth;
+  }
+  const std::string_view setting = settings->substr(0, end);
+  settings->remove_prefix(std::min(settings->size(), end + 1));
+  return setting;
+}
+
+std::optional<std::string> FindSetting(const Process& process, std::string_view variable,
+                                       std::string_view option) {
+  for (const std::string_view entry : process.environment) {
+    if (entry.substr(0, entry.find('=')) != variable || entry == variable) continue;
+    const std::string_view value = entry.substr(variable.size() + 1);
+    const auto found = option.empty() ? value : FindOption(value, option);
+    return found ? std::optional<std::string>(*found) : std::nullopt;
+  }
+  if (variable != "PYTORCH_ALLOC_CONF") return std::nullopt;
+  return FindSetting(process, "PYTORCH_CUDA_ALLOC_CONF", option);
 }
 
 Bytes RoundRequest(const CachingConfig& config, Bytes size) {

@@ -1,11 +1,12 @@
 #include "libgraphkit/model/segment_memory.h"
 
+#include "libgraphkit/group_by.h"
+
 namespace graphkit {
 
 BlocksByAddress DriverBlocks(const Trace& trace) {
   BlocksByAddress blocks;
-  for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    const Block& block = trace.blocks[i];
+  for (const auto& [i, block] : Enumerate(trace.blocks)) {
     const bool driver = !block.segment && block.pool && trace[block.pool].kind == PoolKind::kDevice;
     if (driver) blocks.emplace(block.address, BlockId(i));
   }
@@ -29,8 +30,7 @@ std::vector<BlockId> RunOfBlocks(const Trace& trace, const BlocksByAddress& bloc
 std::vector<SegmentId> SegmentsOfBlocks(const Trace& trace) {
   std::vector<SegmentId> segments(trace.blocks.size());
   BlocksByAddress blocks;
-  for (size_t i = 0; i < trace.segments.size(); ++i) {
-    const Segment& segment = trace.segments[i];
+  for (const auto& [i, segment] : Enumerate(trace.segments)) {
     if (segment.block.index() >= segments.size()) continue;
     segments[segment.block.index()] = SegmentId(i);
     if (trace[segment.block].size >= segment.size) continue;

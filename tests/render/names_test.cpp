@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/analysis/names/naming.h"
 
 #include <doctest/doctest.h>
 

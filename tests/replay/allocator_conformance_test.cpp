@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/analysis/memory/timeline.h"
 #include "libgraphkit/generate/synth.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "libgraphkit/replay/user_allocator.h"

@@ -394,10 +394,10 @@ bool SafeAt(const Trace& trace, const Facts& facts, const SlowOrder& order,
     if (!shares) continue;
     bool over = true;
     bool later = true;
-    for (const Touch& touch : facts.lives().Touches(BlockId(placement.block))) {
-      if (trace[touch.node].graph != trace[at].graph) continue;  // a graph around or inside
-      over = over && order.Before(touch.node, at);
-      for (const NodeId node : lent) later = later && order.Before(node, touch.node);
+    for (const NodeId touch : facts.lives().Touches(BlockId(placement.block))) {
+      if (trace[touch].graph != trace[at].graph) continue;  // a graph around or inside
+      over = over && order.Before(touch, at);
+      for (const NodeId node : lent) later = later && order.Before(node, touch);
     }
     if (!over && !later) return false;
   }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/analysis/memory/timeline.h"
 #include "libgraphkit/generate/synth.h"
 #include "libgraphkit/random.h"
 #include "libgraphkit/replay/replay_trace.h"

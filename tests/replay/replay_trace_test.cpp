@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "libgraphkit/alloc/models/caching_allocator.h"
-#include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/analysis/memory/timeline.h"
 #include "libgraphkit/generate/synth.h"
 #include "libgraphkit/io/trace/trace_file.h"
 #include "tests/analysis/order/slow_order.h"
@@ -360,10 +360,10 @@ TEST_CASE("on random traces the order policies are verified, and reuse misses no
 // Of two blocks in the same bytes, whether the recorded uses of one end before those of the other.
 bool UsesApart(const Facts& facts, const SlowOrder& slow, BlockId x, BlockId y) {
   const auto before = [&](BlockId a, BlockId b) {
-    for (const Touch& first : facts.lives().Touches(a)) {
-      for (const Touch& second : facts.lives().Touches(b)) {
-        const bool same = facts.trace[first.node].graph == facts.trace[second.node].graph;
-        if (same && !slow.Before(first.node, second.node)) return false;
+    for (const NodeId first : facts.lives().Touches(a)) {
+      for (const NodeId second : facts.lives().Touches(b)) {
+        const bool same = facts.trace[first].graph == facts.trace[second].graph;
+        if (same && !slow.Before(first, second)) return false;
       }
     }
     return true;

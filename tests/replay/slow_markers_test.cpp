@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/analysis/memory/timeline.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "tests/analysis/random_trace.h"
 

@@ -5,12 +5,12 @@
 
 #include "libgraphkit/alloc/estimate/captured_sizes.h"
 #include "libgraphkit/alloc/models/caching_allocator.h"
-#include "libgraphkit/analysis/checks/checks.h"
 #include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/exec_memory.h"
 #include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/checked_number.h"
+#include "libgraphkit/model/caching_config.h"
 
 namespace graphkit {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "libgraphkit/interval_map.h"
 #include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
@@ -44,31 +45,28 @@ class Judge {
     const std::vector<bool> backs = BacksSegment(trace_);
     for (size_t i = 0; i < trace_.blocks.size(); ++i) {
       if (backs[i] || !facts.lives().blocks[i].root || trace_.blocks[i].address == 0) continue;
-      by_address_.emplace_back(i);
-      longest_block_ = std::max(longest_block_, trace_.blocks[i].size);
+      blocks_.Add(AddressesOf(trace_.blocks[i]), BlockId(i));
     }
-    std::ranges::sort(by_address_, {}, [&](BlockId block) { return trace_[block].address; });
-    for (size_t i = 0; i < trace_.nodes.size(); ++i) {
-      const Node& node = trace_.nodes[i];
+    blocks_.Sort();
+    for (const auto& [i, node] : Enumerate(trace_.nodes)) {
       for (const Access& access : trace_.accesses.Of(node.accesses)) {
         if (access.block.index() >= backs.size() || !backs[access.block.index()]) continue;
-        reached_.push_back({.bytes = BytesOf(access, true),
-                            .node = NodeId(i),
-                            .graph = facts.roots()[node.graph.index()],
-                            .reads = access.mode != AccessMode::kWrite});
+        Add({.bytes = BytesOf(access, true),
+             .node = NodeId(i),
+             .graph = facts.roots()[node.graph.index()],
+             .reads = access.mode != AccessMode::kWrite});
       }
     }
     for (const EagerWork& work : trace_.works) {
       for (const Access& access : trace_.accesses.Of(work.accesses)) {
         if (access.block.index() >= trace_.blocks.size()) continue;
         const bool segment = backs[access.block.index()];
-        reached_.push_back({.bytes = BytesOf(access, segment),
-                            .seq = work.seq,
-                            .nowhere = segment || trace_[access.block].free_completed <= work.seq});
+        Add({.bytes = BytesOf(access, segment),
+             .seq = work.seq,
+             .nowhere = segment || trace_[access.block].free_completed <= work.seq});
       }
     }
-    for (const Reached& one : reached_) longest_ = std::max(longest_, one.bytes.size());
-    std::ranges::sort(reached_, {}, [](const Reached& one) { return one.bytes.begin; });
+    reached_.Sort();
   }
 
   // True if a launch may find in those bytes of a block what was there before it.
@@ -102,24 +100,12 @@ class Judge {
     return AnyReached(bytes, [&](const Reached& one) {
       if (!one.node) return one.nowhere && one.seq >= first;
       if (std::ranges::find(graphs, one.graph) == graphs.end()) return true;
-      return one.reads && !WrittenBefore(one, Shared(one.bytes, bytes));
+      return one.reads && !WrittenBefore(one, Common(one.bytes, bytes));
     });
   }
 
  private:
-  static Interval<Address> Shared(Interval<Address> a, Interval<Address> b) {
-    return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
-  }
-
-  template <typename Visit>
-  void ForEachBlock(Interval<Address> bytes, Visit visit) const {
-    const Address from = bytes.begin - std::min(bytes.begin, longest_block_);
-    const auto address = [&](BlockId block) { return trace_[block].address; };
-    auto at = std::ranges::lower_bound(by_address_, from, {}, address);
-    for (; at != by_address_.end() && address(*at) < bytes.end; ++at) {
-      if (bytes.begin < address(*at) + trace_[*at].size) visit(*at);
-    }
-  }
+  void Add(const Reached& one) { reached_.Add(one.bytes, one); }
 
   // Without a length: to the end of the block; of a segment to that of the longest block that ever
   // lay there, and of itself where none did.
@@ -129,28 +115,21 @@ class Judge {
     if (access.length != kLengthUnknown) return {begin, begin + access.length};
     Address end = 0;
     if (segment) {
-      ForEachBlock({begin, begin + 1}, [&](BlockId there) {
-        end = std::max(end, trace_[there].address + trace_[there].size);
-      });
+      blocks_.Visit({begin, begin + 1},
+                    [&](Interval<Address> own, BlockId) { end = std::max(end, own.end); });
     }
     return {begin, end != 0 ? end : block.address + block.size};
   }
 
   template <typename Test>
   bool AnyReached(Interval<Address> bytes, Test test) const {
-    const Address from = bytes.begin - std::min(bytes.begin, longest_);
-    const auto begin = [](const Reached& one) { return one.bytes.begin; };
-    auto at = std::ranges::lower_bound(reached_, from, {}, begin);
-    for (; at != reached_.end() && at->bytes.begin < bytes.end; ++at) {
-      if (Overlaps(at->bytes, bytes) && test(*at)) return true;
-    }
-    return false;
+    bool any = false;
+    reached_.Visit(bytes, [&](Interval<Address>, const Reached& one) { any = any || test(one); });
+    return any;
   }
 
   Interval<Bytes> BytesIn(const Access& access) const {
-    const Bytes size = trace_[access.block].size;
-    const Bytes begin = std::min(access.offset, size);
-    return {begin, begin + std::min(access.length, size - begin)};
+    return graphkit::BytesOf(access, trace_[access.block].size);
   }
 
   // All bytes of a piece are touched by the same accesses.
@@ -202,7 +181,7 @@ class Judge {
     return AnyReached(bytes, [&](const Reached& one) {
       if (!one.node) return false;
       if (one.graph != life.root) return true;
-      return one.reads && !WrittenBefore(one, Shared(one.bytes, bytes));
+      return one.reads && !WrittenBefore(one, Common(one.bytes, bytes));
     });
   }
 
@@ -222,10 +201,10 @@ class Judge {
   // The same by address: the blocks of the graph that lie there are what may be written.
   bool WrittenBefore(const Reached& one, Interval<Address> bytes) const {
     std::vector<Interval<Address>> written;
-    ForEachBlock(bytes, [&](BlockId block) {
+    blocks_.Visit(bytes, [&](Interval<Address> own, BlockId block) {
       if (facts_.lives()[block].root != one.graph) return;
-      const Address at = trace_[block].address;
-      const Interval<Address> there = Shared(bytes, {at, at + trace_[block].size});
+      const Address at = own.begin;
+      const Interval<Address> there = Common(bytes, own);
       for (const Interval<Bytes>& piece : Pieces(block, {there.begin - at, there.end - at})) {
         const PieceUse reader{.node = one.node, .root = one.graph};
         if (!WrittenBefore(block, UsesOf(block, piece), reader)) continue;
@@ -241,15 +220,15 @@ class Judge {
   }
 
   bool TouchedByOwn(BlockId block) const {
-    return std::ranges::any_of(facts_.lives().Touches(block), [&](const Touch& touch) {
-      return OfOwnGraph(facts_, block, touch.node);
+    return std::ranges::any_of(facts_.lives().Touches(block), [&](const NodeId touch) {
+      return OfOwnGraph(facts_, block, touch);
     });
   }
   // No other node of the graph touches the block before.
   bool ComesFirst(BlockId block, NodeId node) const {
     if (!OfOwnGraph(facts_, block, node)) return false;
-    return std::ranges::none_of(facts_.lives().Touches(block), [&](const Touch& touch) {
-      return OfOwnGraph(facts_, block, touch.node) && facts_.order().Before(touch.node, node);
+    return std::ranges::none_of(facts_.lives().Touches(block), [&](const NodeId touch) {
+      return OfOwnGraph(facts_, block, touch) && facts_.order().Before(touch, node);
     });
   }
   // A node that may both read and write writes first, where nothing can be there.
@@ -290,10 +269,8 @@ class Judge {
 
   const Facts& facts_;
   const Trace& trace_;
-  std::vector<BlockId> by_address_;  // of captures
-  Bytes longest_block_ = 0;
-  std::vector<Reached> reached_;  // by begin
-  Bytes longest_ = 0;
+  RangeIndex<BlockId> blocks_;  // of captures
+  RangeIndex<Reached> reached_;
 };
 
 // By pool: the launches of graphs that allocated in it, from the first to the last. None:
@@ -304,8 +281,7 @@ std::vector<std::pair<Seq, Seq>> LaunchesOf(const Facts& facts, std::span<const 
   for (size_t pool = 0; pool < pools.size(); ++pool) {
     for (const GraphId graph : pools[pool].graphs) of_graph[graph.index()].push_back(pool);
   }
-  for (size_t i = 0; i < facts.trace.launches.size(); ++i) {
-    const Launch& launch = facts.trace.launches[i];
+  for (const auto& [i, launch] : Enumerate(facts.trace.launches)) {
     const GraphId graph = facts.ran()[i];
     if (!graph.valid()) continue;
     for (const size_t pool : of_graph[facts.roots()[graph.index()].index()]) {
@@ -368,9 +344,9 @@ bool InOneLoop(const Facts& facts, BlockId id, NodeId a, NodeId b) {
 bool OverBefore(const Facts& facts, BlockId id, NodeId at) {
   const BlockLife& life = facts.lives()[id];
   const auto before = [&](NodeId node) { return facts.order().Before(node, at); };
-  const auto touch_before = [&](const Touch& touch) {
-    if (!OfOwnGraph(facts, id, touch.node)) return true;  // Judge looks at these
-    return before(touch.node) && !InOneLoop(facts, id, touch.node, at);
+  const auto touch_before = [&](const NodeId touch) {
+    if (!OfOwnGraph(facts, id, touch)) return true;  // Judge looks at these
+    return before(touch) && !InOneLoop(facts, id, touch, at);
   };
   if (!std::ranges::all_of(facts.lives().Touches(id), touch_before)) return false;
   if (!life.escaped) return true;
@@ -381,8 +357,8 @@ bool OverBefore(const Facts& facts, BlockId id, NodeId at) {
 // True if nothing uses a block before the node has ended.
 bool NotBefore(const Facts& facts, BlockId id, NodeId node) {
   const BlockLife& life = facts.lives()[id];
-  const auto after = [&](const Touch& touch) {
-    return !OfOwnGraph(facts, id, touch.node) || facts.order().Before(node, touch.node);
+  const auto after = [&](const NodeId touch) {
+    return !OfOwnGraph(facts, id, touch) || facts.order().Before(node, touch);
   };
   const auto start_after = [&](NodeId start) { return facts.order().Before(node, start); };
   if (!std::ranges::all_of(facts.lives().Touches(id), after)) return false;
@@ -420,8 +396,7 @@ std::vector<WrongBorrow> ValidateBorrow(const Facts& facts, std::span<const Pool
   const Judge judge(facts);
   const std::vector<bool> backs = BacksSegment(trace);
   std::vector<std::vector<BlockId>> blocks(trace.pools.size());
-  for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    const Block& block = trace.blocks[i];
+  for (const auto& [i, block] : Enumerate(trace.blocks)) {
     if (backs[i] || !block.pool.valid() || block.size == 0) continue;
     blocks[block.pool.index()].emplace_back(i);
   }

@@ -74,17 +74,17 @@ class Sweep {
     const std::span<const NodeId> markers = order_.Dies(pair->earlier)
                                                 ? lives.Markers(pair->earlier, order_.rule())
                                                 : std::span<const NodeId>();
-    const std::span<const Touch> touches = lives.Touches(pair->later);
+    const std::span<const NodeId> touches = lives.Touches(pair->later);
     for (auto marker = markers.rbegin(); marker != markers.rend(); ++marker) {
-      const auto free = [&](const Touch& t) { return !order_.order().Before(*marker, t.node); };
+      const auto free = [&](const NodeId t) { return !order_.order().Before(*marker, t); };
       const auto touch = std::ranges::find_if(touches, free);
       if (touch == touches.end()) continue;
       pair->last_use = *marker;
-      pair->first_use = touch->node;
+      pair->first_use = *touch;
       return;
     }
     if (!markers.empty()) pair->last_use = markers.back();
-    if (!touches.empty()) pair->first_use = touches.front().node;
+    if (!touches.empty()) pair->first_use = touches.front();
   }
 
   bool Nested(BlockId block) const {

@@ -217,13 +217,9 @@ std::vector<Interval<Address>> LivePool::Lendable() const {
   std::vector<Range> ranges = lendable_;
   std::ranges::sort(ranges, {}, &Range::begin);
   std::vector<Range> free;
-  for (Range range : ranges) {
-    auto at = std::ranges::upper_bound(apart, range.begin, {}, &Range::end);
-    for (; at != apart.end() && at->begin < range.end; ++at) {
-      if (at->begin > range.begin) free.push_back({range.begin, at->begin});
-      range.begin = std::min(at->end, range.end);
-    }
-    if (!range.empty()) free.push_back(range);
+  for (const Range& range : ranges) {
+    const auto first = std::ranges::upper_bound(apart, range.begin, {}, &Range::end);
+    Subtract(range, std::span(first, apart.end()), &free);
   }
   return free;
 }

@@ -116,18 +116,6 @@ Error Unknown(std::string_view name) {
           .hint = "did you mean " + std::string(nearest->name) + "?"};
 }
 
-// The next setting, up to a comma outside of brackets; shortens `rest`.
-std::string_view NextSetting(std::string_view* rest) {
-  size_t end = 0, depth = 0;
-  for (; end < rest->size() && ((*rest)[end] != ',' || depth > 0); ++end) {
-    if ((*rest)[end] == '[') ++depth;
-    if ((*rest)[end] == ']' && depth > 0) --depth;
-  }
-  const std::string_view setting = rest->substr(0, end);
-  rest->remove_prefix(std::min(rest->size(), end + 1));
-  return setting;
-}
-
 }  // namespace
 
 Result<CachingConfig> WithAllocConf(CachingConfig base, std::string_view conf) {

@@ -4,7 +4,7 @@
 #include "libgraphkit/alloc/plan/conflicts.h"
 #include "libgraphkit/alloc/plan/greedy.h"
 #include "libgraphkit/alloc/plan/guided_ejection.h"
-#include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/analysis/memory/timeline.h"
 
 namespace graphkit {
 namespace {

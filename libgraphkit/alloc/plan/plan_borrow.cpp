@@ -67,8 +67,8 @@ class ChainFrom {
   // Also for what touches it after its free, which a program may do against the rules.
   bool Over(BlockId block) const {
     return blocks_.DoneBefore(block, at_) &&
-           std::ranges::all_of(facts_.lives().Touches(block), [this](const Touch& touch) {
-             return facts_.order().Before(touch.node, at_);
+           std::ranges::all_of(facts_.lives().Touches(block), [this](const NodeId touch) {
+             return facts_.order().Before(touch, at_);
            });
   }
 

@@ -12,7 +12,7 @@
 #include "libgraphkit/alloc/plan/pool_sharers.h"
 #include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/bound/lower_bound.h"
-#include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/analysis/memory/timeline.h"
 
 namespace graphkit {
 namespace {
@@ -339,8 +339,7 @@ PlannedMemory PlanSequence(const Facts& facts, std::span<const GraphId> steps, M
     planned.peak += plan.peak;
     planned.lower_bound += bound;
     std::map<GraphId, std::vector<Placement>> by_graph;
-    for (size_t i = 0; i < planner.blocks().size(); ++i) {
-      const BlockId block = planner.blocks()[i];
+    for (const auto& [i, block] : Enumerate(planner.blocks())) {
       by_graph[facts.lives()[block].root].push_back(
           {block.value, arena, plan.offsets[i], RoundedSize(facts.trace[block])});
     }

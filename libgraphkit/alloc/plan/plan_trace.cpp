@@ -7,7 +7,7 @@
 
 #include "libgraphkit/alloc/plan/plan_to_fit.h"
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/analysis/memory/timeline.h"
 #include "libgraphkit/interval_map.h"
 #include "libgraphkit/parallel.h"
 
@@ -184,11 +184,10 @@ void AddPlans(const Facts& facts, Report* report) {
 
 std::vector<NodeId> FirstTouches(const BlockOrder& order, BlockId block) {
   std::vector<NodeId> first;
-  for (const Touch& touch : order.lives().Touches(block)) {
-    const bool after = std::ranges::any_of(first, [&](NodeId node) {
-      return node == touch.node || order.order().Before(node, touch.node);
-    });
-    if (!after) first.push_back(touch.node);
+  for (const NodeId touch : order.lives().Touches(block)) {
+    const bool after = std::ranges::any_of(
+        first, [&](NodeId node) { return node == touch || order.order().Before(node, touch); });
+    if (!after) first.push_back(touch);
   }
   return first;
 }

@@ -1,6 +1,6 @@
 #include "libgraphkit/alloc/policies/policy.h"
 
-#include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/analysis/memory/timeline.h"
 
 namespace graphkit {
 namespace {
@@ -76,10 +76,9 @@ std::vector<std::vector<StreamId>> OtherStreams(const Trace& trace, const Lifeti
   }
   for (size_t i = 0; i < trace.blocks.size(); ++i) add(i, trace.blocks[i].free_stream);
   if (lives == nullptr) return streams;
-  for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    const Block& block = trace.blocks[i];
+  for (const auto& [i, block] : Enumerate(trace.blocks)) {
     if (!Deferred(block) || !block.graph.valid() || !streams[i].empty()) continue;
-    for (const Touch& touch : lives->Touches(BlockId(i))) add(i, trace[touch.node].stream);
+    for (const NodeId touch : lives->Touches(BlockId(i))) add(i, trace[touch].stream);
     if (streams[i].empty()) streams[i].emplace_back();
   }
   return streams;

@@ -94,10 +94,8 @@ std::optional<BrokenRule> RuleOf(const Trace& trace, const Failure& failure,
 
 NodeId LastNodeBefore(const Trace& trace, GraphId graph, Seq seq) {
   NodeId last;
-  for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    const Node& node = trace.nodes[i];
-    if (node.graph != graph || node.seq > seq) continue;
-    if (!last.valid() || trace[last].seq < node.seq) last = NodeId(i);
+  for (const auto& [i, node] : Enumerate(trace.nodes)) {
+    if (node.graph == graph && node.seq <= seq) last = NodeId(i);
   }
   return last;
 }
@@ -305,8 +303,7 @@ std::vector<Finding> FindUnjoinedStreams(const Facts& facts) {
         const bool told = cause != nullptr && cause->error == kErrorUnjoined;
         if (!told && capture.error != kErrorUnjoined) return;
         finding->streams.clear();
-        for (size_t i = 0; i < trace.nodes.size(); ++i) {
-          const Node& node = trace.nodes[i];
+        for (const auto& [i, node] : Enumerate(trace.nodes)) {
           if (node.graph != capture.graph || followed[i] || node.stream == capture.origin) continue;
           finding->nodes.emplace_back(i);
           if (node.stream.valid()) finding->streams.push_back(node.stream);
@@ -423,8 +420,7 @@ std::vector<Finding> FindAbortedCapturePools(const Facts& facts) {
   const std::vector<bool>& aborted = facts.invalidated();
   if (std::ranges::find(aborted, true) == aborted.end()) return {};
   std::vector<Finding> findings;
-  for (size_t i = 0; i < trace.pools.size(); ++i) {
-    const Pool& pool = trace.pools[i];
+  for (const auto& [i, pool] : Enumerate(trace.pools)) {
     if (pool.kind != PoolKind::kPrivate || pool.destroyed != kNever) continue;
     Finding finding;
     bool used_well = false;

@@ -26,7 +26,6 @@ std::vector<Finding> FindUnprovedReuse(const Facts& torch, const Facts& completi
 namespace {
 
 constexpr std::string_view kAllocConf = "PYTORCH_ALLOC_CONF";
-constexpr std::string_view kOldAllocConf = "PYTORCH_CUDA_ALLOC_CONF";
 
 // clang-format off
 constexpr SettingRule kSettingRules[] = {
@@ -60,46 +59,6 @@ constexpr SettingRule kSettingRules[] = {
      "", "PyTorch, CUDA memory management"},
 };
 // clang-format on
-
-std::optional<std::string_view> FindVariable(const Process& process, std::string_view name) {
-  for (const std::string_view entry : process.environment) {
-    const size_t equals = entry.find('=');
-    if (equals != std::string_view::npos && entry.substr(0, equals) == name) {
-      return entry.substr(equals + 1);
-    }
-  }
-  return std::nullopt;
-}
-
-std::string_view Trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
-
-// Where the value of an option ends: at a comma that isn't inside brackets.
-size_t EndOfOption(std::string_view conf, size_t at) {
-  int depth = 0;
-  for (; at < conf.size(); ++at) {
-    if (conf[at] == '[') ++depth;
-    if (conf[at] == ']') --depth;
-    if (conf[at] == ',' && depth == 0) break;
-  }
-  return at;
-}
-
-std::optional<std::string> FindOption(std::string_view conf, std::string_view option) {
-  for (size_t at = 0; at < conf.size();) {
-    const size_t end = EndOfOption(conf, at);
-    const std::string_view entry = conf.substr(at, end - at);
-    const size_t colon = entry.find(':');
-    if (colon != std::string_view::npos && Trimmed(entry.substr(0, colon)) == option) {
-      return std::string(Trimmed(entry.substr(colon + 1)));
-    }
-    at = end + 1;
-  }
-  return std::nullopt;
-}
 
 bool IsPyTorch(const Process& process) {
   return std::ranges::any_of(process.environment, [](const std::string& entry) {
@@ -276,15 +235,6 @@ constexpr std::pair<std::string_view, std::string_view> kOldChecks[] = {
 }  // namespace
 
 std::span<const SettingRule> SettingRules() { return kSettingRules; }
-
-std::optional<std::string> FindSetting(const Process& process, std::string_view variable,
-                                       std::string_view option) {
-  std::optional<std::string_view> value = FindVariable(process, variable);
-  if (!value && variable == kAllocConf) value = FindVariable(process, kOldAllocConf);
-  if (!value) return std::nullopt;
-  if (option.empty()) return std::string(*value);
-  return FindOption(*value, option);
-}
 
 void ExplainBySettings(const Process& process, std::vector<Finding>* findings) {
   if (process.environment.empty()) return;

@@ -2,13 +2,12 @@
 // one page in docs/checks, one test. Related ones share a file.
 #pragma once
 
-#include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/model/caching_config.h"
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/process.h"
 
@@ -51,11 +50,6 @@ struct SettingRule {
   std::string_view source;    // who says so
 };
 std::span<const SettingRule> SettingRules();
-
-// The value of a variable in the recorded environment, or of an option of PyTorch's allocator in
-// PYTORCH_ALLOC_CONF or its older name PYTORCH_CUDA_ALLOC_CONF ("a:1,b:[64:8,>:4],c:True").
-std::optional<std::string> FindSetting(const Process& process, std::string_view variable,
-                                       std::string_view option = {});
 
 // Adds what is known as evidence to the first finding of each check. Without a recorded environment
 // nothing is known; rules of PyTorch need a sign of it, one of its variables.

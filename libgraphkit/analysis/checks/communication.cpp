@@ -1,5 +1,6 @@
 // Checks of communication between ranks.
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/interval_map.h"
 
 namespace graphkit {
 namespace {
@@ -133,21 +134,16 @@ struct CollectiveFinder {
   std::vector<Finding> found = {};
 };
 
-// Memory from the driver, while it was there.
-struct DriverPiece {
-  Interval<Address> bytes;
-  Interval<Seq> there;
-};
+// Memory from the driver, by its addresses: while it was there.
+using DriverPieces = RangeIndex<Interval<Seq>>;
 
-// Over how many pieces, which are sorted, a block spans at a place of the trace.
-size_t Spanned(const std::vector<DriverPiece>& pieces, const Block& block, Seq at) {
-  const Interval<Address> own{block.address, block.address + block.size};
+// Over how many pieces a block spans at a place of the trace.
+size_t Spanned(const DriverPieces& pieces, const Block& block, Seq at) {
+  const Interval<Address> own = AddressesOf(block);
   size_t spanned = 0;
-  for (const DriverPiece& piece : pieces) {
-    if (piece.bytes.begin >= own.end) break;
-    const bool holds_all = piece.bytes.begin <= own.begin && piece.bytes.end >= own.end;
-    spanned += !holds_all && Overlaps(piece.bytes, own) && piece.there.contains(at);
-  }
+  pieces.Visit(own, [&](Interval<Address> piece, Interval<Seq> there) {
+    spanned += Common(piece, own) != own && there.contains(at);
+  });
   return spanned;
 }
 
@@ -157,15 +153,14 @@ class Segments {
  public:
   explicit Segments(const Trace& trace) {
     for (const Segment& at : trace.segments) {
-      segments_.push_back({{at.address, at.address + at.size}, {at.allocated, at.freed}});
+      segments_.Add(AddressesOf(at), {at.allocated, at.freed});
     }
     for (const Block& at : trace.blocks) {
       if (!at.pool.valid() || trace[at.pool].kind != PoolKind::kDevice) continue;
-      driver_.push_back({{at.address, at.address + at.size}, {at.allocated, at.free_completed}});
+      driver_.Add(AddressesOf(at), {at.allocated, at.free_completed});
     }
-    for (auto* pieces : {&segments_, &driver_}) {
-      std::ranges::sort(*pieces, {}, [](const DriverPiece& piece) { return piece.bytes.begin; });
-    }
+    segments_.Sort();
+    driver_.Sort();
   }
 
   size_t SpannedBy(const Block& block, Seq at) const {
@@ -173,7 +168,7 @@ class Segments {
   }
 
  private:
-  std::vector<DriverPiece> segments_, driver_;  // by address
+  DriverPieces segments_, driver_;
 };
 
 struct Lender {
@@ -196,8 +191,8 @@ struct Lender {
   GraphId OnlyGraph(BlockId id) const {
     GraphId graph;
     bool exchanged = false;
-    for (const Touch& touch : facts.lives().Touches(id)) {
-      const Node& node = trace[touch.node];
+    for (const NodeId touch : facts.lives().Touches(id)) {
+      const Node& node = trace[touch];
       const GraphId root = facts.roots()[node.graph.index()];
       if (node.graph != root || (graph.valid() && graph != root)) return {};
       graph = root;
@@ -214,22 +209,21 @@ struct Lender {
     if (from.pool == to.pool && facts.lives()[buffer].root.valid()) return false;
     if (RoundedSize(to) > RoundedSize(from) || facts.lives()[block].escaped) return false;
     const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
-    std::vector<Touch> later;
-    for (const Touch& use : facts.lives().Touches(buffer)) {
-      if (facts.order().Before(use.node, facts.lives()[block].alloc)) continue;
+    std::vector<NodeId> later;
+    for (const NodeId use : facts.lives().Touches(buffer)) {
+      if (facts.order().Before(use, facts.lives()[block].alloc)) continue;
       if (!order.Dies(block)) return false;
-      if (!order.DiesBefore(block, facts.order().StartOf(use.node))) return false;
+      if (!order.DiesBefore(block, facts.order().StartOf(use))) return false;
       later.push_back(use);
     }
     return later.empty() || FillsFirst(buffer, later);
   }
 
   // True if the first of some uses writes the whole buffer, before all others.
-  bool FillsFirst(BlockId buffer, std::span<const Touch> uses) const {
-    const NodeId first = uses.front().node;
-    return std::ranges::all_of(uses, [&](const Touch& use) {
-      if (use.node != first) return facts.order().Before(first, use.node);
-      return Fills(first, buffer);
+  bool FillsFirst(BlockId buffer, std::span<const NodeId> uses) const {
+    const NodeId first = uses.front();
+    return std::ranges::all_of(uses, [&](NodeId use) {
+      return use == first ? Fills(first, buffer) : facts.order().Before(first, use);
     });
   }
 
@@ -301,7 +295,7 @@ std::vector<Finding> FindCollectiveOrders(const Facts& facts) {
     finding.message = Say(
         facts.trace, "{} and {} of {} are operations on one communicator, and no edge orders them",
         both.first, both.second, program.graph);
-    if (both.pairs > 1) finding.message += "; the same of " + Count(both.pairs - 1, "more pair");
+    if (both.pairs > 1) finding.message += "; the same of " + Counted(both.pairs - 1, "more pair");
     finding.advice =
         "order them by an event, or leave NCCL_GRAPH_STREAM_ORDERING at 1, so that NCCL does";
   }
@@ -329,14 +323,14 @@ std::vector<Finding> FindDestroyedComms(const Facts& facts) {
     Finding& finding = findings.emplace_back(Finding{.graph = graph, .nodes = {node}});
     finding.evidence = {CapturedThere(trace, node)};
     const std::string what = Say(trace, "communicator {} of {}", communicator.value,
-                                 Count(trace[communicator].ranks, "rank"));
+                                 Counted(trace[communicator].ranks, "rank"));
     finding.message = Say(
         trace, "{} was destroyed before {}, whose {} uses it: NCCL waits for the graph's end there",
         what, graph, node);
     if (after > 0) {
       finding.severity = Severity::kError;
       finding.message = Say(trace, "{} was launched {} after {} was destroyed, which {} uses",
-                            graph, Count(after, "time"), what, node);
+                            graph, Counted(after, "time"), what, node);
     }
     finding.advice =
         "destroy graphs and their execs before the communicators that they use: in "
@@ -367,8 +361,7 @@ std::vector<Finding> FindNcclMultiSegments(const Facts& facts) {
   if (communicates.empty()) return {};
   const Segments segments(trace);
   std::vector<Finding> by_graph(trace.graphs.size());
-  for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    const Node& node = trace.nodes[i];
+  for (const auto& [i, node] : Enumerate(trace.nodes)) {
     if (!communicates.Has(node.kernel)) continue;
     Finding& finding = by_graph[facts.RootOf(NodeId(i)).index()];
     for (const Access& access : trace.accesses.Of(node.accesses)) {

@@ -1,4 +1,6 @@
 // Checks of updates of execs.
+#include <variant>
+
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/order/shape.h"
 
@@ -119,14 +121,14 @@ struct FailureFinder {
     finding.message = count == 1 ? Say(trace, "the update of exec {} to {} failed",
                                        first->exec.value, first->graph)
                                  : Say(trace, "{} of execs failed, the first to {}",
-                                       Count(count, "update"), first->graph);
+                                       Counted(count, "update"), first->graph);
     finding.message += Say(trace, " (cudaGraphExecUpdateError{}): {}", text.name, text.meaning);
     finding.advice = text.advice;
     finding.severity = failed.count >= kManyFailures ? Severity::kWarning : Severity::kNote;
     if (failed.stale_launches > 0) {
       finding.severity = Severity::kError;
       finding.message += Say(trace, "; it was launched {} after that, and ran the old graph",
-                             Count(failed.stale_launches, "time"));
+                             Counted(failed.stale_launches, "time"));
       finding.advice = "instantiate the graph when an update fails; " + finding.advice;
     }
     return std::move(failed.finding);
@@ -170,25 +172,14 @@ struct PendingUpdates {
 // Goes through what happened to execs, in order.
 struct UpdateWalk {
   std::vector<Finding> Find() {
-    auto change = trace.node_changes.begin();
-    auto update = trace.exec_updates.begin();
-    auto launch = trace.launches.begin();
-    const auto at = [](const auto& row, const auto& column) {
-      return row == column.end() ? kNever : row->seq;
-    };
-    for (;;) {
-      const Seq changed = at(change, trace.node_changes), updated = at(update, trace.exec_updates),
-                launched = at(launch, trace.launches);
-      const Seq next = std::min({changed, updated, launched});
-      if (next == kNever) break;
-      if (next == changed) {
-        Take(*change++);
-      } else if (next == updated) {
-        Take(*update++);
-      } else {
-        Take(*launch++);
-      }
-    }
+    if (trace.node_changes.empty() && trace.exec_updates.empty()) return {};
+    using Row = std::variant<const NodeChange*, const ExecUpdate*, const Launch*>;
+    std::vector<std::pair<Seq, Row>> rows;
+    for (const NodeChange& change : trace.node_changes) rows.emplace_back(change.seq, &change);
+    for (const ExecUpdate& update : trace.exec_updates) rows.emplace_back(update.seq, &update);
+    for (const Launch& launch : trace.launches) rows.emplace_back(launch.seq, &launch);
+    std::ranges::stable_sort(rows, {}, &std::pair<Seq, Row>::first);
+    for (const auto& [seq, row] : rows) std::visit([this](auto* of) { Take(*of); }, row);
     std::vector<Finding> findings;
     for (const auto& [exec, pending] : by_exec) Judge(exec, pending, &findings);
     return findings;
@@ -234,14 +225,14 @@ struct UpdateWalk {
       findings->push_back(finding);
     }
     if (pending.same != 0) {
-      finding.message = std::to_string(pending.same) + " of " + Count(pending.all, "update") +
+      finding.message = std::to_string(pending.same) + " of " + Counted(pending.all, "update") +
                         " of " + name + " gave it the parameters that it had";
       finding.advice = "leave out an update that changes nothing";
       finding.evidence = {{.text = "the first was made " + facts.places().Of(pending.first_same)}};
       findings->push_back(finding);
     }
     if (pending.replaced == 0) return;
-    finding.message = Count(pending.replaced, "update") + " of " + name +
+    finding.message = Counted(pending.replaced, "update") + " of " + name +
                       (pending.replaced == 1 ? " was" : " were") +
                       " replaced by another one before a launch";
     finding.advice = "update an exec once before each launch";
@@ -321,8 +312,8 @@ void FindUnseen(const Facts& facts, std::vector<Finding>* findings) {
                                   .stack = trace[change->node].stack});
     }
     finding.message = NameOf(trace, root) + " was given other parameters in " +
-                      Count(finding.nodes.size(), "node") +
-                      " after it was instantiated: it was launched " + Count(later, "time") +
+                      Counted(finding.nodes.size(), "node") +
+                      " after it was instantiated: it was launched " + Counted(later, "time") +
                       " since, with the old ones";
     finding.advice =
         "set them in the exec (cudaGraphExecKernelNodeSetParams, …), or update the exec from the "

@@ -20,16 +20,11 @@ std::optional<Seq> LastLaunch(const Facts& facts, size_t exec) {
   return facts.trace.launches[launches.back()].seq;
 }
 
-Seq LastCapture(const Trace& trace) {
-  Seq last = 0;
-  for (const Capture& capture : trace.captures) last = std::max(last, capture.begin);
-  return last;
-}
-
 // The last launch or capture.
 Seq LastWork(const Trace& trace) {
-  const Seq launched = trace.launches.empty() ? 0 : trace.launches.back().seq;
-  return std::max(launched, LastCapture(trace));
+  Seq last = trace.launches.empty() ? 0 : trace.launches.back().seq;
+  for (const Capture& capture : trace.captures) last = std::max(last, capture.begin);
+  return last;
 }
 
 // True if the graph allocates in a private pool: then an allocator's owner (in PyTorch a CUDAGraph)
@@ -42,11 +37,9 @@ bool HasPrivatePool(const Facts& facts, GraphId graph) {
 
 std::vector<Finding> FindUndestroyed(const Facts& facts) {
   const Trace& trace = facts.trace;
-  const Grouped by_graph =
-      Group(trace.execs, trace.graphs.size(), [](const Exec& exec) { return exec.graph; });
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     uint64_t leaked = 0;
-    for (const uint32_t id : by_graph.Of(graph.index())) {
+    for (const uint32_t id : facts.execs().Of(graph.index())) {
       const Exec& exec = trace.execs[id];
       if (exec.destroyed != kNever || ++leaked > 1) continue;
       AddEvidence(finding,
@@ -54,7 +47,7 @@ std::vector<Finding> FindUndestroyed(const Facts& facts) {
                   exec.stack);
     }
     if (leaked == 0) return;
-    const std::string execs = Count(leaked, "exec") + " of " + NameOf(trace, graph);
+    const std::string execs = Counted(leaked, "exec") + " of " + NameOf(trace, graph);
     if (HasPrivatePool(facts, graph)) {
       finding->severity = Severity::kNote;
       finding->message = "kept until the end: " + execs;
@@ -73,7 +66,7 @@ std::vector<Finding> Summed(const Facts& facts, std::vector<Finding> findings) {
   if (count <= kFew) return findings;
   Finding all = *std::ranges::find_if(findings, kept);
   all.message = Say(facts.trace, "kept until the end: the execs of {}, {} first",
-                    Count(count, "graph"), all.graph);
+                    Counted(count, "graph"), all.graph);
   std::erase_if(findings, kept);
   findings.insert(findings.begin(), std::move(all));
   return findings;
@@ -94,8 +87,7 @@ std::map<std::string, std::vector<ExecId>> KeptByLine(const Facts& facts) {
   const Trace& trace = facts.trace;
   const Seq last = LastWork(trace);
   std::map<std::string, std::vector<ExecId>> by_line;
-  for (size_t i = 0; i < trace.execs.size(); ++i) {
-    const Exec& exec = trace.execs[i];
+  for (const auto& [i, exec] : Enumerate(trace.execs)) {
     if (exec.destroyed == kNever || exec.destroyed < last) continue;
     const std::string line = OwnPlace(trace, MakerOf(facts, exec));
     if (!line.empty()) by_line[line].emplace_back(i);
@@ -144,7 +136,7 @@ void FindReplaced(const Facts& facts, std::vector<Finding>* findings) {
         Say(trace,
             "{} are kept until the end and were never launched again once the next "
             "was made in their place, {} first{}",
-            Count(replaced.size(), "exec"), finding.graph,
+            Counted(replaced.size(), "exec"), finding.graph,
             finding.bytes > 0 ? "; their pools hold " + FormatBytes(finding.bytes) : "");
     AddEvidence(&finding, "each was captured by the same line",
                 MakerOf(facts, trace[replaced.front()]));
@@ -154,11 +146,6 @@ void FindReplaced(const Facts& facts, std::vector<Finding>* findings) {
   }
 }
 
-void Mix(uint64_t value, uint64_t* hash) {
-  *hash = (*hash ^ value) * 0x9e3779b97f4a7c15u;
-  *hash ^= *hash >> 29;
-}
-
 // How many nodes, and a hash of what they are, in their order: alike in graphs that one line makes.
 using Likeness = std::pair<size_t, uint64_t>;
 
@@ -166,7 +153,7 @@ Likeness LikenessOf(const Trace& trace, std::span<const NodeId> nodes) {
   uint64_t hash = 0;
   for (const NodeId id : nodes) {
     const Node& node = trace[id];
-    Mix((uint64_t{node.kernel.value} << 8) + static_cast<uint64_t>(node.kind), &hash);
+    hash = HashOf(hash, node.kernel.value, static_cast<uint64_t>(node.kind));
   }
   return {nodes.size(), hash};
 }
@@ -215,7 +202,7 @@ class Shapes {
     const std::span<const NodeId> seen = places_.NodesAt(graph, at, &live);
     const std::vector<NodeId> nodes(seen.begin(), seen.end());
     if (depth > kDeepest) shape->can_update = false;
-    Mix(nodes.size(), &shape->hash);
+    shape->hash = HashOf(shape->hash, nodes.size());
     shape->nodes += nodes.size();
     for (const NodeId node : nodes) {
       if (!shape->can_update) return;
@@ -230,20 +217,19 @@ class Shapes {
 
   void AddNode(const std::vector<NodeId>& nodes, NodeId id, Seq at, Shape* shape) {
     const Node& node = trace_[id];
-    Mix(static_cast<uint64_t>(node.kind), &shape->hash);
-    if (node.stream.valid()) Mix(static_cast<uint64_t>(trace_[node.stream].device), &shape->hash);
+    const auto mix = [shape](uint64_t value) { shape->hash = HashOf(shape->hash, value); };
+    mix(static_cast<uint64_t>(node.kind));
+    if (node.stream.valid()) mix(static_cast<uint64_t>(trace_[node.stream].device));
     for (const InEdge& edge : edges_.Into(id, at)) {
       const auto place = std::ranges::lower_bound(nodes, edge.from) - nodes.begin();
-      Mix(static_cast<uint64_t>(place) << 16 | uint64_t{edge.from_port} << 1 |
-              (edge.full ? 1u : 0u),
-          &shape->hash);
+      mix(HashOf(static_cast<uint64_t>(place), edge.from_port, edge.full));
     }
     switch (node.kind) {
       case NodeKind::kMemcpy:
-        Mix(std::hash<std::string>()(CopyText(trace_, id)), &shape->hash);
+        mix(std::hash<std::string>()(CopyText(trace_, id)));
         break;
       case NodeKind::kConditional:
-        Mix(static_cast<uint64_t>(node.conditional), &shape->hash);
+        mix(static_cast<uint64_t>(node.conditional));
         break;
       case NodeKind::kKernel:
         if (std::ranges::binary_search(updatable_, id)) shape->can_update = false;
@@ -328,12 +314,12 @@ std::vector<ExecId> OneAfterAnother(const Facts& facts, const std::vector<ExecId
 std::map<std::pair<uint64_t, uint64_t>, std::vector<ExecId>> AlikeExecs(const Facts& facts,
                                                                         Shapes* shapes) {
   const Trace& trace = facts.trace;
-  constexpr uint64_t kDeviceLaunch = 4;  // such an exec can't be updated by the host's launches
   std::map<std::pair<uint64_t, uint64_t>, std::vector<ExecId>> alike;
-  for (size_t i = 0; i < trace.execs.size(); ++i) {
-    const Exec& exec = trace.execs[i];
-    const bool updatable = exec.graph.valid() && (exec.flags & kDeviceLaunch) == 0;
-    if (!updatable || facts.exec_launches().Of(i).empty()) continue;
+  for (const auto& [i, exec] : Enumerate(trace.execs)) {
+    // One for launches on the device can't be updated by the host's.
+    if (!exec.graph.valid() || (exec.flags & kInstantiateDeviceLaunch) != 0 ||
+        facts.exec_launches().Of(i).empty())
+      continue;
     const Shapes::Shape& shape = shapes->Of(exec);
     if (shape.can_update && shape.nodes > 0) alike[{shape.hash, exec.flags}].emplace_back(i);
   }
@@ -347,7 +333,7 @@ Finding Describe(const Facts& facts, const std::vector<ExecId>& execs, uint64_t 
   finding.message = Say(trace,
                         "{} alive at once differ only in what an update can set ({} each), {} "
                         "first: one exec would do",
-                        Count(execs.size(), "exec"), Count(nodes, "node"), finding.graph);
+                        Counted(execs.size(), "exec"), Counted(nodes, "node"), finding.graph);
   if (facts.exec_memory()) {
     const ByteRange saved = SavedBy(*facts.exec_memory(), execs);
     finding.bytes = saved.bytes;
@@ -362,7 +348,7 @@ Finding Describe(const Facts& facts, const std::vector<ExecId>& execs, uint64_t 
   AddEvidence(&finding, Say(trace,
                             "their launches come one after the other, and change from one to "
                             "another {}: an update each",
-                            Count(switches, "time")));
+                            Counted(switches, "time")));
   for (const ExecId exec : execs) {
     if (finding.evidence.size() > kShownEvidence) break;
     AddEvidence(&finding, Say(trace, "exec {} is of {}", exec.value, trace[exec].graph),
@@ -401,10 +387,11 @@ std::vector<Finding> FindLaunchedOnce(const Facts& facts) {
     }
     if (once.size() < kManyOnce || once.size() * 2 < execs.size()) continue;
     Finding& finding = findings.emplace_back(Finding{.graph = trace[once.front()].graph});
-    finding.message = Say(trace,
-                          "{} of graphs alike ({}, {} first) were each launched once, and the next "
-                          "was instantiated in their place",
-                          Count(once.size(), "exec"), Count(likeness.first, "node"), finding.graph);
+    finding.message =
+        Say(trace,
+            "{} of graphs alike ({}, {} first) were each launched once, and the next "
+            "was instantiated in their place",
+            Counted(once.size(), "exec"), Counted(likeness.first, "node"), finding.graph);
     finding.advice =
         "instantiate once and launch that again; where parameters differ, update it "
         "(cudaGraphExecUpdate, or new parameters for its nodes)";

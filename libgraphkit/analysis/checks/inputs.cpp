@@ -39,8 +39,8 @@ bool IsHostMemory(const Trace& trace, BlockId block) {
 // True if a node of the graph surely reaches a block: a copy or a memset, not a kernel that was
 // given its address.
 bool Copies(const Facts& facts, GraphId graph, BlockId block) {
-  return std::ranges::any_of(facts.lives().Touches(block), [&](const Touch& touch) {
-    return facts.RootOf(touch.node) == graph && facts.trace[touch.node].kind != NodeKind::kKernel;
+  return std::ranges::any_of(facts.lives().Touches(block), [&](const NodeId touch) {
+    return facts.RootOf(touch) == graph && facts.trace[touch].kind != NodeKind::kKernel;
   });
 }
 
@@ -108,7 +108,7 @@ void AddCopy(const Trace& trace, const HostCopy& copy, Finding* finding) {
 
 // "4 KiB in 2 nodes".
 std::string CopiedText(const Finding& finding) {
-  return FormatBytes(finding.bytes) + " in " + Count(finding.nodes.size(), "node");
+  return FormatBytes(finding.bytes) + " in " + Counted(finding.nodes.size(), "node");
 }
 
 // The copies of a thread's stack that a launch makes although that was given up; none: no message.
@@ -153,10 +153,11 @@ std::vector<Finding> FindReturned(const Facts& facts) {
 }
 
 // True if the last of a graph's execs is still there, or went after everything else was launched.
-bool KeptReady(const Trace& trace, GraphId graph) {
-  const Seq last = trace.launches.back().seq;
-  return std::ranges::any_of(
-      trace.execs, [&](const Exec& exec) { return exec.graph == graph && exec.destroyed > last; });
+bool KeptReady(const Facts& facts, GraphId graph) {
+  const Seq last = facts.trace.launches.back().seq;
+  return std::ranges::any_of(facts.execs().Of(graph.index()), [&](uint32_t exec) {
+    return facts.trace.execs[exec].destroyed > last;
+  });
 }
 
 // By block: true if a graph that is launched touches it.
@@ -164,8 +165,8 @@ std::vector<bool> Needed(const Facts& facts) {
   std::vector<bool> needed(facts.trace.blocks.size());
   for (size_t i = 0; i < needed.size(); ++i) {
     const auto touches = facts.lives().Touches(BlockId(i));
-    needed[i] = std::ranges::any_of(touches, [&](const Touch& touch) {
-      return !facts.launches()[facts.RootOf(touch.node).index()].empty();
+    needed[i] = std::ranges::any_of(touches, [&](const NodeId touch) {
+      return !facts.launches()[facts.RootOf(touch).index()].empty();
     });
   }
   return needed;
@@ -265,7 +266,7 @@ std::vector<Finding> FindStaticInputsPinned(const Facts& facts) {
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     const std::vector<GraphInput>& inputs = facts.inputs()[graph.index()];
     const bool launched = !facts.launches()[graph.index()].empty();
-    if (inputs.empty() || launched || !KeptReady(trace, graph)) return;
+    if (inputs.empty() || launched || !KeptReady(facts, graph)) return;
     for (const GraphInput& input : inputs) {
       const Block& block = trace[input.block];
       if (needed()[input.block.index()] || facts.lives()[input.block].root.valid()) continue;

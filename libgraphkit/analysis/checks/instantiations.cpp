@@ -79,46 +79,39 @@ bool IsWork(NodeKind kind) {
 }
 
 // The graph of a failed call, as it was then.
-class FailedGraphRules {
- public:
-  FailedGraphRules(const Facts& facts, const Failure& failure)
-      : trace_(facts.trace), failure_(failure), of_(failure.of) {
-    const GraphId root = facts.roots()[of_.graph.index()];
-    for (size_t i = 0; i < trace_.nodes.size(); ++i) {
-      const Node node = trace_.nodes[i];
+struct FailedGraphRules {
+  BrokenGraphRule Find() {
+    const GraphId root = facts.roots()[of.graph.index()];
+    for (const auto& [i, node] : Enumerate(trace.nodes)) {
       if (facts.roots()[node.graph.index()] != root || !WasThere(node.seq, node.destroyed))
         continue;
-      nodes_.push_back(NodeId(i));
+      nodes.push_back(NodeId(i));
     }
-  }
-
-  BrokenGraphRule Find() const {
-    if (failure_.error == kOutOfMemory) return {&kMemory};
+    if (failure.error == kOutOfMemory) return {&kMemory};
     constexpr const GraphRule* kByReason[] = {nullptr, nullptr,    &kCycle,
                                               nullptr, &kContexts, &kHandle};
-    const bool known = of_.reason > 0 && static_cast<size_t>(of_.reason) < std::size(kByReason);
-    if (known && kByReason[of_.reason] != nullptr) return {kByReason[of_.reason], of_.node};
-    if (of_.node.valid()) {
-      const GraphRule* rule = RuleOf(of_.node);
-      return {rule != nullptr ? rule : &kNotSupported, of_.node};
+    const bool known = of.reason > 0 && static_cast<size_t>(of.reason) < std::size(kByReason);
+    if (known && kByReason[of.reason] != nullptr) return {kByReason[of.reason], of.node};
+    if (of.node.valid()) {
+      const GraphRule* rule = RuleOf(of.node);
+      return {rule != nullptr ? rule : &kNotSupported, of.node};
     }
-    if (trace_[failure_.call].find("Upload") != std::string_view::npos) return {};
-    for (const NodeId node : nodes_) {
+    if (trace[failure.call].find("Upload") != std::string_view::npos) return {};
+    for (const NodeId node : nodes) {
       if (const GraphRule* rule = RuleOf(node)) return {rule, node};
     }
     return OfWhole();
   }
 
- private:
-  bool WasThere(Seq made, Seq gone) const { return made < failure_.seq && failure_.seq < gone; }
-  bool ForDevice() const { return (of_.flags & kInstantiateDeviceLaunch) != 0; }
+  bool WasThere(Seq made, Seq gone) const { return made < failure.seq && failure.seq < gone; }
+  bool ForDevice() const { return (of.flags & kInstantiateDeviceLaunch) != 0; }
 
   // Broken by the node alone; null: none.
   const GraphRule* RuleOf(NodeId id) const {
-    const Node node = trace_[id];
-    const bool host = !RowsAt(trace_.host_ends, node.seq).empty();
+    const Node node = trace[id];
+    const bool host = !RowsAt(trace.host_ends, node.seq).empty();
     const bool device = IsWork(node.kind) || node.kind == NodeKind::kChildGraph;
-    if (InConditional(trace_, id)) {
+    if (InConditional(trace, id)) {
       const bool body =
           device || node.kind == NodeKind::kEmpty || node.kind == NodeKind::kConditional;
       if (!body || host) return host ? &kBodyCopy : &kBodyNode;
@@ -128,58 +121,58 @@ class FailedGraphRules {
   }
 
   BrokenGraphRule OfWhole() const {
-    if (ForDevice() && (of_.flags & kInstantiateAutoFreeOnLaunch) != 0) return {&kDeviceAutoFree};
-    const auto works = [&](NodeId node) { return IsWork(trace_[node].kind); };
-    if (ForDevice() && std::ranges::none_of(nodes_, works)) return {&kDeviceEmpty};
-    if (trace_[of_.graph].parent.valid()) return {&kInside, trace_[of_.graph].parent};
-    for (const Capture& capture : trace_.captures) {
-      if (capture.graph == of_.graph && WasThere(capture.begin, capture.end)) return {&kCapturing};
+    if (ForDevice() && (of.flags & kInstantiateAutoFreeOnLaunch) != 0) return {&kDeviceAutoFree};
+    const auto works = [&](NodeId node) { return IsWork(trace[node].kind); };
+    if (ForDevice() && std::ranges::none_of(nodes, works)) return {&kDeviceEmpty};
+    if (trace[of.graph].parent.valid()) return {&kInside, trace[of.graph].parent};
+    for (const Capture& capture : trace.captures) {
+      if (capture.graph == of.graph && WasThere(capture.begin, capture.end)) return {&kCapturing};
     }
     if (HasCycle()) return {&kCycle};
-    const auto other = [&](const Exec& exec) {
-      return exec.graph == of_.graph && WasThere(exec.created, exec.destroyed);
+    const auto other = [&](uint32_t exec) {
+      return WasThere(trace.execs[exec].created, trace.execs[exec].destroyed);
     };
-    if (std::ranges::none_of(trace_.execs, other)) return {};
-    const auto single = std::ranges::find_if(nodes_, [&](NodeId node) { return IsSingle(node); });
-    return single == nodes_.end() ? BrokenGraphRule() : BrokenGraphRule{&kOneExec, *single};
+    if (std::ranges::none_of(execs, other)) return {};
+    const auto single = std::ranges::find_if(nodes, [&](NodeId node) { return IsSingle(node); });
+    return single == nodes.end() ? BrokenGraphRule() : BrokenGraphRule{&kOneExec, *single};
   }
 
   bool HasCycle() const {
-    EdgesAt edges(trace_);
+    EdgesAt edges(trace);
     InEdges in{.first = {0}};
-    for (size_t i = 0; i < trace_.nodes.size(); ++i) {
-      if (std::ranges::binary_search(nodes_, NodeId(i)))
-        std::ranges::copy(edges.Into(NodeId(i), failure_.seq), std::back_inserter(in.edges));
+    for (size_t i = 0; i < trace.nodes.size(); ++i) {
+      if (std::ranges::binary_search(nodes, NodeId(i)))
+        std::ranges::copy(edges.Into(NodeId(i), failure.seq), std::back_inserter(in.edges));
       in.first.push_back(static_cast<uint32_t>(in.edges.size()));
     }
-    return SortNodes(in).size() < trace_.nodes.size();
+    return SortNodes(in).size() < trace.nodes.size();
   }
 
   bool IsSingle(NodeId id) const {
-    const NodeKind kind = trace_[id].kind;
+    const NodeKind kind = trace[id].kind;
     if (kind == NodeKind::kMemAlloc || kind == NodeKind::kMemFree) return true;
     if (kind == NodeKind::kConditional) return true;
-    return std::ranges::any_of(trace_.node_changes, [&](const NodeChange& change) {
+    return std::ranges::any_of(trace.node_changes, [&](const NodeChange& change) {
       return change.node == id && change.what == NodeChangeKind::kUpdatable;
     });
   }
 
-  const Trace& trace_;
-  const Failure& failure_;
-  const FailedGraph& of_;
-  std::vector<NodeId> nodes_;
+  const Facts& facts;
+  const Failure& failure;
+  const Trace& trace = facts.trace;
+  const FailedGraph& of = failure.of;
+  const std::span<const uint32_t> execs = facts.execs().Of(of.graph.index());
+  std::vector<NodeId> nodes = {};
 };
 
 // The same graph was instantiated after that, or launched.
 bool WentWell(const Facts& facts, const Failure& failure) {
   const Trace& trace = facts.trace;
-  for (size_t i = 0; i < trace.execs.size(); ++i) {
-    if (trace.execs[i].graph != failure.of.graph) continue;
-    if (trace.execs[i].created > failure.seq) return true;
-    const auto later = [&](uint32_t launch) { return trace.launches[launch].seq > failure.seq; };
-    if (std::ranges::any_of(facts.exec_launches().Of(i), later)) return true;
-  }
-  return false;
+  return std::ranges::any_of(facts.execs().Of(failure.of.graph.index()), [&](uint32_t exec) {
+    const auto launches = facts.exec_launches().Of(exec);
+    return trace.execs[exec].created > failure.seq ||
+           (!launches.empty() && trace.launches[launches.back()].seq > failure.seq);
+  });
 }
 
 Finding Describe(const Facts& facts, const Failure& failure, const BrokenGraphRule& broken) {
@@ -216,7 +209,7 @@ std::vector<Finding> FindFailedInstantiations(const Facts& facts) {
   for (const Failure& failure : facts.trace.failures) {
     const bool of_capture = failure.error >= kFirstOfCaptures && failure.error <= kLastOfCaptures;
     if (!failure.of.graph.valid() || of_capture) continue;  // those by the checks of captures
-    const BrokenGraphRule broken = FailedGraphRules(facts, failure).Find();
+    const BrokenGraphRule broken = FailedGraphRules{facts, failure}.Find();
     Finding finding = Describe(facts, failure, broken);
     auto& [first, count] = found[{facts.trace[failure.call], broken.rule, finding.severity}];
     if (count++ == 0) first = std::move(finding);
@@ -224,7 +217,7 @@ std::vector<Finding> FindFailedInstantiations(const Facts& facts) {
   std::vector<Finding> findings;
   for (auto& [key, counted] : found) {
     auto& [finding, count] = counted;
-    if (count > 1) finding.message += "; " + Count(count, "call") + " failed for this reason";
+    if (count > 1) finding.message += "; " + Counted(count, "call") + " failed for this reason";
     findings.push_back(std::move(finding));
   }
   return findings;

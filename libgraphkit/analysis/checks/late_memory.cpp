@@ -118,7 +118,7 @@ struct DeferredBlocks {
           most, NodesBefore(trace[id].free_completed) - NodesBefore(trace[id].free_requested));
     }
     if (most == 0) return "were freed, and became usable only later";
-    return "were freed but stayed unusable for up to " + Count(most, "further node");
+    return "were freed but stayed unusable for up to " + Counted(most, "further node");
   }
   size_t NodesBefore(Seq seq) const {
     const auto at = std::ranges::lower_bound(trace.nodes, seq, {}, &Node::seq);
@@ -211,29 +211,9 @@ struct DeferredBlocks {
 Seq LastUse(const Facts& facts, BlockId id) {
   const BlockLife& life = facts.lives()[id];
   const Seq freed = facts.trace[id].free_requested;
-  const std::span<const Touch> touches = facts.lives().Touches(id);
+  const std::span<const NodeId> touches = facts.lives().Touches(id);
   if (life.escaped || life.elsewhere || !life.freed || touches.empty()) return freed;
-  Seq last = 0;
-  for (const Touch& touch : touches) last = std::max(last, facts.trace[touch.node].seq);
-  return std::min(freed, last);
-}
-
-// The peak had every block (they are in the order of their allocations) been freed right after its
-// last use.
-Bytes PeakByLastUse(const Facts& facts, const std::vector<BlockId>& blocks,
-                    const std::vector<Seq>& last_use) {
-  const std::vector<uint32_t> ends =
-      SortBySeq(blocks.size(), [&](size_t i) { return last_use[i]; });
-  auto end = ends.begin();
-  Bytes live = 0, peak = 0;
-  for (const BlockId id : blocks) {
-    const Block& block = facts.trace[id];
-    for (; end != ends.end() && last_use[*end] < block.allocated; ++end) {
-      live -= RoundedSize(facts.trace[blocks[*end]]);
-    }
-    peak = std::max(peak, live += RoundedSize(block));
-  }
-  return peak;
+  return std::min(freed, facts.trace[touches.back()].seq);
 }
 
 }  // namespace
@@ -254,7 +234,7 @@ std::vector<Finding> FindLateFrees(const Facts& facts) {
     const Usage& usage = facts.usage()[graph.index()];
     // Streams beside each other may need more than what is live at once.
     const Bytes least = facts.bounds().empty() ? 0 : facts.bounds()[graph.index()].bytes;
-    const Bytes peak = std::max(least, PeakByLastUse(facts, blocks, last_use));
+    const Bytes peak = std::max(least, PeakLive(facts.trace, blocks, last_use));
     if (peak >= usage.peak_live) return;
     finding->bytes = usage.peak_live - peak;
     for (size_t i = 0; i < blocks.size(); ++i) {
@@ -263,7 +243,7 @@ std::vector<Finding> FindLateFrees(const Facts& facts) {
       if (!live || last_use[i] > usage.peak_at) continue;
       finding->blocks.push_back(blocks[i]);
       if (finding->evidence.size() >= kShownEvidence) continue;
-      const NodeId last = facts.lives().Touches(blocks[i]).back().node;
+      const NodeId last = facts.lives().Touches(blocks[i]).back();
       finding->nodes.push_back(last);
       AddEvidence(finding,
                   Say(facts.trace, "{} was last touched by {}, before the peak", blocks[i], last),

@@ -79,8 +79,7 @@ std::vector<UnfreedSite> FindUnfreed(const Facts& facts) {
   const bool has_allocator =
       std::ranges::any_of(trace.pools, [](const Pool& pool) { return IsAllocators(pool.kind); });
   std::map<std::tuple<StackId, PoolId, Bytes>, size_t> by_key;
-  for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    const Block& block = trace.blocks[i];
+  for (const auto& [i, block] : Enumerate(trace.blocks)) {
     if (backs_segment[i] || !NeverFreed(trace, block)) continue;
     const auto [found, fresh] = by_key.emplace(KeyOf(block), sites.size());
     if (fresh) {
@@ -130,7 +129,7 @@ Finding LeakOf(const Facts& facts, const UnfreedSite& site) {
   if (site.grows()) {
     finding.message +=
         Say(trace, ", and it grows: made by one line in {} between launches and captures",
-            Count(site.intervals, "interval"));
+            Counted(site.intervals, "interval"));
   }
   finding.advice = "free the memory where its owner ends, or keep it in a pool that is destroyed";
   return finding;
@@ -185,11 +184,11 @@ Finding KeptNote(const Facts& facts, const std::vector<const UnfreedSite*>& kept
     note.bytes += line.bytes;
     AddEvidence(&note,
                 Say(facts.trace, "{} in {}, {}", FormatBytes(line.bytes),
-                    Count(line.blocks.size(), "block"), line.purpose),
+                    Counted(line.blocks.size(), "block"), line.purpose),
                 line.stack, {}, line.blocks);
   }
   note.message =
-      Say(facts.trace, "kept until the end: {}, {} ({})", Count(note.blocks.size(), "block"),
+      Say(facts.trace, "kept until the end: {}, {} ({})", Counted(note.blocks.size(), "block"),
           FormatBytes(note.bytes), PurposesText(lines));
   return note;
 }
@@ -198,25 +197,6 @@ Finding KeptNote(const Facts& facts, const std::vector<const UnfreedSite*>& kept
 bool Owned(const Graph& graph) {
   return graph.origin == GraphOrigin::kCapture || graph.origin == GraphOrigin::kExplicit ||
          graph.origin == GraphOrigin::kClone;
-}
-
-struct Launched {
-  uint64_t times = 0;
-  bool frees_itself = false;  // every exec that was launched frees on launch
-};
-
-std::vector<Launched> CountLaunches(const Trace& trace) {
-  std::vector<Launched> launched(trace.graphs.size());
-  for (const Launch& launch : trace.launches) {
-    if (launch.exec.index() >= trace.execs.size()) continue;
-    const Exec& exec = trace[launch.exec];
-    if (!exec.graph.valid()) continue;
-    Launched& graph = launched[exec.graph.index()];
-    const bool frees = (exec.flags & kInstantiateAutoFreeOnLaunch) != 0;
-    graph.frees_itself = frees && (graph.times == 0 || graph.frees_itself);
-    ++graph.times;
-  }
-  return launched;
 }
 
 constexpr size_t kPoolStreams = 4;  // of a pool, at least
@@ -272,7 +252,6 @@ std::vector<Finding> FindGraphLeaks(const Facts& facts) {
 std::vector<Finding> FindGraphAllocationLeaks(const Facts& facts) {
   const Trace& trace = facts.trace;
   if (!KnowsWhatWasFreed(trace)) return {};
-  const std::vector<Launched> launched = CountLaunches(trace);
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     if (facts.invalidated()[graph.index()]) return;
     for (const BlockId id : facts.blocks()[graph.index()]) {
@@ -285,13 +264,17 @@ std::vector<Finding> FindGraphAllocationLeaks(const Facts& facts) {
       AddEvidence(finding, "allocated by " + NameOf(trace, block.alloc_node), block.stack);
     }
     if (finding->blocks.empty()) return;
-    const Launched& runs = launched[graph.index()];
-    finding->severity =
-        runs.times > 0 && !runs.frees_itself ? Severity::kError : Severity::kWarning;
+    bool launched = false, frees = true;  // each exec that was launched frees on launch
+    for (const uint32_t exec : facts.execs().Of(graph.index())) {
+      if (facts.exec_launches().Of(exec).empty()) continue;
+      launched = true;
+      frees = frees && (trace.execs[exec].flags & kInstantiateAutoFreeOnLaunch) != 0;
+    }
+    finding->severity = launched && !frees ? Severity::kError : Severity::kWarning;
     finding->message = Say(trace, "{} allocates {}, never freed{}", graph, BlocksText(*finding),
-                           runs.frees_itself ? " but by its next launch"
-                           : runs.times == 0 ? "; the graph can be launched only once"
-                                             : "; relaunching this graph will fail");
+                           !launched ? "; the graph can be launched only once"
+                           : frees   ? " but by its next launch"
+                                     : "; relaunching this graph will fail");
     finding->advice =
         "free it in the graph (cudaFreeAsync while capturing, or a memory-free node), or with "
         "cudaFreeAsync after each launch";
@@ -305,8 +288,7 @@ std::vector<Finding> FindEventStreamLeaks(const Facts& facts) {
   Finding finding;
   const std::vector<bool> used = UsedStreams(trace);
   uint64_t unused = 0;
-  for (size_t i = 0; i < trace.streams.size(); ++i) {
-    const Stream& stream = trace.streams[i];
+  for (const auto& [i, stream] : Enumerate(trace.streams)) {
     if (stream.kind != StreamKind::kCreated || stream.destroyed != kNever) continue;
     finding.streams.emplace_back(i);
     unused += !used[i];
@@ -319,17 +301,17 @@ std::vector<Finding> FindEventStreamLeaks(const Facts& facts) {
   if (finding.streams.size() >= kPoolStreams && unused > finding.streams.size() / 2) {
     finding.message =
         Say(trace, "kept until the end: {}, {} never used; typical of a library's stream pool",
-            Count(finding.streams.size(), "stream"), FormatCount(unused));
+            Counted(finding.streams.size(), "stream"), FormatCount(unused));
     findings.push_back(std::move(finding));
     finding = {};
     if (events == 0) return findings;
   }
   if (!finding.streams.empty()) {
     finding.message =
-        Count(finding.streams.size(), "stream") + " (" + ListOf(trace, finding.streams) + ")";
+        Counted(finding.streams.size(), "stream") + " (" + ListOf(trace, finding.streams) + ")";
   }
   if (events > 0)
-    finding.message += (finding.message.empty() ? "" : " and ") + Count(events, "event");
+    finding.message += (finding.message.empty() ? "" : " and ") + Counted(events, "event");
   finding.message += Say(trace, " {} never destroyed", Was(finding.streams.size() + events));
   finding.advice = "destroy streams and events when they are used no more, or keep them in a pool";
   findings.push_back(std::move(finding));

@@ -36,7 +36,7 @@ struct RaceFindings {
       finding.severity = std::get<Severity>(site);
       finding.assumes = Assumption::kArguments;
       if (const size_t more = finding.blocks.size() - 1; more > 0)
-        finding.message += "; the same in " + Count(more, "other block");
+        finding.message += "; the same in " + Counted(more, "other block");
     }
     return TakeValues(&by_site);
   }
@@ -138,8 +138,8 @@ void AddUnproved(const Facts& strict, const ReusePair& pair, Finding* finding) {
 std::pair<NodeId, NodeId> FindUnorderedUses(const Facts& facts, const Order& order,
                                             const BlockOverlap& overlap) {
   for (const NodeId marker : facts.lives().Markers(overlap.earlier, MarkerRule::kLastUse)) {
-    for (const Touch& touch : facts.lives().Touches(overlap.later)) {
-      if (!order.Before(marker, touch.node)) return {marker, touch.node};
+    for (const NodeId touch : facts.lives().Touches(overlap.later)) {
+      if (!order.Before(marker, touch)) return {marker, touch};
     }
   }
   return {};

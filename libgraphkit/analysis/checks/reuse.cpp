@@ -1,5 +1,6 @@
 // Checks of memory that blocks, streams and graphs could share, and of pools that graphs share.
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/interval_map.h"
 
 namespace graphkit {
 namespace {
@@ -70,7 +71,7 @@ void Prove(const Facts& facts, const ReusePair& pair, Finding* finding) {
   const auto markers = facts.lives().Markers(pair.earlier, MarkerRule::kLastUse);
   const auto touches = facts.lives().Touches(pair.later);
   if (touches.empty()) return;
-  const NodeId first = touches.front().node;
+  const NodeId first = touches.front();
   for (const NodeId marker : markers.first(std::min(markers.size(), kPathsShown))) {
     if (!facts.order().Before(marker, first)) continue;
     finding->evidence.push_back(ProofPath(facts, marker, first));
@@ -91,7 +92,7 @@ std::vector<Finding> FindPairs(const Facts& facts) {
       if (pools || earlier.stream != later.stream) (pools ? by_pool : by_stream) += pair.bytes;
     }
     finding->message = Say(facts.trace, "{} of {} could share memory with earlier blocks: {}",
-                           FormatBytes(reuse.bytes), graph, Count(reuse.pairs.size(), "block"));
+                           FormatBytes(reuse.bytes), graph, Counted(reuse.pairs.size(), "block"));
     finding->advice =
         "free each block right after its last use, to an allocator that hands memory on once that "
         "use is ordered before the malloc (for PyTorch: docs/torch-allocator.md)";
@@ -162,7 +163,7 @@ void FindPoolsApart(const Facts& facts, std::vector<Finding>* findings) {
         Say(facts.trace,
             "{}, {} first, have a pool each and run one after another on {}: one pool "
             "would take {} less",
-            Count(graphs.size(), "graph"), finding.graph, stream, FormatBytes(finding.bytes));
+            Counted(graphs.size(), "graph"), finding.graph, stream, FormatBytes(finding.bytes));
     finding.advice =
         "pass one pool to all captures (in PyTorch: torch.cuda.graph(pool=…)), the largest graph "
         "first, and read or copy what a graph leaves before the next launch";
@@ -195,10 +196,6 @@ constexpr size_t kMostPairs = 1000;  // of graphs that share a pool
 constexpr char kAdvice[] =
     "launch graphs that share a pool in the order of their captures, or read or copy what a graph "
     "leaves before the next launch";
-
-bool Share(const Block& a, const Block& b) {
-  return a.address < b.address + b.size && b.address < a.address + a.size;
-}
 
 struct OrderFinder {
   std::vector<Finding> FindReordered() {
@@ -234,7 +231,9 @@ struct OrderFinder {
     Finding finding{.graph = a};
     for (const BlockId left : facts.blocks()[b.index()]) {
       if (facts.lives()[left].freed) continue;
-      const auto over = [&](BlockId id) { return Share(trace[id], trace[left]); };
+      const auto over = [&, bytes = AddressesOf(trace[left])](BlockId id) {
+        return Overlaps(AddressesOf(trace[id]), bytes);
+      };
       if (std::ranges::none_of(facts.blocks()[a.index()], over)) continue;
       Finding* into = ReadSpoilt(a, b, left) ? &finding : unread;
       if (!into->graph.valid()) into->graph = a;
@@ -256,8 +255,8 @@ struct OrderFinder {
   // makes it anew.
   bool ReadSpoilt(GraphId a, GraphId b, BlockId left) const {
     std::vector<GraphId> readers;
-    for (const Touch& touch : facts.lives().Touches(left)) {
-      const GraphId root = facts.RootOf(touch.node);
+    for (const NodeId touch : facts.lives().Touches(left)) {
+      const GraphId root = facts.RootOf(touch);
       if (root != a && root != b) readers.push_back(root);
     }
     if (readers.empty()) return false;

@@ -17,8 +17,7 @@ struct DataPaths {
   };
 
   std::vector<Path> FindPaths() {
-    for (size_t i = 0; i < facts.trace.nodes.size(); ++i) {
-      const Node& node = facts.trace.nodes[i];
+    for (const auto& [i, node] : Enumerate(facts.trace.nodes)) {
       if (InGraph(facts.trace, node)) Add(node);
     }
     return std::move(graphs);
@@ -65,12 +64,6 @@ struct DataPaths {
   std::unordered_map<BlockId, Ends> blocks = {};
 };
 
-void AddEdge(const Trace& trace, EdgeId id, std::string text, Finding* finding) {
-  const Edge& edge = trace[id];
-  AddEvidence(finding, std::move(text), trace[edge.to].stack, {edge.from, edge.to});
-  finding->evidence.back().edges = {id};
-}
-
 constexpr std::string_view kRange = "garbage collection";  // as the hook for Python names them
 
 // The blocks whose free was requested inside [begin, end), by the place of their free.
@@ -86,8 +79,8 @@ void DescribePauses(const Facts& facts, uint64_t pauses, Nanoseconds time, Findi
   Finding& finding = *described;
   // A pause costs time once; what is freed inside differs from run to run, and can break a capture.
   finding.severity = finding.blocks.empty() ? Severity::kNote : Severity::kWarning;
-  finding.message =
-      Say(trace, "{} paused the capture of {}", Count(pauses, "garbage collection"), finding.graph);
+  finding.message = Say(trace, "{} paused the capture of {}", Counted(pauses, "garbage collection"),
+                        finding.graph);
   if (time > 0) finding.message += " for " + FormatNanoseconds(time);
   if (!finding.blocks.empty()) {
     finding.message += Say(trace, " and freed {} in {} inside of it", FormatBytes(finding.bytes),
@@ -104,6 +97,204 @@ void DescribePauses(const Facts& facts, uint64_t pauses, Nanoseconds time, Findi
 constexpr Nanoseconds kSlowCall = 200'000;       // on average
 constexpr Nanoseconds kLongPause = 100'000'000;  // before one node
 
+// Checks of graphs that were captured again by the same code.
+//
+//     serve.py:20   graph 0: Scale(x at 0x1000)      graph 1: Scale(x at 0x2000)
+//                            └ recorded again for the address alone: a copy of x would do
+
+// Causes of a recording although one of the same code was there.
+enum class Moved : uint8_t { kAddress, kLayout, kSize, kOther };
+
+// An input, where a node accesses it.
+struct InputUse {
+  BlockId block;
+  Address place = 0;
+};
+
+struct Recording {
+  GraphId graph;
+  Seq ended = 0;  // its capture
+  std::vector<InputUse> uses = {};
+  uint64_t form = 0, sizes = 0, values = 0;  // hashes: accesses of inputs; extents; arguments
+  Moved Since(const Recording& old) const {
+    if (form != old.form || uses.size() != old.uses.size()) return Moved::kOther;
+    if (sizes != old.sizes) return Moved::kSize;
+    return values != old.values ? Moved::kLayout : Moved::kAddress;
+  }
+};
+
+struct MovedInput {
+  size_t use = 0;
+  BlockId from, to;
+};
+
+// Graphs of the same code, in the order of their captures.
+struct Recordings {
+  std::vector<Recording> all = {};
+  std::vector<std::vector<MovedInput>> saved = {};  // of those that a copy would have saved
+  size_t repeated = 0;                              // of these, with the addresses of another one
+  std::map<std::pair<Moved, std::string>, size_t> others = {};  // by what moved, and of which line
+};
+
+struct RecordingFinder {
+  std::vector<Finding> Find() {
+    using Code = std::pair<std::string, std::vector<uint64_t>>;  // a line, and what it launches
+    std::map<Code, Recordings> by_code;
+    for (const Capture& capture : trace.captures) {
+      const bool whole = capture.status == CaptureStatus::kCompleted && !capture.recapture;
+      if (!whole || !capture.graph.valid() || of_graph.Of(capture.graph.index()).empty()) continue;
+      Code code;
+      for (const uint32_t id : of_graph.Of(capture.graph.index())) {
+        const Node node = trace.nodes[id];
+        if (code.first.empty()) code.first = OwnPlace(trace, node.stack);
+        code.second.push_back(uint64_t{node.kernel.value} << 8 | static_cast<uint64_t>(node.kind));
+      }
+      Add(capture, &by_code[code]);
+    }
+    std::vector<Finding> findings;
+    for (const auto& [code, recordings] : by_code)
+      if (!recordings.saved.empty()) findings.push_back(Describe(recordings, code.second.size()));
+    std::ranges::stable_sort(findings, {}, &Finding::graph);
+    return findings;
+  }
+
+  Recording Read(const Capture& capture) const {
+    Recording recording{.graph = capture.graph, .ended = capture.end};
+    for (const uint32_t id : of_graph.Of(capture.graph.index())) {
+      const Node node = trace.nodes[id];
+      recording.sizes = HashOf(recording.sizes, uint64_t{node.shape});
+      for (const Scalar& scalar : RowsAt(trace.scalars, node.seq))
+        recording.values = HashOf(recording.values, scalar.argument, scalar.offset, scalar.bits);
+      for (uint32_t k = 0; k < node.accesses.count; ++k) {
+        const Access access = trace.accesses[node.accesses.first + k];
+        const bool input = IsInput(capture.graph, access.block);
+        recording.form = HashOf(recording.form, id - of_graph.Of(capture.graph.index())[0], input);
+        if (!input) continue;
+        const Block block = trace[access.block];
+        recording.sizes = HashOf(recording.sizes, access.length, block.size);
+        recording.uses.push_back({access.block, block.address + access.offset});
+      }
+    }
+    return recording;
+  }
+
+  // Of a trial, as a server makes to measure its memory: destroyed before it was ever launched.
+  bool WasTrial(const Recording& old, const Capture& capture) const {
+    const auto gone = [&](uint32_t exec) { return trace.execs[exec].destroyed < capture.begin; };
+    return std::ranges::all_of(facts.execs().Of(old.graph.index()), gone) &&
+           facts.launches()[old.graph.index()].empty();
+  }
+
+  // Looks for a recording that `capture` could have done without, the last ones first.
+  void Add(const Capture& capture, Recordings* same) const {
+    constexpr size_t kMostTried = 1000;
+    Recording now = Read(capture);
+    const Recording* alike = nullptr;  // the last one of the same sizes and arguments
+    bool served = false;
+    for (size_t i = same->all.size(); !served && i-- > 0 && same->all.size() - i <= kMostTried;) {
+      const Recording& old = same->all[i];
+      if (now.Since(old) != Moved::kAddress || WasTrial(old, capture)) continue;
+      const auto moved = MovedBetween(old, now, &capture);
+      served = moved.has_value();
+      const bool repeats = served && moved->empty() && alike != nullptr;
+      if (repeats) ++same->repeated;
+      if (alike == nullptr) alike = &old;
+      if (served && (repeats || !moved->empty()))
+        same->saved.push_back(repeats ? *MovedBetween(*alike, now, nullptr) : *moved);
+    }
+    if (!served && !same->all.empty()) AddCause(alike ? *alike : same->all.back(), now, same);
+    same->all.push_back(std::move(now));
+  }
+
+  void AddCause(const Recording& old, const Recording& now, Recordings* same) const {
+    const Moved cause = now.Since(old);
+    if (cause == Moved::kOther) return;
+    const auto moved = *MovedBetween(old, now, nullptr);
+    ++same->others[{cause, moved.empty() ? "" : LineOf(moved[0].to)}];
+  }
+
+  // With a capture, nothing where both are there side by side, as the weights of two layers are.
+  std::optional<std::vector<MovedInput>> MovedBetween(const Recording& old, const Recording& now,
+                                                      const Capture* capture) const {
+    std::vector<MovedInput> moved;
+    for (size_t i = 0; i < std::min(old.uses.size(), now.uses.size()); ++i) {
+      const BlockId from = old.uses[i].block, to = now.uses[i].block;
+      if (old.uses[i].place == now.uses[i].place) continue;
+      if (capture != nullptr && trace[to].allocated <= old.ended &&
+          trace[from].free_requested >= capture->begin) {
+        return std::nullopt;
+      }
+      const bool is_new = std::ranges::none_of(
+          moved, [&](const MovedInput& one) { return one.from == from && one.to == to; });
+      if (is_new) moved.push_back({i, from, to});
+    }
+    return moved;
+  }
+
+  bool IsInput(GraphId graph, BlockId block) const {
+    return std::ranges::binary_search(facts.inputs()[graph.index()], block, {}, &GraphInput::block);
+  }
+
+  std::string LineOf(BlockId block) const { return OwnPlace(trace, trace[block].stack); }
+
+  Finding Describe(const Recordings& of, size_t nodes) const {
+    constexpr size_t kOften = 4;
+    const size_t saved = of.saved.size();
+    Finding finding{
+        .severity = saved >= kOften + of.repeated ? Severity::kWarning : Severity::kNote,
+        .graph = of.all[0].graph};
+    Bytes copied = 0;
+    for (const std::vector<MovedInput>& moved : of.saved) {
+      Bytes bytes = 0;
+      for (const MovedInput& one : moved) {
+        bytes += trace[one.to].size;
+        AddOnce(one.from, &finding.blocks);
+        AddOnce(one.to, &finding.blocks);
+      }
+      copied = std::max(copied, bytes);
+    }
+    finding.message =
+        Say(trace,
+            "{} of {} of the same code ({}, {} first) {} made only because an input "
+            "had another address; copying {} before a launch would have saved {}",
+            saved, Counted(of.all.size(), "recording"), Counted(nodes, "node"), finding.graph,
+            Was(saved), FormatBytes(copied), saved == 1 ? "it" : "them");
+    finding.advice =
+        "keep one buffer for the input, and copy each new value into it before the launch";
+    for (const MovedInput& one : of.saved.front()) {
+      if (finding.evidence.size() >= kShownEvidence) break;
+      std::set<Address> places;
+      for (const Recording& other : of.all) {
+        if (one.use >= other.uses.size()) continue;
+        const InputUse& use = other.uses[one.use];
+        if (trace[use.block].size == trace[one.to].size) places.insert(use.place);
+      }
+      AddEvidence(&finding,
+                  Say(trace, "{} stands where {} was (one of {} addresses)", NameOf(trace, one.to),
+                      NameOf(trace, one.from), places.size()),
+                  trace[one.to].stack, {}, {one.to});
+    }
+    if (of.repeated != 0) {
+      AddEvidence(&finding,
+                  Counted(of.repeated, "recording") +
+                      " had the addresses of an earlier one, whose graph would have done");
+    }
+    for (const auto& [key, count] : of.others) {
+      constexpr const char* kWords[] = {"at another address beside the first",
+                                        "with other arguments (layout, values)", "of another size"};
+      AddEvidence(&finding, Counted(count, "recording") + " had an input " +
+                                kWords[static_cast<size_t>(key.first)] +
+                                (key.second.empty() ? "" : ", allocated at " + key.second));
+    }
+    return finding;
+  }
+
+  const Facts& facts;
+  const Trace& trace = facts.trace;
+  const Grouped of_graph{
+      Group(trace.nodes, trace.graphs.size(), [](const Node& node) { return node.graph; })};
+};
+
 }  // namespace
 
 // empty-node: empty nodes that save no edges.
@@ -113,8 +304,7 @@ std::vector<Finding> FindEmptyNodes(const Facts& facts) {
   std::vector<uint32_t> out(trace.nodes.size());
   for (const InEdge& edge : facts.in_edges().edges) ++out[edge.from.index()];
   std::vector<std::vector<NodeId>> empty(trace.graphs.size());
-  for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    const Node& node = trace.nodes[i];
+  for (const auto& [i, node] : Enumerate(trace.nodes)) {
     if (node.kind != NodeKind::kEmpty || !InGraph(trace, node)) continue;
     if (facts.in_edges().Of(i).size() <= 1 || out[i] <= 1)
       empty[node.graph.index()].emplace_back(i);
@@ -125,7 +315,7 @@ std::vector<Finding> FindEmptyNodes(const Facts& facts) {
     for (size_t i = 0; i < std::min(finding->nodes.size(), kShownEvidence); ++i)
       finding->evidence.push_back(CapturedThere(trace, finding->nodes[i]));
     finding->message = Say(trace, "{} of {} could be left out without more edges",
-                           Count(finding->nodes.size(), "empty node"), graph);
+                           Counted(finding->nodes.size(), "empty node"), graph);
     finding->advice = "connect the node before it with the nodes after it";
   });
 }
@@ -143,15 +333,16 @@ std::vector<Finding> FindRedundantEdges(const Facts& facts) {
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     const std::vector<EdgeId>& edges = by_graph[graph.index()];
     if (edges.empty()) return;
-    finding->message = Say(trace, "{} of {} {} implied by others", Count(edges.size(), "edge"),
+    finding->message = Say(trace, "{} of {} {} implied by others", Counted(edges.size(), "edge"),
                            graph, Is(edges.size()));
     finding->advice =
         "leave out the wait that makes the edge: the stream is after that work already";
     for (size_t i = 0; i < std::min(edges.size(), kShownEvidence); ++i) {
       const Edge& edge = trace[edges[i]];
-      AddEdge(trace, edges[i],
-              Say(trace, "{} is before {} without edge {}", edge.from, edge.to, edges[i].value),
-              finding);
+      AddEvidence(finding,
+                  Say(trace, "{} is before {} without edge {}", edge.from, edge.to, edges[i].value),
+                  trace[edge.to].stack, {edge.from, edge.to});
+      finding->evidence.back().edges = {edges[i]};
     }
   });
 }
@@ -168,7 +359,7 @@ std::vector<Finding> FindSerializedBranches(const Facts& facts) {
     finding->message = Say(facts.trace,
                            "all {} of {} run one after another on {}; data dependencies need a "
                            "chain of only {}",
-                           Count(path.nodes, "node"), graph, path.stream, path.longest);
+                           Counted(path.nodes, "node"), graph, path.stream, path.longest);
     finding->advice = "capture independent branches on streams of their own, joined by events";
     finding->assumes = Assumption::kArguments;
   });
@@ -217,7 +408,7 @@ std::vector<Finding> FindSlowCaptures(const Facts& facts) {
     if (time.per_call() < kSlowCall && time.longest < kLongPause) return;
     finding->message = Say(trace, "capturing {} took the host {}: {} for each of {}", graph,
                            FormatNanoseconds(time.total), FormatNanoseconds(time.per_call()),
-                           Count(time.calls, "call"));
+                           Counted(time.calls, "call"));
     finding->advice =
         "warm up what runs for the first time before the capture, and collect garbage before it";
     if (!time.longest_before.valid()) return;
@@ -227,6 +418,12 @@ std::vector<Finding> FindSlowCaptures(const Facts& facts) {
                     time.longest_before),
                 trace[time.longest_before].stack, {time.longest_before});
   });
+}
+
+// recorded-again: captures of the same code that a copy of an input would have saved.
+std::vector<Finding> FindRecordedAgain(const Facts& facts) {
+  if (facts.trace.captures.size() < 2) return {};
+  return RecordingFinder{facts}.Find();
 }
 
 }  // namespace graphkit

@@ -1,6 +1,6 @@
 // Checks of memory that launches without order use.
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/model/memory.h"
+#include "libgraphkit/interval_map.h"
 
 namespace graphkit {
 namespace {
@@ -19,8 +19,7 @@ struct Toucher {
 
 // A range of addresses that is touched.
 struct Reach {
-  Address begin = 0;
-  Address end = 0;
+  Interval<Address> bytes;
   BlockId block;
   Toucher by;
   bool sure = true;  // of a writer: whether it is known to write
@@ -32,7 +31,7 @@ struct ReuseFinder {
     Collect();
     if (all_sent.empty() || all_written.empty()) return {};
     const LaunchOrder& order = facts.launch_order();
-    std::ranges::sort(all_written, {}, &Reach::begin);
+    all_written.Sort();
     for (const bool sure : {true, false}) {
       for (const Reach& sent : all_sent) Compare(order, sent, sure);
     }
@@ -50,8 +49,7 @@ struct ReuseFinder {
     const auto sends = [&](const auto& work) {
       return communicates.Has(work.kernel) || CopiesOut(trace, work.kind, work.accesses);
     };
-    for (size_t i = 0; i < trace.nodes.size(); ++i) {
-      const Node& node = trace.nodes[i];
+    for (const auto& [i, node] : Enumerate(trace.nodes)) {
       if (sends(node) && InGraph(trace, node)) AddNode(NodeId(i), true);
     }
     for (uint32_t i = 0; i < trace.works.size(); ++i) {
@@ -76,30 +74,30 @@ struct ReuseFinder {
       const Block& block = trace[access.block];
       const Interval<Bytes> bytes = BytesOf(access, block.size);
       if (bytes.empty()) continue;
-      (sends ? all_sent : all_written)
-          .push_back({block.address + bytes.begin, block.address + bytes.end, access.block, by,
-                      sure, At(access, block.address)});
-      longest = std::max(longest, bytes.size());
+      const Reach reach{{block.address + bytes.begin, block.address + bytes.end},
+                        access.block,
+                        by,
+                        sure,
+                        At(access, block.address)};
+      if (sends) all_sent.push_back(reach);
+      if (!sends) all_written.Add(reach.bytes, reach);
     }
   }
 
   void Compare(const LaunchOrder& order, const Reach& sent, bool sure) {
-    const Address from = sent.begin - std::min(sent.begin, longest);
-    auto at = std::ranges::lower_bound(all_written, from, {}, &Reach::begin);
-    for (; at != all_written.end() && at->begin < sent.end; ++at) {
-      if (at->end <= sent.begin || at->by.graph == sent.by.graph || at->sure != sure) continue;
-      if (Overlap(sent.access, at->access) == Ternary::kNo) continue;
-      if (!compared.insert({sent.by.graph, sent.by.work, at->by.graph, sent.block}).second) {
-        continue;
-      }
-      const auto pair = Unordered(order, sent.by, at->by.graph);
-      if (!pair) continue;
-      const Key key{sent.by.graph, at->by.graph, !sure, SiteOf(sent.by)};
+    all_written.Visit(sent.bytes, [&](Interval<Address>, const Reach& written) {
+      if (written.by.graph == sent.by.graph || written.sure != sure) return;
+      if (Overlap(sent.access, written.access) == Ternary::kNo) return;
+      if (!compared.insert({sent.by.graph, sent.by.work, written.by.graph, sent.block}).second)
+        return;
+      const auto pair = Unordered(order, sent.by, written.by.graph);
+      if (!pair) return;
+      const Key key{sent.by.graph, written.by.graph, !sure, SiteOf(sent.by)};
       const auto [place, fresh] = found.try_emplace(key);
-      if (fresh) Describe(sent, *at, *pair, &place->second);
-      const bool first_of_block = AddBlocks(sent, *at, &place->second);
+      if (fresh) Describe(sent, written, *pair, &place->second);
+      const bool first_of_block = AddBlocks(sent, written, &place->second);
       if (!fresh && first_of_block) further[key].push_back(sent.block);
-    }
+    });
   }
 
   // The line of the program that sends; none: it isn't known.
@@ -113,9 +111,7 @@ struct ReuseFinder {
   bool AddBlocks(const Reach& sent, const Reach& written, Finding* finding) const {
     const bool fresh = AddOnce(sent.block, &finding->blocks);
     AddOnce(written.block, &finding->blocks);
-    if (fresh) {
-      finding->bytes += std::min(sent.end, written.end) - std::max(sent.begin, written.begin);
-    }
+    if (fresh) finding->bytes += Common(sent.bytes, written.bytes).size();
     return fresh;
   }
 
@@ -177,8 +173,7 @@ struct ReuseFinder {
   const Trace& trace = facts.trace;
   const std::vector<std::vector<uint32_t>>& launches = facts.launches();  // by graph
   std::vector<Reach> all_sent = {};
-  std::vector<Reach> all_written = {};
-  Bytes longest = 0;
+  RangeIndex<Reach> all_written = {};
   // By who sends, the graph that writes, and what.
   std::set<std::tuple<GraphId, uint32_t, GraphId, BlockId>> compared = {};
   std::map<Key, Finding> found = {};
@@ -203,10 +198,8 @@ bool WriteTheSame(const User& a, const User& b) {
 void FindUsers(const Facts& facts, BlockId id, std::vector<User>* users) {
   users->clear();
   const auto root_of = [&](NodeId node) { return facts.RootOf(node); };
-  const std::span<const Touch> touches = facts.lives().Touches(id);
-  const auto elsewhere = [&](const Touch& touch) {
-    return root_of(touch.node) != root_of(touches[0].node);
-  };
+  const std::span<const NodeId> touches = facts.lives().Touches(id);
+  const auto elsewhere = [&](const NodeId touch) { return root_of(touch) != root_of(touches[0]); };
   if (std::ranges::none_of(touches, elsewhere)) return;  // mostly; then there is one at most
   ForEachAccess(facts.trace, facts.lives(), id, [&](NodeId node, const Access& access) {
     const GraphId root = root_of(node);
@@ -272,44 +265,39 @@ struct UnorderedGraphs {
 };
 
 // Bytes that two graphs of one pool allocate at the same addresses.
-class SharedPools {
- public:
-  SharedPools(const Facts& facts, UnorderedGraphs* unordered)
-      : facts_(facts), trace_(facts.trace), unordered_(*unordered) {}
-
+struct SharedPools {
   // One for each pool: of the two graphs that share the most.
   std::vector<Finding> FindPairs() {
     std::vector<Finding> findings;
-    for (auto& [pool, graphs] : GraphsByPool(facts_)) {
-      std::erase_if(graphs, [&](GraphId id) { return facts_.launches()[id.index()].empty(); });
+    for (auto& [pool, graphs] : GraphsByPool(facts)) {
+      std::erase_if(graphs, [&](GraphId id) { return facts.launches()[id.index()].empty(); });
       Finding finding;
       size_t compared = 0, pairs = 0;
       for (size_t b = 1; b < graphs.size(); ++b) {
         for (size_t a = 0; a < b && compared < kMostPairs; ++a, ++compared) {
-          const auto pair = unordered_.Of(graphs[a], graphs[b]);
+          const auto pair = unordered->Of(graphs[a], graphs[b]);
           if (pair && TakeLarger(pool, graphs[a], graphs[b], *pair, &finding)) ++pairs;
         }
       }
       if (pairs == 0) continue;
       if (pairs > 1)
-        finding.message += "; so were " + Count(pairs - 1, "more pair") + " of its graphs";
+        finding.message += "; so were " + Counted(pairs - 1, "more pair") + " of its graphs";
       findings.push_back(std::move(finding));
     }
     return findings;
   }
 
- private:
   static constexpr size_t kMostPairs = 1000;  // of graphs that share a pool
 
   // The graph's touched blocks of the pool, by address.
   std::vector<BlockId> BlocksOf(GraphId graph, PoolId pool) const {
     std::vector<BlockId> blocks;
-    for (const BlockId block : facts_.blocks()[graph.index()]) {
-      if (trace_[block].pool == pool && !facts_.lives().Touches(block).empty()) {
+    for (const BlockId block : facts.blocks()[graph.index()]) {
+      if (trace[block].pool == pool && !facts.lives().Touches(block).empty()) {
         blocks.push_back(block);
       }
     }
-    std::ranges::sort(blocks, {}, [&](BlockId id) { return trace_[id].address; });
+    std::ranges::sort(blocks, {}, [&](BlockId id) { return trace[id].address; });
     return blocks;
   }
 
@@ -321,14 +309,14 @@ class SharedPools {
     Bytes bytes = 0, most = 0;
     std::pair<BlockId, BlockId> largest;
     for (const BlockId x : of_a) {
-      const Address begin = trace_[x].address, end = begin + trace_[x].size;
       for (const BlockId y : of_b) {
-        if (trace_[y].address >= end) break;
-        const Address from = std::max(begin, trace_[y].address);
-        const Address to = std::min(end, trace_[y].address + trace_[y].size);
-        if (from >= to) continue;
-        if (to - from > most) most = to - from, largest = {x, y};
-        if (to > counted) bytes += to - std::max(from, counted), counted = to;
+        const Interval<Address> own = AddressesOf(trace[x]), other = AddressesOf(trace[y]);
+        if (other.begin >= own.end) break;
+        const Interval<Address> both = Common(own, other);
+        if (both.empty()) continue;
+        if (both.size() > most) most = both.size(), largest = {x, y};
+        if (both.end > counted)
+          bytes += both.end - std::max(both.begin, counted), counted = both.end;
       }
     }
     if (bytes > finding->bytes) *finding = Describe(pool, {a, b}, largest, launches, bytes);
@@ -343,23 +331,23 @@ class SharedPools {
                     .graph = graphs.second,
                     .blocks = {largest.first, largest.second}};
     finding.message =
-        Say(trace_,
+        Say(trace,
             "{} and {} both work in {} of pool {}, which they share, and were launched "
             "without order",
             graphs.first, graphs.second, FormatBytes(bytes), pool.value);
     finding.advice = "give graphs that may run at once a pool each, or order the launches";
     finding.evidence = {
-        {.text = LaunchText(trace_, launches.first, graphs.first)},
-        {.text = LaunchText(trace_, launches.second, graphs.second) + " isn't ordered with it"},
-        AllocatedThere(facts_, largest.first),
-        AllocatedThere(facts_, largest.second)};
+        {.text = LaunchText(trace, launches.first, graphs.first)},
+        {.text = LaunchText(trace, launches.second, graphs.second) + " isn't ordered with it"},
+        AllocatedThere(facts, largest.first),
+        AllocatedThere(facts, largest.second)};
     if (launches.by_threads) DoubtThreads(&finding);
     return finding;
   }
 
-  const Facts& facts_;
-  const Trace& trace_;
-  UnorderedGraphs& unordered_;
+  const Facts& facts;
+  UnorderedGraphs* unordered;
+  const Trace& trace = facts.trace;
 };
 
 }  // namespace
@@ -396,7 +384,7 @@ std::vector<Finding> FindSharedWorkspaces(const Facts& facts) {
       }
     }
   }
-  std::vector<Finding> findings = SharedPools(facts, &unordered).FindPairs();
+  std::vector<Finding> findings = SharedPools{facts, &unordered}.FindPairs();
   for (auto& [key, shared] : found) findings.push_back(Describe(trace, std::move(shared)));
   return findings;
 }

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "libgraphkit/analysis/names/call_site.h"
-#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/printable.h"
 
 namespace graphkit {

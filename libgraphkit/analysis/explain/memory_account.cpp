@@ -7,8 +7,9 @@
 #include <tuple>
 #include <utility>
 
-#include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/analysis/memory/timeline.h"
 #include "libgraphkit/analysis/names/naming.h"
+#include "libgraphkit/model/caching_config.h"
 
 namespace graphkit {
 namespace {
@@ -90,8 +91,7 @@ Seq LastOfBackward(const Trace& trace, std::span<const StackName> names,
                    const std::vector<DeviceIndex>& devices, DeviceIndex device, Seq first_event) {
   std::optional<Seq> said, without_stack;
   bool has_stacks = false;
-  for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    const Block& block = trace.blocks[i];
+  for (const auto& [i, block] : Enumerate(trace.blocks)) {
     if (devices[i] != device || block.allocated < first_event) continue;
     has_stacks |= block.stack.valid();
     if (NameIn(names, block).role == MemoryRole::kBackward) said = block.allocated;
@@ -164,14 +164,11 @@ using Kind = MemoryRemark::Kind;
 
 // A part that a text has only where there is something to say: "2 GiB in 3 empty segments".
 std::string In(Bytes bytes, uint64_t count, const char* thing) {
-  return FormatBytes(bytes) + " in " + Count(count, thing);
+  return FormatBytes(bytes) + " in " + Counted(count, thing);
 }
 
 bool IsExpandable(const Trace& trace) {
-  return std::ranges::any_of(trace.process.environment, [](const std::string& variable) {
-    return variable.find("ALLOC_CONF=") != variable.npos &&
-           variable.find("expandable_segments:True") != variable.npos;
-  });
+  return FindSetting(trace.process, "PYTORCH_ALLOC_CONF", "expandable_segments") == "True";
 }
 
 const char* AdviceFor(const Trace& trace, const OutOfMemoryEvent& failed, const IdleMemory& idle) {
@@ -230,7 +227,7 @@ MemoryRemark BeforeRecording(const MemoryAccount& account, Bytes bytes, uint64_t
                 " of the memory above, was allocated before recording began";
   remark.advice = "call torch.cuda.memory._record_memory_history() before the model is made";
   if (stacked > 0) {
-    remark.text += "; " + Count(stacked, "block") +
+    remark.text += "; " + Counted(stacked, "block") +
                    (stacked == 1 ? " of it has a call stack" : " of it have call stacks") +
                    ": of an earlier recording, or their events were lost";
     remark.advice += ", with a larger max_entries if events were lost";
@@ -324,17 +321,14 @@ std::vector<StackName> NamesOfStacks(const Trace& trace) {
 
 std::vector<HeldGroup> GroupHeld(const Trace& trace, std::span<const StackName> names,
                                  std::span<const BlockId> blocks, Seq first_event) {
-  static const StackName kNoName;
-  const auto name_of = [&](BlockId id) -> const StackName& {
-    const StackId stack = trace[id].stack;
-    return stack ? names[stack.index()] : kNoName;
-  };
-  const bool any_is_named = std::ranges::any_of(
-      blocks, [&](BlockId id) { return name_of(id).frame || !name_of(id).operation.empty(); });
+  const bool any_is_named = std::ranges::any_of(blocks, [&](BlockId id) {
+    const StackName& name = NameIn(names, trace[id]);
+    return name.frame || !name.operation.empty();
+  });
   std::map<Key, Building> by_key;
   for (const BlockId id : blocks) {
     const Block& block = trace[id];
-    const StackName& name = name_of(id);
+    const StackName& name = NameIn(names, block);
     const HeldGroup::Kind kind = KindOf(trace, block, name, first_event, any_is_named);
     std::string place = name.frame ? ShortPlaceOfFrame(trace, *name.frame) : name.operation;
     const PoolId pool = kind == HeldGroup::Kind::kPool ? block.pool : PoolId();

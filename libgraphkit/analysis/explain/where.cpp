@@ -8,7 +8,7 @@
 
 #include "libgraphkit/analysis/memory/memory_bill.h"
 #include "libgraphkit/checked_number.h"
-#include "libgraphkit/model/memory.h"
+#include "libgraphkit/interval_map.h"
 #include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
@@ -17,10 +17,6 @@ namespace {
 // A block that ends at a record is there at the record.
 bool EndsAfter(Seq end, Seq at) { return end == kNever || end > at; }
 
-bool HoldsAddress(const Block& block, Address address) {
-  return address >= block.address && address - block.address < block.size;
-}
-
 bool IsBlock(const AddressHolder& holder) { return holder.block.valid() && !holder.backs_segment; }
 
 std::vector<AddressHolder> FindHolders(const Facts& facts, Address address) {
@@ -28,10 +24,9 @@ std::vector<AddressHolder> FindHolders(const Facts& facts, Address address) {
   const std::vector<bool> backs_segment = BacksSegment(trace);
   std::vector<AddressHolder> holders;
   const auto add = [&](AddressHolder holder) {
-    if (HoldsAddress(holder.is, address)) holders.push_back(holder);
+    if (AddressesOf(holder.is).contains(address)) holders.push_back(holder);
   };
-  for (size_t i = 0; i < trace.segments.size(); ++i) {
-    const Segment& segment = trace.segments[i];
+  for (const auto& [i, segment] : Enumerate(trace.segments)) {
     add({.segment = SegmentId(i),
          .is = {.address = segment.address,
                 .size = segment.size,
@@ -80,8 +75,7 @@ AddressState StateAfter(const Trace& trace, const AddressHolder& holder, Seq at)
 // The strongest state; of these the launched graph's, blocks, and the latest.
 void SetState(const Trace& trace, GraphId launched, Whereabouts* where) {
   std::tuple best{AddressState::kNever, true, true, ~Seq{0}};
-  for (size_t i = 0; i < where->holders.size(); ++i) {
-    const AddressHolder& holder = where->holders[i];
+  for (const auto& [i, holder] : Enumerate(where->holders)) {
     const AddressState state = StateAfter(trace, holder, where->moment.at);
     if (state == AddressState::kNever) continue;
     const bool freed = state == AddressState::kFreed;
@@ -109,9 +103,8 @@ void AddLaunches(const Facts& facts, Seq at, AddressPointer* pointer) {
   const bool stale = pointer->state == AddressPointer::State::kStale;
   const Seq since = stale ? trace[pointer->block].free_requested : 0;
   std::set<ExecId> execs;
-  for (size_t i = 0; i < trace.execs.size(); ++i) {
-    if (trace.execs[i].graph == pointer->graph && trace.execs[i].created <= at)
-      execs.insert(ExecId(i));
+  for (const uint32_t exec : facts.execs().Of(pointer->graph.index())) {
+    if (trace.execs[exec].created <= at) execs.insert(ExecId(exec));
   }
   for (const uint32_t launch : facts.launches()[pointer->graph.index()]) {
     const Launch& row = trace.launches[launch];
@@ -155,10 +148,9 @@ std::vector<AddressPointer> FindPointers(const Facts& facts, const Whereabouts& 
 // Of blocks at the same distance the smallest, and of these the latest.
 std::vector<AddressNeighbour> FindNeighbours(const Trace& trace, Address address, Seq at) {
   std::map<bool, AddressNeighbour> near;  // below, above
-  for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    const Block& block = trace.blocks[i];
+  for (const auto& [i, block] : Enumerate(trace.blocks)) {
     if (block.allocated > at || !EndsAfter(block.free_completed, at)) continue;
-    if (HoldsAddress(block, address)) continue;
+    if (AddressesOf(block).contains(address)) continue;
     const bool above = block.address > address;
     const Address end = block.address + block.size;
     const Bytes distance = above ? block.address - address : address - end;

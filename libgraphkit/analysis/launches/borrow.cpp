@@ -7,6 +7,7 @@
 
 #include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/first_writes.h"
+#include "libgraphkit/interval_map.h"
 #include "libgraphkit/model/segment_memory.h"
 
 namespace graphkit {
@@ -14,46 +15,16 @@ namespace {
 
 using Range = Interval<Address>;
 
-// Blocks of captures by address, to find those that lie in some bytes.
-class ByAddress {
- public:
-  explicit ByAddress(const Facts& facts, const std::vector<bool>& backs) : trace_(facts.trace) {
-    for (size_t i = 0; i < trace_.blocks.size(); ++i) {
-      const Block& block = trace_.blocks[i];
-      if (backs[i] || !facts.lives().blocks[i].root.valid() || block.address == 0) continue;
-      blocks_.emplace_back(i);
-      longest_ = std::max(longest_, block.size);
-    }
-    std::ranges::sort(blocks_, {}, [this](BlockId b) { return trace_[b].address; });
-  }
-
-  // With the part of the block that lies there.
-  template <typename Visit>
-  void In(Range range, Visit visit) const {
-    const Address from = range.begin < longest_ ? 0 : range.begin - longest_;
-    const auto first = std::ranges::lower_bound(blocks_, from, {},
-                                                [this](BlockId b) { return trace_[b].address; });
-    for (auto at = first; at != blocks_.end() && trace_[*at].address < range.end; ++at) {
-      const Address begin = trace_[*at].address;
-      const Range shared{std::max(begin, range.begin),
-                         std::min(begin + trace_[*at].size, range.end)};
-      if (!shared.empty()) visit(*at, Interval<Bytes>{shared.begin - begin, shared.end - begin});
-    }
-  }
-
- private:
-  const Trace& trace_;
-  std::vector<BlockId> blocks_;
-  Bytes longest_ = 0;
-};
-
 struct BarFinder {
   BorrowBars Find() {
     const std::vector<SegmentId> segments = SegmentsOfBlocks(trace);
-    for (size_t i = 0; i < trace.blocks.size(); ++i) {
-      if (facts.lives().blocks[i].root.valid()) BarBlock(BlockId(i));
-      pool_of[i] = segments[i] ? trace[segments[i]].pool : trace.blocks[i].pool;
+    for (const auto& [i, block] : Enumerate(trace.blocks)) {
+      pool_of[i] = segments[i] ? trace[segments[i]].pool : block.pool;
+      if (!facts.lives().blocks[i].root.valid()) continue;
+      BarBlock(BlockId(i));
+      if (!backs[i] && block.address != 0) by_address.Add(AddressesOf(block), BlockId(i));
     }
+    by_address.Sort();
     FindStrays();
     FindOutside();
     std::ranges::sort(bars.strays, {}, [](const StrayBytes& stray) {
@@ -64,6 +35,15 @@ struct BarFinder {
     for (const StrayBytes& stray : bars.strays) BarStray(stray);
     std::ranges::stable_sort(bars.blocks, {}, &BarredBlock::block);
     return std::move(bars);
+  }
+
+  // Blocks of captures in some bytes, with the part of each that lies there.
+  template <typename Visit>
+  void ForEachBlockIn(Range range, Visit visit) const {
+    by_address.Visit(range, [&](Range own, BlockId block) {
+      const Range both = Common(own, range);
+      visit(block, Interval<Bytes>{both.begin - own.begin, both.end - own.begin});
+    });
   }
 
   void Bar(BlockId block, std::span<const Interval<Bytes>> ranges, BorrowBar why) {
@@ -92,9 +72,7 @@ struct BarFinder {
     const Block& block = trace[access.block];
     const Address begin = block.address + std::min(access.offset, block.size);
     Address end = begin;
-    by_address.In({begin, begin + 1}, [&](BlockId there, Interval<Bytes>) {
-      end = std::max(end, trace[there].address + trace[there].size);
-    });
+    by_address.Visit({begin, begin + 1}, [&](Range own, BlockId) { end = std::max(end, own.end); });
     *inside = end > begin;
     if (access.length != kLengthUnknown) return {begin, begin + access.length};
     const bool segment = backs[access.block.index()];
@@ -117,7 +95,7 @@ struct BarFinder {
 
   void AddFound(NodeId node, StrayBytes stray) {
     std::vector<Range> left = {stray.bytes};
-    by_address.In(stray.bytes, [&](BlockId block, Interval<Bytes> bytes) {
+    ForEachBlockIn(stray.bytes, [&](BlockId block, Interval<Bytes> bytes) {
       if (facts.lives()[block].root != stray.root) return;
       std::vector<Interval<Bytes>> unwritten = {bytes};
       writes.TakeOutWritten(block, stray.root, node, &unwritten);
@@ -151,7 +129,7 @@ struct BarFinder {
     }
     for (const auto& [key, stray] : last) {
       if (!std::get<0>(key)) bars.strays.push_back(stray);
-      by_address.In(stray.bytes, [&, at = stray.seq](BlockId block, Interval<Bytes> bytes) {
+      ForEachBlockIn(stray.bytes, [&, at = stray.seq](BlockId block, Interval<Bytes> bytes) {
         if (trace[block].free_requested > at) return;
         bars.blocks.push_back({block, bytes, BorrowBar::kOutside, true});
       });
@@ -160,7 +138,7 @@ struct BarFinder {
 
   void BarStray(const StrayBytes& stray) {
     if (!stray.root.valid()) return;
-    by_address.In(stray.bytes, [&](BlockId block, Interval<Bytes> bytes) {
+    ForEachBlockIn(stray.bytes, [&](BlockId block, Interval<Bytes> bytes) {
       if (!stray.found && facts.lives()[block].root == stray.root) return;
       bars.blocks.push_back({block, bytes, BorrowBar::kOtherGraph, true});
     });
@@ -171,7 +149,7 @@ struct BarFinder {
   const Trace& trace = facts.trace;
   const FirstWrites writes{facts};
   const std::vector<bool> backs = std::vector<bool>(BacksSegment(facts.trace));
-  const ByAddress by_address{facts, backs};
+  RangeIndex<BlockId> by_address = {};
   std::vector<PoolId> pool_of = std::vector<PoolId>(
       facts.trace.blocks.size());  // by block: its own, or that of the segment that it backs
   BorrowBars bars = {};
@@ -188,26 +166,17 @@ bool HasDurations(const Trace& trace) {
 }
 
 // Finds the free bytes of captures' pools, pool by pool.
-class BorrowFinder {
- public:
-  BorrowFinder(const Facts& facts, MarkerRule rule)
-      : facts_(facts),
-        trace_(facts.trace),
-        backs_(BacksSegment(facts.trace)),
-        bars_(FindBorrowBars(facts, rule)),
-        measured_(HasDurations(facts.trace)) {
+struct BorrowFinder {
+  std::vector<PoolBorrow> Find() {
     for (const GraphId graph : facts.ran()) {
-      ran_.push_back(graph.valid() ? facts.roots()[graph.index()] : graph);
+      ran.push_back(graph.valid() ? facts.roots()[graph.index()] : graph);
     }
     FindPools();
     GroupByPool();
-  }
-
-  std::vector<PoolBorrow> Find() {
     std::vector<PoolBorrow> found;
-    for (auto& [pool, blocks] : blocks_) {
+    for (auto& [pool, blocks] : pool_blocks) {
       PoolBorrow one{.pool = pool};
-      const std::set<GraphId>& graphs = graphs_[pool];
+      const std::set<GraphId>& graphs = pool_graphs[pool];
       one.graphs.assign(graphs.begin(), graphs.end());
       FindWindows(&one);
       FindFree(blocks, &one);
@@ -216,37 +185,35 @@ class BorrowFinder {
     return found;
   }
 
- private:
   void FindPools() {
-    for (size_t i = 0; i < trace_.blocks.size(); ++i) {
-      const Block& block = trace_.blocks[i];
-      if (backs_[i] || block.address == 0) continue;
-      const PoolKind kind = KindOf(trace_, block.pool);
+    for (const auto& [i, block] : Enumerate(trace.blocks)) {
+      if (backs[i] || block.address == 0) continue;
+      const PoolKind kind = KindOf(trace, block.pool);
       if (kind != PoolKind::kPrivate && kind != PoolKind::kAllocator) continue;
-      const GraphId root = facts_.lives().blocks[i].root;
-      if (root.valid()) graphs_[block.pool].insert(root);
-      blocks_[block.pool].emplace_back(i);
+      const GraphId root = facts.lives().blocks[i].root;
+      if (root.valid()) pool_graphs[block.pool].insert(root);
+      pool_blocks[block.pool].emplace_back(i);
     }
-    std::erase_if(blocks_, [this](const auto& of) { return !graphs_.contains(of.first); });
+    std::erase_if(pool_blocks, [this](const auto& of) { return !pool_graphs.contains(of.first); });
   }
 
   void GroupByPool() {
-    captured_.resize(trace_.graphs.size());
-    for (const Capture& capture : trace_.captures) {
+    captured.resize(trace.graphs.size());
+    for (const Capture& capture : trace.captures) {
       if (!capture.graph.valid() || capture.end == kNever) continue;
-      Seq& end = captured_[facts_.roots()[capture.graph.index()].index()];
+      Seq& end = captured[facts.roots()[capture.graph.index()].index()];
       end = std::max(end, capture.end);
     }
-    std::vector<std::vector<PoolId>> pools(trace_.graphs.size());
-    for (const auto& [pool, graphs] : graphs_) {
+    std::vector<std::vector<PoolId>> pools(trace.graphs.size());
+    for (const auto& [pool, graphs] : pool_graphs) {
       for (const GraphId graph : graphs) pools[graph.index()].push_back(pool);
     }
-    for (uint32_t i = 0; i < ran_.size(); ++i) {
-      if (!ran_[i].valid()) continue;
-      for (const PoolId pool : pools[ran_[i].index()]) launches_[pool].push_back(i);
+    for (uint32_t i = 0; i < ran.size(); ++i) {
+      if (!ran[i].valid()) continue;
+      for (const PoolId pool : pools[ran[i].index()]) launches[pool].push_back(i);
     }
-    for (const Segment& segment : trace_.segments) {
-      if (segment.address != 0) segments_[segment.pool].push_back(&segment);
+    for (const Segment& segment : trace.segments) {
+      if (segment.address != 0) segments[segment.pool].push_back(&segment);
     }
   }
 
@@ -255,26 +222,27 @@ class BorrowFinder {
     std::map<std::pair<GraphId, GraphId>, std::pair<BorrowWindow, std::vector<Nanoseconds>>>
         windows;
     std::optional<uint32_t> last;
-    first_ = kNever;
-    for (const uint32_t i : launches_[pool->pool]) {
+    first_launch = kNever;
+    for (const uint32_t i : launches[pool->pool]) {
       ++pool->launches;
       ++pool->looks;
-      const Seq at = trace_.launches[i].seq;
-      if (!last) first_ = at;
+      const Seq at = trace.launches[i].seq;
+      if (!last) first_launch = at;
       if (last) {
-        auto& [window, times] = windows[{ran_[*last], ran_[i]}];
+        auto& [window, times] = windows[{ran[*last], ran[i]}];
         ++window.count;
-        if (!facts_.launch_order().Before(*last, i)) ++window.unordered;
+        if (!facts.launch_order().Before(*last, i)) ++window.unordered;
         if (const auto time = TimeBetween(*last, i)) times.push_back(*time);
       }
       last = i;
-      last_ = at;
+      last_launch = at;
     }
     // Where nothing was launched: when the last capture into the pool had ended.
     if (!last) {
-      first_ = last_ = 0;
-      for (const GraphId graph : pool->graphs) last_ = std::max(last_, captured_[graph.index()]);
-      first_ = last_;
+      first_launch = last_launch = 0;
+      for (const GraphId graph : pool->graphs)
+        last_launch = std::max(last_launch, captured[graph.index()]);
+      first_launch = last_launch;
       pool->looks += pool->graphs.size();
     }
     for (auto& [key, of_pair] : windows) {
@@ -291,27 +259,28 @@ class BorrowFinder {
   }
 
   std::optional<Nanoseconds> TimeBetween(uint32_t first, uint32_t second) const {
-    const Nanoseconds from = TimeAt(trace_, trace_.launches[first].seq);
-    const Nanoseconds to = TimeAt(trace_, trace_.launches[second].seq);
+    const Nanoseconds from = TimeAt(trace, trace.launches[first].seq);
+    const Nanoseconds to = TimeAt(trace, trace.launches[second].seq);
     if (from == 0 || to == 0) return {};
-    const Nanoseconds runs = measured_ ? facts_.shapes()[ran_[first].index()].critical_path_ns : 0;
+    const Nanoseconds runs = measured ? facts.shapes()[ran[first].index()].critical_path_ns : 0;
     return to < from + runs ? 0 : to - from - runs;
   }
 
   bool EagerBetween(const Block& block) const {
-    return block.allocated <= last_ && block.free_completed > first_;
+    return block.allocated <= last_launch && block.free_completed > first_launch;
   }
 
   void FindFree(const std::vector<BlockId>& blocks, PoolBorrow* pool) {
     std::vector<Range> barred;
     for (const BlockId id : blocks) {
-      const Block& block = trace_[id];
-      if (block.allocated <= last_ && block.free_completed > last_) pool->in_use += block.size;
-      if (!facts_.lives()[id].root.valid() && EagerBetween(block)) {
+      const Block& block = trace[id];
+      if (block.allocated <= last_launch && block.free_completed > last_launch)
+        pool->in_use += block.size;
+      if (!facts.lives()[id].root.valid() && EagerBetween(block)) {
         barred.push_back(GranulesOf(block, {0, block.size}));
         pool->barred.push_back({id, {0, block.size}, BorrowBar::kEager});
       }
-      for (const BarredBlock& bar : bars_.Of(id)) {
+      for (const BarredBlock& bar : bars.Of(id)) {
         barred.push_back(GranulesOf(block, bar.bytes));
         const bool listed = !pool->barred.empty() && pool->barred.back().block == id &&
                             pool->barred.back().bytes.end >= bar.bytes.end;
@@ -328,18 +297,18 @@ class BorrowFinder {
       pool->reserved += segment.size();
       const Range rest{std::max(segment.begin, reached), segment.end};
       for (; over < barred.size() && barred[over].end <= rest.begin; ++over) ++pool->looks;
-      pool->looks += Subtract(rest, std::span(barred).subspan(over), &pool->free);
+      pool->looks += Subtract(rest, std::span<const Range>(barred).subspan(over), &pool->free);
       reached = std::max(reached, segment.end);
     }
   }
 
   // Accesses of the pool's own graphs there count where they may find something.
   void BarStrays(std::vector<Range>* barred, PoolBorrow* pool) const {
-    auto at = std::ranges::lower_bound(bars_.strays, pool->pool, {}, &StrayBytes::pool);
-    for (; at != bars_.strays.end() && at->pool == pool->pool; ++at) {
+    auto at = std::ranges::lower_bound(bars.strays, pool->pool, {}, &StrayBytes::pool);
+    for (; at != bars.strays.end() && at->pool == pool->pool; ++at) {
       const StrayBytes& stray = *at;
       const bool own = std::ranges::binary_search(pool->graphs, stray.root);
-      if (own != stray.found || (!stray.root.valid() && stray.seq < first_)) continue;
+      if (own != stray.found || (!stray.root.valid() && stray.seq < first_launch)) continue;
       const Address begin = stray.bytes.begin / kBlockGranularity * kBlockGranularity;
       barred->push_back({begin, RoundUp(stray.bytes.end, kBlockGranularity)});
       if (!stray.inside) pool->barred.push_back({{}, stray.bytes, BorrowBar::kNoBlock, true});
@@ -348,44 +317,29 @@ class BorrowFinder {
 
   std::vector<Range> SegmentsOf(PoolBorrow* pool) {
     std::vector<Range> found;
-    for (const Segment* segment : segments_[pool->pool]) {
+    for (const Segment* segment : segments[pool->pool]) {
       ++pool->looks;
-      const bool there = segment->allocated <= last_ && segment->freed > last_;
-      if (there) found.push_back({segment->address, segment->address + segment->size});
+      const bool there = segment->allocated <= last_launch && segment->freed > last_launch;
+      if (there) found.push_back(AddressesOf(*segment));
     }
     std::ranges::sort(found, {}, &Range::begin);
     return found;
   }
 
-  // `barred`: by begin; they may overlap, as blocks that lay there in turn do. How many of them
-  // were looked at.
-  static size_t Subtract(Range segment, std::span<const Range> barred, std::vector<Range>* free) {
-    Address reached = segment.begin;
-    size_t looks = 0;
-    for (const Range& bar : barred) {
-      if (bar.begin >= segment.end) break;
-      ++looks;
-      if (bar.end <= reached) continue;
-      if (bar.begin > reached) free->push_back({reached, bar.begin});
-      reached = bar.end;
-    }
-    if (reached < segment.end) free->push_back({reached, segment.end});
-    return looks;
-  }
-
-  const Facts& facts_;
-  const Trace& trace_;
-  const std::vector<bool> backs_;
-  const BorrowBars bars_;
-  const bool measured_;       // nodes have durations
-  std::vector<GraphId> ran_;  // by launch; root graphs
-  std::map<PoolId, std::vector<BlockId>> blocks_;
-  std::map<PoolId, std::set<GraphId>> graphs_;
-  std::map<PoolId, std::vector<uint32_t>> launches_;
-  std::map<PoolId, std::vector<const Segment*>> segments_;
-  std::vector<Seq> captured_;  // by root graph: when its last capture had ended
-  Seq first_ = 0;              // launch of the pool that is looked at, and the last one
-  Seq last_ = 0;
+  const Facts& facts;
+  const MarkerRule rule;
+  const Trace& trace = facts.trace;
+  const std::vector<bool> backs = std::vector<bool>(BacksSegment(trace));
+  const BorrowBars bars = FindBorrowBars(facts, rule);
+  const bool measured = HasDurations(trace);  // nodes have durations
+  std::vector<GraphId> ran = {};              // by launch; root graphs
+  std::map<PoolId, std::vector<BlockId>> pool_blocks = {};
+  std::map<PoolId, std::set<GraphId>> pool_graphs = {};
+  std::map<PoolId, std::vector<uint32_t>> launches = {};
+  std::map<PoolId, std::vector<const Segment*>> segments = {};
+  std::vector<Seq> captured = {};  // by root graph: when its last capture had ended
+  Seq first_launch = 0;            // launch of the pool that is looked at, and the last one
+  Seq last_launch = 0;
 };
 
 }  // namespace
@@ -416,7 +370,7 @@ GraphMemory FindGraphMemory(const Trace& trace) {
 }
 
 std::vector<PoolBorrow> FindBorrow(const Facts& facts, MarkerRule rule) {
-  return BorrowFinder(facts, rule).Find();
+  return BorrowFinder{facts, rule}.Find();
 }
 
 }  // namespace graphkit

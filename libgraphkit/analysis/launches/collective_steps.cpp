@@ -54,33 +54,28 @@ namespace {
 
 constexpr size_t kMostSteps = 100'000;  // of all ranks
 
-class DeadlockSearch {
- public:
-  explicit DeadlockSearch(std::span<const WaitingRank> ranks) : ranks_(ranks) {
-    for (size_t i = 0; i < ranks.size(); ++i) {
-      at_.emplace(ranks[i].rank, i);
-      cursors_.emplace_back(ranks[i].steps);
-      pending_.emplace_back();
-    }
-    for (size_t i = 0; i < ranks.size(); ++i) Post(i);
-  }
-
+struct DeadlockSearch {
   std::optional<std::pair<RankWait, RankWait>> FindCircle() {
+    for (size_t i = 0; i < all.size(); ++i) {
+      index_of.emplace(all[i].rank, i);
+      cursors.emplace_back(all[i].steps);
+      pending.emplace_back();
+    }
+    for (size_t i = 0; i < all.size(); ++i) Post(i);
     for (bool moved = true; moved;) {
       moved = false;
-      for (size_t i = 0; i < ranks_.size(); ++i) {
-        while (!cursors_[i].done() && !Blocker(i)) {
-          cursors_[i].NextGroup();
+      for (size_t i = 0; i < all.size(); ++i) {
+        while (!cursors[i].done() && !Blocker(i)) {
+          cursors[i].NextGroup();
           Post(i);
           moved = true;
-          if (++steps_ > kMostSteps) return std::nullopt;
+          if (++steps > kMostSteps) return std::nullopt;
         }
       }
     }
     return Circle();
   }
 
- private:
   struct Posted {
     const RankOperation* operation;
     uint64_t number;  // of its kind between two ranks, or of all collectives of the rank
@@ -89,37 +84,37 @@ class DeadlockSearch {
 
   // Where a rank stands, its operations are there for others.
   void Post(size_t i) {
-    pending_[i].clear();
-    if (cursors_[i].done()) return;
-    for (const CollectiveStep& step : cursors_[i].group()) {
+    pending[i].clear();
+    if (cursors[i].done()) return;
+    for (const CollectiveStep& step : cursors[i].group()) {
       const RankOperation* operation = step.operation;
       if (!operation->body.empty()) continue;
-      uint64_t& count = IsMessage(operation->what.kind) ? messages_[WayOf(i, *operation, false)]
-                                                        : collectives_[ranks_[i].rank];
-      pending_[i].push_back({operation, ++count});
+      uint64_t& count = IsMessage(operation->what.kind) ? messages[WayOf(i, *operation, false)]
+                                                        : collectives[all[i].rank];
+      pending[i].push_back({operation, ++count});
     }
   }
   // `other`: of the operation that it is to meet.
   Way WayOf(size_t i, const RankOperation& operation, bool other) const {
     const auto peer = static_cast<uint32_t>(operation.what.peer);
     const bool sends = operation.what.kind == CollectiveKind::kSend;
-    return sends ? Way(!other, ranks_[i].rank, peer) : Way(other, peer, ranks_[i].rank);
+    return sends ? Way(!other, all[i].rank, peer) : Way(other, peer, all[i].rank);
   }
 
   // The operation that a rank waits in, and the rank that it waits for.
   std::optional<std::pair<const RankOperation*, size_t>> Blocker(size_t i) const {
-    for (const Posted& posted : pending_[i]) {
+    for (const Posted& posted : pending[i]) {
       const RankOperation& operation = *posted.operation;
       if (IsMessage(operation.what.kind)) {
-        const auto peer = at_.find(static_cast<uint32_t>(operation.what.peer));
-        if (peer == at_.end() || peer->second == i) continue;
-        const auto met = messages_.find(WayOf(i, operation, true));
-        if (met != messages_.end() && met->second >= posted.number) continue;
+        const auto peer = index_of.find(static_cast<uint32_t>(operation.what.peer));
+        if (peer == index_of.end() || peer->second == i) continue;
+        const auto met = messages.find(WayOf(i, operation, true));
+        if (met != messages.end() && met->second >= posted.number) continue;
         return std::pair(&operation, peer->second);
       }
-      for (const auto& [rank, other] : at_) {
-        const auto met = collectives_.find(rank);
-        if (met == collectives_.end() || met->second < posted.number) {
+      for (const auto& [rank, other] : index_of) {
+        const auto met = collectives.find(rank);
+        if (met == collectives.end() || met->second < posted.number) {
           return std::pair(&operation, other);
         }
       }
@@ -130,28 +125,28 @@ class DeadlockSearch {
   // No rank moves: who waits for one that waits, and so on, comes round. A rank that is done is
   // missing something, and waits for none.
   std::optional<std::pair<RankWait, RankWait>> Circle() const {
-    for (size_t start = 0; start < ranks_.size(); ++start) {
-      std::vector<bool> seen(ranks_.size());
+    for (size_t start = 0; start < all.size(); ++start) {
+      std::vector<bool> seen(all.size());
       size_t at = start;
-      while (!cursors_[at].done() && !seen[at]) {
+      while (!cursors[at].done() && !seen[at]) {
         seen[at] = true;
         at = Blocker(at)->second;
       }
-      if (cursors_[at].done() || at != start) continue;
+      if (cursors[at].done() || at != start) continue;
       const auto [operation, next] = *Blocker(at);
-      return std::pair(RankWait{at, cursors_[at].named(), operation},
-                       RankWait{next, cursors_[next].named(), Blocker(next)->first});
+      return std::pair(RankWait{at, cursors[at].named(), operation},
+                       RankWait{next, cursors[next].named(), Blocker(next)->first});
     }
     return std::nullopt;
   }
 
-  std::span<const WaitingRank> ranks_;
-  std::map<uint32_t, size_t> at_;  // by rank
-  std::vector<StepCursor> cursors_;
-  std::vector<std::vector<Posted>> pending_;  // by rank: of its group
-  std::map<Way, uint64_t> messages_;          // that were posted
-  std::map<uint32_t, uint64_t> collectives_;  // by rank
-  size_t steps_ = 0;
+  const std::span<const WaitingRank> all;
+  std::map<uint32_t, size_t> index_of = {};  // by rank
+  std::vector<StepCursor> cursors = {};
+  std::vector<std::vector<Posted>> pending = {};  // by rank: of its group
+  std::map<Way, uint64_t> messages = {};          // that were posted
+  std::map<uint32_t, uint64_t> collectives = {};  // by rank
+  size_t steps = 0;
 };
 
 }  // namespace
@@ -172,18 +167,15 @@ CollectiveSteps::CollectiveSteps(const RankCollectives& rank, std::span<const Ra
   }
 }
 
-class StepComparison {
- public:
-  StepComparison(const CollectiveSteps& a, const CollectiveSteps& b) : a_(a), b_(b) {}
-
+struct StepComparison {
   StepsCompared Compare() {
-    StepCursor a(a_), b(b_);
+    StepCursor a(first), b(second);
     StepsCompared found;
     uint64_t index = 0;
     while (!a.done() && !b.done()) {
       if (a.at_start() && b.at_start() && Same(a.program(), b.program())) {
         const uint32_t times = std::min(a.times_left(), b.times_left());
-        index += times * a_.programs_[a.program()].size();
+        index += times * first.programs_[a.program()].size();
         a.Skip(times);
         b.Skip(times);
         continue;
@@ -198,7 +190,6 @@ class StepComparison {
     return found;
   }
 
- private:
   static StepDifference At(uint64_t index, const StepCursor& a, const StepCursor& b) {
     StepDifference at{.index = index, .program_a = a.named(), .program_b = b.named()};
     if (!a.done()) at.a = a.step();
@@ -207,26 +198,26 @@ class StepComparison {
   }
 
   bool Same(uint32_t a, uint32_t b) {
-    const auto [known, is_new] = same_.try_emplace({a, b});
+    const auto [known, is_new] = same.try_emplace({a, b});
     if (is_new) {
       known->second = std::ranges::equal(
-          a_.programs_[a], b_.programs_[b],
+          first.programs_[a], second.programs_[b],
           [](const auto& x, const auto& y) { return x.SameOperation(y) && x.SameSize(y); });
     }
     return known->second;
   }
 
-  const CollectiveSteps& a_;
-  const CollectiveSteps& b_;
-  std::map<std::pair<uint32_t, uint32_t>, bool> same_;
+  const CollectiveSteps& first;
+  const CollectiveSteps& second;
+  std::map<std::pair<uint32_t, uint32_t>, bool> same = {};
 };
 
 StepsCompared CompareSteps(const CollectiveSteps& a, const CollectiveSteps& b) {
-  return StepComparison(a, b).Compare();
+  return StepComparison{a, b}.Compare();
 }
 
 std::optional<std::pair<RankWait, RankWait>> FindDeadlock(std::span<const WaitingRank> ranks) {
-  return DeadlockSearch(ranks).FindCircle();
+  return DeadlockSearch{ranks}.FindCircle();
 }
 
 }  // namespace graphkit

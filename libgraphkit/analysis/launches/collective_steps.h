@@ -42,7 +42,7 @@ class CollectiveSteps {
 
  private:
   friend class StepCursor;
-  friend class StepComparison;
+  friend struct StepComparison;
   const RankCollectives* rank_;
   std::vector<RankRun> runs_;  // of programs that have a step
   std::vector<std::vector<CollectiveStep>> programs_;

@@ -35,9 +35,8 @@ std::string TextOf(const Collective& what) {
   return text + " with root " + std::to_string(what.peer);
 }
 
-class Comparison {
- public:
-  explicit Comparison(std::span<const RankTrace> traces) : traces_(traces) {
+struct Comparison {
+  std::vector<RankDifference> Compare() {
     std::map<uint64_t, std::map<uint32_t, Member>> by_key;
     for (uint32_t i = 0; i < traces.size(); ++i) {
       const std::vector<Communicator>& all = traces[i].collectives->communicators;
@@ -48,35 +47,31 @@ class Comparison {
     }
     for (const auto& [key, members] : by_key) {
       if (members.size() < 2) continue;
-      for (const auto& [rank, member] : members) members_[key].push_back(member);
+      for (const auto& [rank, member] : members) communicators[key].push_back(member);
     }
-  }
-
-  std::vector<RankDifference> Compare() {
-    for (const auto& [key, members] : members_) {
-      const size_t before = found_.size();
+    for (const auto& [key, members] : communicators) {
+      const size_t before = differences.size();
       CompareWithUsual(members);
       CompareMessages(members);
-      if (found_.size() == before) CompareWaits(members);
+      if (differences.size() == before) CompareWaits(members);
     }
-    for (const auto& [one, other] : std::set(pairs_)) CompareAcross(one, other);
-    return std::move(found_);
+    for (const auto& [one, other] : std::set(pairs)) CompareAcross(one, other);
+    return std::move(differences);
   }
 
- private:
   const RankCollectives& Of(const Member& member) const {
-    return *traces_[member.trace].collectives;
+    return *traces[member.trace].collectives;
   }
 
   // Among many traces, two ranks of one: its own analysis has that.
   bool IsKnown(const Member& a, const Member& b) const {
-    return a.trace == b.trace && traces_.size() > 1;
+    return a.trace == b.trace && traces.size() > 1;
   }
 
   // The executed operations, or the captured ones where nothing was executed.
   StepsCompared CompareTwo(uint32_t one, uint32_t other, const CollectiveFilter& filter_one,
                            const CollectiveFilter& filter_other) const {
-    const RankCollectives &a = *traces_[one].collectives, &b = *traces_[other].collectives;
+    const RankCollectives &a = *traces[one].collectives, &b = *traces[other].collectives;
     const bool works = a.works && b.works;
     const CollectiveSteps executed_a(a, a.executed, works, filter_one);
     const CollectiveSteps executed_b(b, b.executed, works, filter_other);
@@ -89,21 +84,25 @@ class Comparison {
     }
     const auto& order = compared.order;
     const bool cut =
-        order && ((!order->a && !traces_[one].complete) || (!order->b && !traces_[other].complete));
+        order && ((!order->a && !traces[one].complete) || (!order->b && !traces[other].complete));
     if (cut) compared.order.reset();
     return compared;
   }
 
-  StepsCompared CompareMembers(const Member& a, const Member& b) const {
-    const auto filter = [](const Member& member) -> CollectiveFilter {
-      return [id = member.communicator](const Collective& what) -> std::optional<Collective> {
-        if (what.communicator != id || IsMessage(what.kind)) return std::nullopt;
-        Collective key = what;
-        key.communicator = CommunicatorId(0u);
-        return key;
-      };
+  // Counts what all ranks of some communicators run, under their numbers among those of both.
+  static CollectiveFilter AllRanks(const std::map<CommunicatorId, CommunicatorId>& shared) {
+    return [shared](const Collective& what) -> std::optional<Collective> {
+      const auto found = shared.find(what.communicator);
+      if (found == shared.end() || IsMessage(what.kind)) return std::nullopt;
+      Collective key = what;
+      key.communicator = found->second;
+      return key;
     };
-    return CompareTwo(a.trace, b.trace, filter(a), filter(b));
+  }
+
+  StepsCompared CompareMembers(const Member& a, const Member& b) const {
+    return CompareTwo(a.trace, b.trace, AllRanks({{a.communicator, CommunicatorId(0u)}}),
+                      AllRanks({{b.communicator, CommunicatorId(0u)}}));
   }
 
   // Each with the first rank; where most differ from that, with the first of them.
@@ -125,7 +124,7 @@ class Comparison {
     }
     for (size_t i = 0; i < members.size(); ++i) {
       if (i == usual || IsKnown(members[usual], members[i])) continue;
-      pairs_.insert({members[usual].trace, members[i].trace});
+      pairs.insert({members[usual].trace, members[i].trace});
       Report(members[usual], members[i], best[i]);
     }
   }
@@ -188,7 +187,7 @@ class Comparison {
 
   using Peers = std::set<std::pair<CollectiveKind, int32_t>>;
   const Peers& PeersOf(const Member& member) const {
-    const auto [known, is_new] = peers_.try_emplace({member.trace, member.communicator});
+    const auto [known, is_new] = known_peers.try_emplace({member.trace, member.communicator});
     if (!is_new) return known->second;
     for (const RankProgram& program : Of(member).programs) {
       for (const RankOperation& operation : program.operations) {
@@ -255,7 +254,7 @@ class Comparison {
   void CompareAcross(uint32_t one, uint32_t other) {
     std::vector<uint64_t> keys;
     std::map<CommunicatorId, CommunicatorId> shared_one, shared_other;
-    for (const auto& [key, members] : members_) {
+    for (const auto& [key, members] : communicators) {
       const Member *a = Only(members, one), *b = Only(members, other);
       if (a == nullptr || b == nullptr) continue;
       const CommunicatorId shared(keys.size());
@@ -264,21 +263,13 @@ class Comparison {
       keys.push_back(key);
     }
     if (keys.size() < 2) return;
-    const bool known = std::ranges::any_of(found_, [&](const RankDifference& found) {
+    const bool known = std::ranges::any_of(differences, [&](const RankDifference& found) {
       const bool of_these = found.trace == one || found.trace == other;
       return of_these && found.finding.check == "collective-order";
     });
     if (known) return;
-    const auto filter = [](const std::map<CommunicatorId, CommunicatorId>& shared) {
-      return [&shared](const Collective& what) -> std::optional<Collective> {
-        const auto found = shared.find(what.communicator);
-        if (found == shared.end() || IsMessage(what.kind)) return std::nullopt;
-        Collective key = what;
-        key.communicator = found->second;
-        return key;
-      };
-    };
-    const StepsCompared compared = CompareTwo(one, other, filter(shared_one), filter(shared_other));
+    const StepsCompared compared =
+        CompareTwo(one, other, AllRanks(shared_one), AllRanks(shared_other));
     if (!compared.order || !compared.order->a || !compared.order->b) return;
     ReportAcross(one, other, *compared.order, keys);
   }
@@ -301,17 +292,17 @@ class Comparison {
     };
     const Member usual{one, {}, 0}, here{other, {}, 0};
     Add("collective-order", usual, here, at,
-        FileOf(traces_[other].name) + " issues " + Told(here, at.b) + on(*at.b) + " as operation " +
+        FileOf(traces[other].name) + " issues " + Told(here, at.b) + on(*at.b) + " as operation " +
             std::to_string(at.index + 1) + " on the communicators that both have, where " +
-            FileOf(traces_[one].name) + " issues " + Told(usual, at.a) + on(*at.a),
+            FileOf(traces[one].name) + " issues " + Told(usual, at.a) + on(*at.a),
         "issue the operations of all communicators in one order on all ranks: NCCL may wait for "
         "ever otherwise");
-    found_.back().finding.severity = Severity::kWarning;
+    differences.back().finding.severity = Severity::kWarning;
   }
 
   // "rank 1 (rank1.json)".
   std::string RankText(const Member& member) const {
-    const std::string file = FileOf(traces_[member.trace].name);
+    const std::string file = FileOf(traces[member.trace].name);
     return "rank " + std::to_string(member.rank) + (file.empty() ? "" : " (" + file + ")");
   }
 
@@ -328,7 +319,7 @@ class Comparison {
 
   Evidence EvidenceOf(const Member& member, const std::optional<CollectiveStep>& step,
                       const RankProgram* program, bool own) const {
-    const std::string file = FileOf(traces_[member.trace].name);
+    const std::string file = FileOf(traces[member.trace].name);
     Evidence evidence{.text =
                           Told(member, step) + " is " + (file.empty() ? "" : "in " + file + " ")};
     const RankOperation& operation = *step->operation;
@@ -363,20 +354,20 @@ class Comparison {
       found.place = Of(here).places[at.b->operation->place];
     }
     if (at.a) finding.evidence.push_back(EvidenceOf(usual, at.a, at.program_a, false));
-    found_.push_back(std::move(found));
+    differences.push_back(std::move(found));
   }
 
-  std::span<const RankTrace> traces_;
-  std::map<uint64_t, Members> members_;            // by key
-  std::set<std::pair<uint32_t, uint32_t>> pairs_;  // of traces that were compared
-  mutable std::map<std::pair<uint32_t, CommunicatorId>, Peers> peers_;
-  std::vector<RankDifference> found_;
+  const std::span<const RankTrace> traces;
+  std::map<uint64_t, Members> communicators = {};      // by key
+  std::set<std::pair<uint32_t, uint32_t>> pairs = {};  // of traces that were compared
+  mutable std::map<std::pair<uint32_t, CommunicatorId>, Peers> known_peers = {};
+  std::vector<RankDifference> differences = {};
 };
 
 }  // namespace
 
 std::vector<RankDifference> CompareCollectives(std::span<const RankTrace> traces) {
-  return Comparison(traces).Compare();
+  return Comparison{traces}.Compare();
 }
 
 std::vector<Finding> CompareOwnRanks(const RankCollectives& collectives, std::string_view check) {

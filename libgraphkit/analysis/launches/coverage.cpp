@@ -53,8 +53,7 @@ struct CoverageFinder {
   void CountGraphs() {
     per_launch.resize(trace.graphs.size());
     std::vector<uint64_t> conditional(trace.graphs.size());
-    for (size_t i = 0; i < trace.nodes.size(); ++i) {
-      const Node& node = trace.nodes[i];
+    for (const auto& [i, node] : Enumerate(trace.nodes)) {
       if (!InGraph(trace, node)) continue;
       const size_t root = facts.RootOf(NodeId(i)).index();
       Add(CountsOf(trace, node.kind, node.accesses), &per_launch[root]);

@@ -13,21 +13,16 @@
 namespace graphkit {
 namespace {
 
-class FateFinder {
- public:
-  FateFinder(const MemoryFacts& facts, std::span<const FreedBlock> freed)
-      : facts_(facts), trace_(facts.trace), freed_(freed), fates_(freed.size()) {}
-
+struct FateFinder {
   std::vector<FreedFate> Find(uint64_t* looks) {
-    if (!freed_.empty()) {
+    if (!all.empty()) {
       FindHandedOut();
       FindReplaced();
     }
-    if (looks != nullptr) *looks = looks_;
-    return std::move(fates_);
+    if (looks != nullptr) *looks = looked;
+    return std::move(fates);
   }
 
- private:
   // Blocks allocated by the same code that are alike.
   using Site = std::tuple<bool, uint32_t, uint32_t, uint32_t>;
   using Kind = std::tuple<Bytes, PoolId, StreamId, Site>;
@@ -35,7 +30,7 @@ class FateFinder {
 
   template <typename Value>
   std::vector<size_t> Sorted(Value value) const {
-    std::vector<size_t> order(freed_.size());
+    std::vector<size_t> order(all.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::ranges::sort(order, {}, value);
     return order;
@@ -44,31 +39,30 @@ class FateFinder {
   // Backwards, so that the last one to claim some bytes is the first after the free.
   void FindHandedOut() {
     std::map<SegmentId, IntervalMap<Seq>> owners;  // by address: when it is allocated next
-    for (const FreedBlock& freed : freed_) {
-      const SegmentId segment = trace_[freed.block].segment;
+    for (const FreedBlock& freed : all) {
+      const SegmentId segment = trace[freed.block].segment;
       if (segment.valid()) owners[segment];
     }
     const auto from = [&](size_t i) {
-      return std::max(trace_[freed_[i].block].free_requested, freed_[i].written);
+      return std::max(trace[all[i].block].free_requested, all[i].written);
     };
     const std::vector<size_t> order = Sorted(from);
-    size_t others = trace_.blocks.size();
+    size_t others = trace.blocks.size();
     for (auto at = order.rbegin(); at != order.rend(); ++at) {
-      const Block& block = trace_[freed_[*at].block];
+      const Block& block = trace[all[*at].block];
       for (; others > 0; --others) {
-        const Block& other = trace_.blocks[others - 1];
+        const Block& other = trace.blocks[others - 1];
         if (other.allocated <= from(*at)) break;
-        ++looks_;
+        ++looked;
         const auto own = owners.find(other.segment);
         if (own == owners.end() || other.graph.valid()) continue;
-        own->second.Add({other.address, other.address + other.size}, other.allocated);
+        own->second.Add(AddressesOf(other), other.allocated);
       }
       if (!block.segment.valid()) continue;
       const auto later = [&](const IntervalMap<Seq>::Entry& next) {
-        return ++looks_, next.value >= freed_[*at].at;
+        return ++looked, next.value >= all[*at].at;
       };
-      fates_[*at].handed_out =
-          !owners[block.segment].Visit({block.address, block.address + block.size}, later);
+      fates[*at].handed_out = !owners[block.segment].Visit(AddressesOf(block), later);
     }
   }
 
@@ -77,55 +71,55 @@ class FateFinder {
     std::map<Kind, std::set<std::pair<Seq, BlockId>>> alive;
     std::map<std::pair<Kind, Address>, uint32_t> places;  // how many of them are there
     std::set<SegmentId> segments;
-    for (const FreedBlock& freed : freed_) {
-      segments.insert(trace_[freed.block].segment);
+    for (const FreedBlock& freed : all) {
+      segments.insert(trace[freed.block].segment);
       const Kind kind = KindOf(freed.block);
       alive[kind];
-      places[{kind, trace_[freed.block].address}];
+      places[{kind, trace[freed.block].address}];
     }
-    const std::vector<uint32_t> frees = BlocksBySeq(trace_, &Block::free_requested);
-    const std::vector<size_t> order = Sorted([&](size_t i) { return freed_[i].at; });
+    const std::vector<uint32_t> frees = BlocksBySeq(trace, &Block::free_requested);
+    const std::vector<size_t> order = Sorted([&](size_t i) { return all[i].at; });
     size_t made = 0;
     auto gone = frees.begin();
     const auto with = [&](BlockId id, uint32_t more, auto change) {
-      ++looks_;
-      if (facts_.lives()[id].root.valid()) return;
-      const Block& block = trace_[id];
+      ++looked;
+      if (facts.lives()[id].root.valid()) return;
+      const Block& block = trace[id];
       if (segments.contains(block.segment)) {
-        longest_ = std::max(longest_, block.size);
+        longest = std::max(longest, block.size);
         const Occupant here(block.segment, block.address, id);
         if (more == 1)
-          occupants_.insert(here);
+          occupants.insert(here);
         else
-          occupants_.erase(here);
+          occupants.erase(here);
       }
       const Kind kind = KindOf(id);
       const auto of_kind = alive.find(kind);
       if (of_kind == alive.end()) return;
-      change(&of_kind->second, std::pair(trace_[id].allocated, id));
-      const auto place = places.find({kind, trace_[id].address});
+      change(&of_kind->second, std::pair(trace[id].allocated, id));
+      const auto place = places.find({kind, trace[id].address});
       if (place != places.end()) place->second += more;
     };
     for (const size_t i : order) {
-      const Seq at = freed_[i].at;
-      for (; made < trace_.blocks.size() && trace_.blocks[made].allocated < at; ++made) {
+      const Seq at = all[i].at;
+      for (; made < trace.blocks.size() && trace.blocks[made].allocated < at; ++made) {
         with(BlockId(made), 1, [](auto* blocks, const auto& block) { blocks->insert(block); });
       }
-      for (; gone != frees.end() && trace_.blocks[*gone].free_requested < at; ++gone) {
+      for (; gone != frees.end() && trace.blocks[*gone].free_requested < at; ++gone) {
         with(BlockId(*gone), ~0u, [](auto* blocks, const auto& block) { blocks->erase(block); });
       }
-      const Kind kind = KindOf(freed_[i].block);
-      fates_[i].replaced_by = Replacement(freed_[i].block, alive.at(kind));
-      fates_[i].occupied = Occupied(trace_[freed_[i].block]);
-      fates_[i].remade = places.at({kind, trace_[freed_[i].block].address}) != 0;
+      const Kind kind = KindOf(all[i].block);
+      fates[i].replaced_by = Replacement(all[i].block, alive.at(kind));
+      fates[i].occupied = Occupied(trace[all[i].block]);
+      fates[i].remade = places.at({kind, trace[all[i].block].address}) != 0;
     }
   }
 
   bool Occupied(const Block& block) {
-    const Address from = block.address - std::min(block.address, longest_);
-    auto at = occupants_.lower_bound({block.segment, from, BlockId(size_t{0})});
-    for (; block.segment.valid() && at != occupants_.end(); ++at, ++looks_) {
-      const Block& other = trace_[std::get<BlockId>(*at)];
+    const Address from = block.address - std::min(block.address, longest);
+    auto at = occupants.lower_bound({block.segment, from, BlockId(size_t{0})});
+    for (; block.segment.valid() && at != occupants.end(); ++at, ++looked) {
+      const Block& other = trace[std::get<BlockId>(*at)];
       if (other.segment != block.segment || other.address >= block.address + block.size) break;
       if (other.address + other.size > block.address) return true;
     }
@@ -135,51 +129,51 @@ class FateFinder {
   // The new one may be made before the old one goes, as `x = load()` does: after the last launch
   // before the free.
   BlockId Replacement(BlockId id, const std::set<std::pair<Seq, BlockId>>& alive) {
-    const Block& old = trace_[id];
+    const Block& old = trace[id];
     const auto launch =
-        std::ranges::lower_bound(trace_.launches, old.free_requested, {}, &Launch::seq);
+        std::ranges::lower_bound(trace.launches, old.free_requested, {}, &Launch::seq);
     const Seq since =
         std::max(old.allocated,
-                 launch == trace_.launches.begin() ? old.free_requested : std::prev(launch)->seq);
-    ++looks_;
+                 launch == trace.launches.begin() ? old.free_requested : std::prev(launch)->seq);
+    ++looked;
     const auto first = alive.upper_bound({since, BlockId()});
     if (first == alive.end() || std::next(first) != alive.end()) return {};
-    return trace_[first->second].address != old.address ? first->second : BlockId();
+    return trace[first->second].address != old.address ? first->second : BlockId();
   }
 
   Kind KindOf(BlockId id) {
-    const Block& block = trace_[id];
+    const Block& block = trace[id];
     return {block.size, block.pool, block.stream, SiteOf(block.stack)};
   }
 
   Site SiteOf(StackId stack) {
-    const auto [at, is_new] = sites_.try_emplace(stack);
+    const auto [at, is_new] = sites.try_emplace(stack);
     if (is_new) {
-      const auto own = CallSiteOf(trace_, stack).own;
+      const auto own = CallSiteOf(trace, stack).own;
       at->second = {false, stack.value, 0, 0};
       if (own) {
-        const StackFrame& frame = trace_.stack_frames[*own];
+        const StackFrame& frame = trace.stack_frames[*own];
         at->second = {true, frame.function.value, frame.file.value, frame.line};
       }
     }
     return at->second;
   }
 
-  const MemoryFacts& facts_;
-  const Trace& trace_;
-  std::span<const FreedBlock> freed_;
-  std::vector<FreedFate> fates_;
-  std::map<StackId, Site> sites_;
-  std::set<Occupant> occupants_;  // alive, not of graphs
-  Bytes longest_ = 0;             // of these
-  uint64_t looks_ = 0;
+  const MemoryFacts& facts;
+  const std::span<const FreedBlock> all;
+  const Trace& trace = facts.trace;
+  std::vector<FreedFate> fates = std::vector<FreedFate>(all.size());
+  std::map<StackId, Site> sites = {};
+  std::set<Occupant> occupants = {};  // alive, not of graphs
+  Bytes longest = 0;                  // of these
+  uint64_t looked = 0;
 };
 
 }  // namespace
 
 std::vector<FreedFate> FindFates(const MemoryFacts& facts, std::span<const FreedBlock> freed,
                                  uint64_t* looks) {
-  return FateFinder(facts, freed).Find(looks);
+  return FateFinder{facts, freed}.Find(looks);
 }
 
 }  // namespace graphkit

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <tuple>
+#include <unordered_map>
 
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/model/node_versions.h"
 
@@ -23,12 +26,62 @@ bool PoolStillThere(const Trace& trace, const Block& block, Seq at) {
 // The last launch before a place of the graph that allocated a block; 0: none.
 Seq WrittenBefore(const Facts& facts, BlockId block, Seq at) {
   const GraphId owner = facts.lives()[block].root;
-  if (!owner.valid()) return 0;
-  const std::vector<uint32_t>& launches = facts.launches()[owner.index()];
-  const auto seq = [&](uint32_t launch) { return facts.trace.launches[launch].seq; };
-  const auto next = std::ranges::lower_bound(launches, at, {}, seq);
-  return next == launches.begin() ? 0 : seq(*std::prev(next));
+  const auto launch = owner.valid() ? LaunchBefore(facts, owner, at) : std::nullopt;
+  return launch ? facts.trace.launches[*launch].seq : 0;
 }
+
+struct SiteFinder {
+  // Null: the stack has no frame of the program's own code.
+  SiteLaunches* At(KernelId kernel, StackId stack) {
+    if (!stack || !kernel) return nullptr;
+    const auto [known, is_new] = frame_of.try_emplace(stack);
+    if (is_new) known->second = FrameOf(stack);
+    return known->second ? &sites[{kernel, *known->second}] : nullptr;
+  }
+
+  void AddOutside(const EagerSite& row) {
+    SiteLaunches* site = At(row.kernel, row.stack);
+    if (site == nullptr) return;
+    AddNumbers(row.seq, trace.shapes.size(), &site->outside);
+    if (site->counts.empty()) {
+      site->first = row.first;
+      site->thread = row.thread;
+      site->stack = row.stack;
+    }
+    if (site->thread != row.thread) return;
+    site->last = row.last;
+    site->counts.push_back({row.seq, site->all() + row.launches});
+  }
+
+  // Of what stands at a place of the trace.
+  void AddNumbers(Seq seq, size_t shape, Numbers* numbers) const {
+    constexpr size_t kMost = 64;
+    const auto add = [&](uint16_t argument, uint16_t offset, uint64_t bits) {
+      std::vector<uint64_t>& values = (*numbers)[{argument, offset}];
+      if (values.size() < kMost && std::ranges::count(values, bits) == 0) values.push_back(bits);
+    };
+    for (const Scalar& scalar : RowsAt(trace.scalars, seq))
+      add(scalar.argument, scalar.offset, scalar.bits);
+    for (uint16_t i = 0; shape < trace.shapes.size() && i < 3; ++i)
+      add(Scalar::kGrid, i, trace.shapes[shape].grid[i]);
+  }
+
+  std::optional<uint32_t> FrameOf(StackId stack) {
+    const CallSite site = CallSiteOf(trace, stack);
+    if (!site.own) return std::nullopt;
+    std::vector<std::tuple<StringId, StringId, uint32_t>> path;
+    for (uint32_t i = site.inner.value_or(*site.own); i <= *site.own; ++i) {
+      const StackFrame& frame = trace.stack_frames[i];
+      path.emplace_back(frame.function, frame.file, frame.line);
+    }
+    return frames.try_emplace(std::move(path), *site.own).first->second;
+  }
+
+  const Trace& trace;
+  KernelSites sites = {};
+  std::unordered_map<StackId, std::optional<uint32_t>> frame_of = {};
+  std::map<std::vector<std::tuple<StringId, StringId, uint32_t>>, uint32_t> frames = {};
+};
 
 }  // namespace
 
@@ -145,8 +198,7 @@ std::vector<HostTime> FindHostTimes(const Trace& trace) {
     times[capture.graph.index()].total += end - begin;
     since[capture.graph.index()] = begin;
   }
-  for (size_t node = 0; node < trace.nodes.size(); ++node) {
-    const Node& captured = trace.nodes[node];
+  for (const auto& [node, captured] : Enumerate(trace.nodes)) {
     if (captured.graph.index() >= times.size() || !captured.stream.valid()) continue;
     if (captured.source == Source::kDerived) continue;  // no call made it
     HostTime& time = times[captured.graph.index()];
@@ -210,6 +262,14 @@ std::vector<std::vector<uint32_t>> LaunchesByGraph(const Trace& trace,
     if (ran[i].valid()) by_graph[ran[i].index()].push_back(i);
   }
   return by_graph;
+}
+
+std::optional<uint32_t> LaunchBefore(const Facts& facts, GraphId graph, Seq at) {
+  const std::vector<uint32_t>& launches = facts.launches()[graph.index()];
+  const auto next = std::ranges::lower_bound(
+      launches, at, {}, [&](uint32_t launch) { return facts.trace.launches[launch].seq; });
+  if (next == launches.begin()) return std::nullopt;
+  return *std::prev(next);
 }
 
 std::vector<bool> CapturedWith(const Trace& trace, CaptureStatus status) {
@@ -317,6 +377,25 @@ std::vector<std::vector<StaleInput>> FindStaleInputs(const Facts& facts) {
 std::string LaunchText(const Trace& trace, uint32_t launch, GraphId graph) {
   return "launch " + std::to_string(launch) + " of " + NameOf(trace, graph) + " on " +
          NameOf(trace, trace.launches[launch].stream);
+}
+
+uint64_t SiteLaunches::Before(Seq seq) const {
+  const auto next = std::ranges::lower_bound(counts, seq, {}, &Count::seq);
+  return next == counts.begin() ? 0 : std::prev(next)->launches;
+}
+
+KernelSites FindKernelSites(const Trace& trace, const std::vector<bool>& never_run) {
+  SiteFinder finder{trace};
+  for (const EagerSite& row : trace.eager_sites) finder.AddOutside(row);
+  for (size_t i = 0; !finder.sites.empty() && i < trace.nodes.size(); ++i) {
+    const Node node = trace.nodes[i];
+    if (never_run[node.graph.index()] || FindChanged(trace, NodeId(i)) != nullptr) continue;
+    SiteLaunches* site = finder.At(node.kernel, node.stack);
+    if (site == nullptr) continue;
+    site->nodes.emplace_back(i);
+    finder.AddNumbers(node.seq, node.shape, &site->captured);
+  }
+  return std::move(finder.sites);
 }
 
 }  // namespace graphkit

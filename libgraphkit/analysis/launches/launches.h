@@ -147,6 +147,9 @@ std::vector<GraphId> FindRan(const Trace& trace);
 std::vector<std::vector<uint32_t>> LaunchesByGraph(const Trace& trace,
                                                    const std::vector<GraphId>& ran);
 
+// The last launch of a graph before a place; none: there is none.
+std::optional<uint32_t> LaunchBefore(const Facts& facts, GraphId graph, Seq at);
+
 // By graph: a capture of it came to that.
 std::vector<bool> CapturedWith(const Trace& trace, CaptureStatus status);
 

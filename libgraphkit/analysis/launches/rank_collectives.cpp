@@ -65,8 +65,7 @@ struct Summary {
   }
 
   void AddGraphs() {
-    for (size_t i = 0; i < trace.graphs.size(); ++i) {
-      const Graph& graph = trace.graphs[i];
+    for (const auto& [i, graph] : Enumerate(trace.graphs)) {
       if (graph.parent || !by_graph.contains(GraphId(i))) continue;
       RankProgram program{.graph = GraphId(i), .name = std::string(trace[graph.name])};
       AddOperations(GraphId(i), "", &program);
@@ -115,8 +114,7 @@ struct Summary {
 
   void AddExecuted() {
     size_t work = 0;
-    for (size_t i = 0; i < trace.launches.size(); ++i) {
-      const Launch& launch = trace.launches[i];
+    for (const auto& [i, launch] : Enumerate(trace.launches)) {
       for (; work < trace.works.size() && trace.works[work].seq < launch.seq; ++work) {
         AddWork(trace.works[work]);
       }

@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/analysis/memory/timeline.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/group_by.h"
 
@@ -21,93 +21,88 @@ bool HandedOut(const Trace& trace, BlockId id) {
   return kind == PoolKind::kAllocator || kind == PoolKind::kPrivate;
 }
 
-class Matcher {
- public:
-  Matcher(const BlockOrder& order, std::span<const BlockId> blocks)
-      : order_(order), trace_(order.trace()) {
-    for (const BlockId block : blocks) {
-      if (trace_[block].size == 0) continue;
-      if (HandedOut(trace_, block)) {
-        blocks_.push_back(block);
-      } else {
-        all_ = false;
-      }
-    }
-  }
-
+struct Matcher {
   // `overlaps`: of all blocks. Those that are handed out may have others.
   ReuseFacts Match(std::span<const BlockOverlap> overlaps) {
-    if (all_) {
+    for (const BlockId block : blocks) {
+      if (trace[block].size == 0) continue;
+      if (HandedOut(trace, block)) {
+        handed_out.push_back(block);
+      } else {
+        all = false;
+      }
+    }
+    if (all) {
       MarkTaken(overlaps);
     } else {
-      MarkTaken(FindOverlaps(trace_, blocks_));
+      MarkTaken(FindOverlaps(trace, handed_out));
     }
     CollectSizes();
-    idle_.resize(sizes_.size());
-    for (size_t i = 0; i < blocks_.size(); ++i) {
-      const size_t size = SizeIndex(blocks_[i]);
-      if (fresh_[i]) Give(blocks_[i], size);
-      if (!taken_[i] && order_.Dies(blocks_[i])) idle_[size].push_back(blocks_[i]);
+    idle_by_size.resize(sizes.size());
+    for (size_t i = 0; i < handed_out.size(); ++i) {
+      const size_t size = SizeIndex(handed_out[i]);
+      if (fresh[i]) Give(handed_out[i], size);
+      if (!taken[i] && order.Dies(handed_out[i])) idle_by_size[size].push_back(handed_out[i]);
     }
-    std::ranges::stable_sort(facts_.pairs, std::greater(), &ReusePair::bytes);
-    return std::move(facts_);
+    std::ranges::stable_sort(facts.pairs, std::greater(), &ReusePair::bytes);
+    return std::move(facts);
   }
 
- private:
   // Mostly there are few: more than twice as many as are known are sorted in.
   void CollectSizes() {
     size_t known = 0;
-    for (const BlockId block : blocks_) {
-      sizes_.push_back(RoundedSize(trace_[block]));
-      if (sizes_.size() < 2 * known + kBlocksTried) continue;
-      SortUnique(&sizes_);
-      known = sizes_.size();
+    for (const BlockId block : handed_out) {
+      sizes.push_back(RoundedSize(trace[block]));
+      if (sizes.size() < 2 * known + kBlocksTried) continue;
+      SortUnique(&sizes);
+      known = sizes.size();
     }
-    SortUnique(&sizes_);
+    SortUnique(&sizes);
   }
 
   size_t SizeIndex(BlockId block) const {
-    return static_cast<size_t>(std::ranges::lower_bound(sizes_, RoundedSize(trace_[block])) -
-                               sizes_.begin());
+    return static_cast<size_t>(std::ranges::lower_bound(sizes, RoundedSize(trace[block])) -
+                               sizes.begin());
   }
 
   void MarkTaken(std::span<const BlockOverlap> overlaps) {
-    taken_.assign(blocks_.size(), false);
-    fresh_.assign(blocks_.size(), true);
+    taken.assign(handed_out.size(), false);
+    fresh.assign(handed_out.size(), true);
     const auto index = [&](BlockId block) {
-      return static_cast<size_t>(std::ranges::lower_bound(blocks_, block) - blocks_.begin());
+      return static_cast<size_t>(std::ranges::lower_bound(handed_out, block) - handed_out.begin());
     };
     for (const BlockOverlap& overlap : overlaps) {
-      taken_[index(overlap.earlier)] = true;
-      fresh_[index(overlap.later)] = false;
+      taken[index(overlap.earlier)] = true;
+      fresh[index(overlap.later)] = false;
     }
   }
 
   void Give(BlockId later, size_t first_size) {
-    const size_t last = std::min(sizes_.size(), first_size + kSizesTried);
+    const size_t last = std::min(sizes.size(), first_size + kSizesTried);
     for (size_t size = first_size; size < last; ++size) {
-      std::vector<BlockId>& idle = idle_[size];
+      std::vector<BlockId>& idle = idle_by_size[size];
       for (size_t tried = 0; tried < std::min(kBlocksTried, idle.size()); ++tried) {
         const size_t at = idle.size() - 1 - tried;
-        if (!order_.Before(idle[at], later)) continue;
-        const Bytes bytes = RoundedSize(trace_[later]);
-        facts_.pairs.push_back({idle[at], later, bytes, order_.Assumes(idle[at])});
-        facts_.bytes += bytes;
+        if (!order.Before(idle[at], later)) continue;
+        const Bytes bytes = RoundedSize(trace[later]);
+        facts.pairs.push_back({idle[at], later, bytes, order.Assumes(idle[at])});
+        facts.bytes += bytes;
         idle.erase(idle.begin() + static_cast<ptrdiff_t>(at));
         return;
       }
     }
   }
 
-  const BlockOrder& order_;
-  const Trace& trace_;
-  std::vector<BlockId> blocks_;
-  bool all_ = true;          // no block is left out
-  std::vector<bool> taken_;  // a later block lies where this one lay
-  std::vector<bool> fresh_;  // lies where no earlier block lay
-  std::vector<Bytes> sizes_;
-  std::vector<std::vector<BlockId>> idle_;  // by size, the latest last
-  ReuseFacts facts_;
+  const BlockOrder& order;
+  const std::span<const BlockId> blocks;
+  const Trace& trace = order.trace();
+  std::vector<BlockId> handed_out = {};
+  bool all = true;               // no block is left out
+  std::vector<bool> taken = {};  // a later block lies where this one lay
+  std::vector<bool> fresh = {};  // lies where no earlier block lay
+  std::vector<Bytes> sizes = {};
+  std::vector<std::vector<BlockId>> idle_by_size = {};  // by size, the latest last
+  ReuseFacts facts = {};
 };
 
 struct PlacedBlock {
@@ -269,7 +264,7 @@ Assumption BlockOrder::Assumes(BlockId x) const {
 
 ReuseFacts FindReuse(const BlockOrder& order, std::span<const BlockId> blocks,
                      std::span<const BlockOverlap> overlaps) {
-  return Matcher(order, blocks).Match(overlaps);
+  return Matcher{order, blocks}.Match(overlaps);
 }
 
 std::vector<BlockOverlap> FindOverlaps(const Trace& trace, std::span<const BlockId> blocks) {

@@ -34,7 +34,7 @@ std::vector<FirstWrites::Use> FirstWrites::UsesOf(BlockId block, GraphId root) c
   const Bytes size = facts_.trace[block].size;
   std::vector<Use> uses;
   NodeId last;
-  for (const auto& [node] : facts_.lives().Touches(block)) {
+  for (const NodeId node : facts_.lives().Touches(block)) {
     if (node == last || facts_.roots()[facts_.trace[node].graph.index()] != root) continue;
     last = node;
     for (const Access& access : facts_.trace.accesses.Of(facts_.trace[node].accesses)) {
@@ -99,7 +99,7 @@ void FirstWrites::TakeOutWritten(BlockId block, GraphId root, NodeId reader,
 
 std::vector<FirstWrites::OfGraph> FirstWrites::Of(BlockId block) const {
   std::vector<GraphId> roots = {facts_.lives()[block].root};
-  for (const auto& [node] : facts_.lives().Touches(block)) {
+  for (const NodeId node : facts_.lives().Touches(block)) {
     const GraphId root = facts_.roots()[facts_.trace[node].graph.index()];
     if (std::ranges::find(roots, root) == roots.end()) roots.push_back(root);
   }

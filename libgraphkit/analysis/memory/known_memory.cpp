@@ -66,8 +66,7 @@ std::string NothingToPlace(const Trace& trace) {
   const UnknownMemory unknown = FindUnknownMemory(trace, FindRoots(trace));
   if (!unknown.any.empty()) return "its memory is unknown: " + unknown.any;
   const std::vector<bool> backs_segment = BacksSegment(trace);
-  for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    const Block& block = trace.blocks[i];
+  for (const auto& [i, block] : Enumerate(trace.blocks)) {
     if ((block.graph || block.alloc_node) && !backs_segment[i]) return {};
   }
   return "its graphs allocate no memory";

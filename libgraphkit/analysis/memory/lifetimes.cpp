@@ -70,8 +70,7 @@ class StillRunning {
   void FindRunning(const Order& order) {
     nodes_.resize(trace_.streams.size());
     running_.resize(trace_.streams.size());
-    for (size_t i = 0; i < trace_.nodes.size(); ++i) {
-      const Node& node = trace_.nodes[i];
+    for (const auto& [i, node] : Enumerate(trace_.nodes)) {
       if (node.stream.index() >= nodes_.size() || !InGraph(trace_, node)) continue;
       std::vector<NodeId>& nodes = nodes_[node.stream.index()];
       if (!nodes.empty() && !order.EndsBefore(nodes.back(), NodeId(i))) {
@@ -90,37 +89,27 @@ class StillRunning {
   std::vector<std::vector<LooseEdge>> loose_;  // by graph; none when all edges are full
 };
 
-class LifetimeFinder {
- public:
-  LifetimeFinder(const Trace& trace, Order* order)
-      : trace_(trace),
-        order_(*order),
-        replay_(trace, WholeTrace(trace)),
-        running_(trace, *order),
-        points_(trace.streams.size()),
-        backs_segment_(BacksSegment(trace)) {}
-
+struct LifetimeFinder {
   Lifetimes FindAll() {
-    lives_.blocks.resize(trace_.blocks.size());
+    lives.blocks.resize(trace.blocks.size());
     FindEnds();
     FindOpaque();
     GroupTouches();
-    const Grouped recorded = Group(trace_.block_streams, trace_.blocks.size(),
+    const Grouped recorded = Group(trace.block_streams, trace.blocks.size(),
                                    [](const BlockStream& use) { return use.block; });
     size_t block = 0;
-    for (const uint32_t freed : BlocksBySeq(trace_, &Block::free_requested)) {
-      const Seq seq = trace_.blocks[freed].free_requested;
-      for (; block < trace_.blocks.size() && trace_.blocks[block].allocated <= seq; ++block) {
+    for (const uint32_t freed : BlocksBySeq(trace, &Block::free_requested)) {
+      const Seq seq = trace.blocks[freed].free_requested;
+      for (; block < trace.blocks.size() && trace.blocks[block].allocated <= seq; ++block) {
         Allocate(BlockId(block));
       }
       Free(BlockId(freed), recorded.Of(freed));
     }
-    for (; block < trace_.blocks.size(); ++block) Allocate(BlockId(block));
-    for (size_t i = 0; i < trace_.blocks.size(); ++i) Finish(BlockId(i));
-    return std::move(lives_);
+    for (; block < trace.blocks.size(); ++block) Allocate(BlockId(block));
+    for (size_t i = 0; i < trace.blocks.size(); ++i) Finish(BlockId(i));
+    return std::move(lives);
   }
 
- private:
   static constexpr size_t kMostRunning = 64;
   static constexpr uint32_t kMostEarly = (1u << 27) - 1;
 
@@ -130,45 +119,44 @@ class LifetimeFinder {
   };
 
   void FindEnds() {
-    const size_t graphs = trace_.graphs.size();
-    roots_ = FindRoots(trace_);
-    ends_.assign(graphs, 0);
-    for (const Capture& capture : trace_.captures) {
+    const size_t graphs = trace.graphs.size();
+    roots = FindRoots(trace);
+    ends.assign(graphs, 0);
+    for (const Capture& capture : trace.captures) {
       if (!capture.graph.valid()) continue;
-      Seq& end = ends_[roots_[capture.graph.index()].index()];
+      Seq& end = ends[roots[capture.graph.index()].index()];
       end = std::max(end, capture.end);
     }
-    runs_.assign(graphs, true);
-    for (const Graph& graph : trace_.graphs) {
-      if (graph.original.valid()) runs_[roots_[graph.original.index()].index()] = false;
+    runs.assign(graphs, true);
+    for (const Graph& graph : trace.graphs) {
+      if (graph.original.valid()) runs[roots[graph.original.index()].index()] = false;
     }
-    for (const Exec& exec : trace_.execs) {
-      if (exec.graph.valid()) runs_[roots_[exec.graph.index()].index()] = true;
+    for (const Exec& exec : trace.execs) {
+      if (exec.graph.valid()) runs[roots[exec.graph.index()].index()] = true;
     }
   }
   GraphId Root(GraphId graph) const {
-    return graph.index() < roots_.size() ? roots_[graph.index()] : GraphId();
+    return graph.index() < roots.size() ? roots[graph.index()] : GraphId();
   }
 
   void FindOpaque() {
-    opaque_.resize(trace_.graphs.size());
-    for (size_t i = 0; i < trace_.nodes.size(); ++i) {
-      const Node& node = trace_.nodes[i];
-      if (!MayTouchAnything(trace_, NodeId(i)) || !InGraph(trace_, node)) continue;
-      opaque_[Root(node.graph).index()].push_back(node.seq);
+    opaque_nodes.resize(trace.graphs.size());
+    for (const auto& [i, node] : Enumerate(trace.nodes)) {
+      if (!MayTouchAnything(trace, NodeId(i)) || !InGraph(trace, node)) continue;
+      opaque_nodes[Root(node.graph).index()].push_back(node.seq);
     }
   }
   bool OpaqueBetween(GraphId root, Seq begin, Seq end) const {
-    const std::vector<Seq>& opaque = opaque_[root.index()];
+    const std::vector<Seq>& opaque = opaque_nodes[root.index()];
     const auto at = std::ranges::upper_bound(opaque, begin);
     return at != opaque.end() && *at < end;
   }
 
   // Too many nodes that may still run, and nothing is proved of the block: false.
   bool AddMarker(NodeId node, BlockLife* life) {
-    markers_.push_back(node);
-    if (markers_.size() > kMostRunning) life->foreign = true;
-    return markers_.size() <= kMostRunning;
+    markers.push_back(node);
+    if (markers.size() > kMostRunning) life->foreign = true;
+    return markers.size() <= kMostRunning;
   }
 
   // Nodes that may use a block and still run when `end` starts, although edges lead from it there:
@@ -177,16 +165,16 @@ class LifetimeFinder {
   //
   // Edges of a graph without streams need not be in the order of their nodes' making.
   void AddStillRunning(const Block& block, NodeId end, BlockLife* life) {
-    const size_t first = markers_.size();
-    const auto running = [&] { return std::span(markers_).subspan(first); };
+    const size_t first = markers.size();
+    const auto running = [&] { return std::span(markers).subspan(first); };
     const auto leads_there = [&](NodeId node) {
-      return order_.EndsBefore(node, end) ||
-             std::ranges::any_of(running(), [&](NodeId r) { return order_.EndsBefore(node, r); });
+      return order.EndsBefore(node, end) ||
+             std::ranges::any_of(running(), [&](NodeId r) { return order.EndsBefore(node, r); });
     };
     for (bool more = true; more;) {
       more = false;
-      for (const LooseEdge& edge : running_.LooseEdges(trace_[end].graph)) {
-        if (!Uses(block, edge.from) || order_.EndsBefore(edge.from, end)) continue;
+      for (const LooseEdge& edge : still_running.LooseEdges(trace[end].graph)) {
+        if (!Uses(block, edge.from) || order.EndsBefore(edge.from, end)) continue;
         if (!leads_there(edge.to) || Contains(running(), edge.from)) continue;
         if (!AddMarker(edge.from, life)) return;
         more = true;
@@ -199,113 +187,111 @@ class LifetimeFinder {
 
   // True if a node runs after the block's allocation.
   bool Uses(const Block& block, NodeId node) const {
-    if (block.alloc_node.valid()) return order_.Before(block.alloc_node, node);
-    return trace_[node].seq > block.allocated;
+    if (block.alloc_node.valid()) return order.Before(block.alloc_node, node);
+    return trace[node].seq > block.allocated;
   }
 
   // A free node ends what is complete when it starts. What isn't ends by itself: recorded uses, and
   // what runs behind edges that prove no completion.
   void AddFreeNode(BlockId id, BlockLife* life) {
-    const NodeId free = trace_[id].free_node;
-    for (const Touch& touch : lives_.Touches(id)) {
-      if (Root(trace_[touch.node].graph) != life->root) continue;
-      const NodeId node = OutOfLoops(touch.node, life->alloc.graph);
-      if (node == free || order_.EndsBefore(node, free)) continue;
+    const NodeId free = trace[id].free_node;
+    for (const NodeId touch : lives.Touches(id)) {
+      if (Root(trace[touch].graph) != life->root) continue;
+      const NodeId node = OutOfLoops(touch, life->alloc.graph);
+      if (node == free || order.EndsBefore(node, free)) continue;
       if (!AddMarker(node, life)) break;
     }
-    for (NodeId end = free; running_.HasLooseEdges() && end.valid() && !life->foreign;
-         end = trace_[trace_[end].graph].parent) {
-      AddStillRunning(trace_[id], end, life);
+    for (NodeId end = free; still_running.HasLooseEdges() && end.valid() && !life->foreign;
+         end = trace[trace[end].graph].parent) {
+      AddStillRunning(trace[id], end, life);
     }
-    markers_.push_back(free);
+    markers.push_back(free);
   }
 
   // Nodes that a stream ran while the block lived and that need not have ended before where it
   // stands: programmatic launches, what lies before a rewind, and the last node of all.
   void AddRunning(StreamId stream, const Block& block, BlockLife* life) {
-    const auto nodes = running_.NodesBetween(stream, block.allocated, block.free_requested);
-    if (!nodes.empty() && Root(trace_[nodes.back()].graph) == life->root) {
-      markers_.push_back(nodes.back());
+    const auto nodes = still_running.NodesBetween(stream, block.allocated, block.free_requested);
+    if (!nodes.empty() && Root(trace[nodes.back()].graph) == life->root) {
+      markers.push_back(nodes.back());
     }
-    const std::span<const NodeId> running = running_.OnStream(stream);
+    const std::span<const NodeId> running = still_running.OnStream(stream);
     auto at = std::ranges::lower_bound(running, block.free_requested, {},
-                                       [&](NodeId node) { return trace_[node].seq; });
-    while (at != running.begin() && trace_[*--at].seq > block.allocated) {
-      if (Root(trace_[*at].graph) == life->root && !AddMarker(*at, life)) return;
+                                       [&](NodeId node) { return trace[node].seq; });
+    while (at != running.begin() && trace[*--at].seq > block.allocated) {
+      if (Root(trace[*at].graph) == life->root && !AddMarker(*at, life)) return;
     }
   }
 
   void GroupTouches() {
-    std::vector<uint32_t>& first = lives_.first_touch;
-    first.assign(trace_.blocks.size() + 2, 0);
-    ForEachTouch([&](const Touch&, BlockId block) { ++first[block.index() + 2]; });
+    std::vector<uint32_t>& first = lives.first_touch;
+    first.assign(trace.blocks.size() + 2, 0);
+    ForEachTouch([&](NodeId, BlockId block) { ++first[block.index() + 2]; });
     std::partial_sum(first.begin(), first.end(), first.begin());
-    lives_.touches.resize(first.back());
-    ForEachTouch([&](const Touch& touch, BlockId block) {  // goes from a block's begin to its end
-      lives_.touches[first[block.index() + 1]++] = touch;
+    lives.touches.resize(first.back());
+    ForEachTouch([&](NodeId node, BlockId block) {  // goes from a block's begin to its end
+      lives.touches[first[block.index() + 1]++] = node;
     });
     first.pop_back();
   }
 
   template <typename Visit>
   void ForEachTouch(Visit visit) {
-    for (size_t i = 0; i < trace_.nodes.size(); ++i) {
-      const Node& node = trace_.nodes[i];
-      if (node.accesses.count == 0 || !InGraph(trace_, node)) continue;
-      for (const Access& access : trace_.accesses.Of(node.accesses)) {
-        if (access.block.index() < trace_.blocks.size()) visit(Touch{NodeId(i)}, access.block);
+    for (const auto& [i, node] : Enumerate(trace.nodes)) {
+      if (node.accesses.count == 0 || !InGraph(trace, node)) continue;
+      for (const Access& access : trace.accesses.Of(node.accesses)) {
+        if (access.block.index() < trace.blocks.size()) visit(NodeId(i), access.block);
       }
     }
   }
 
   OrderPoint PointOf(StreamId stream) {
-    const StreamFrontier& frontier = replay_.Of(stream);
-    Point& known = points_[stream.index()];
+    const StreamFrontier& frontier = replay.Of(stream);
+    Point& known = points[stream.index()];
     if (known.version != frontier.version) {
-      known = {frontier.version, order_.PointAfter(frontier.graph, frontier.entries)};
+      known = {frontier.version, order.PointAfter(frontier.graph, frontier.entries)};
     }
     return known.point;
   }
 
   void Allocate(BlockId id) {
-    const Block& block = trace_[id];
-    BlockLife& life = lives_.blocks[id.index()];
-    if (backs_segment_[id.index()]) return;
-    if (block.alloc_node.valid() && !InGraph(trace_, trace_[block.alloc_node])) return;
-    const GraphId graph = block.alloc_node.valid() ? trace_[block.alloc_node].graph : block.graph;
+    const Block& block = trace[id];
+    BlockLife& life = lives.blocks[id.index()];
+    if (backs_segment[id.index()]) return;
+    if (block.alloc_node.valid() && !InGraph(trace, trace[block.alloc_node])) return;
+    const GraphId graph = block.alloc_node.valid() ? trace[block.alloc_node].graph : block.graph;
     life.root = Root(graph);
     if (!graph.valid()) return;
-    replay_.AdvanceTo(block.allocated);
+    replay.AdvanceTo(block.allocated);
     life.alloc = {.graph = graph};
     if (block.alloc_node.valid()) {
-      life.alloc = order_.StartOf(block.alloc_node);
-    } else if (Root(replay_.Of(block.stream).graph) == life.root) {
+      life.alloc = order.StartOf(block.alloc_node);
+    } else if (Root(replay.Of(block.stream).graph) == life.root) {
       life.alloc = PointOf(block.stream);
     }
-    starts_.clear();
+    starts.clear();
     AddEarly(id);
-    if (starts_.size() > kMostEarly) throw std::length_error("too many early nodes of a block");
-    life.early = starts_.size() & kMostEarly;
+    if (starts.size() > kMostEarly) throw std::length_error("too many early nodes of a block");
+    life.early = starts.size() & kMostEarly;
     AddUnordered(block, life.alloc);
-    life.starts = List(starts_);
+    life.starts = List(starts);
   }
 
   NodeList List(std::span<const NodeId> nodes) {
     if (nodes.empty()) return {};
     if (nodes.size() == 1 && nodes[0].value < NodeList::kRun) return {nodes[0]};
-    const Slice run{static_cast<uint32_t>(lives_.nodes.size()),
-                    static_cast<uint32_t>(nodes.size())};
-    lives_.nodes.insert(lives_.nodes.end(), nodes.begin(), nodes.end());
-    lives_.runs.push_back(run);
-    return {NodeId(NodeList::kRun + lives_.runs.size() - 1)};
+    const Slice run{static_cast<uint32_t>(lives.nodes.size()), static_cast<uint32_t>(nodes.size())};
+    lives.nodes.insert(lives.nodes.end(), nodes.begin(), nodes.end());
+    lives.runs.push_back(run);
+    return {NodeId(NodeList::kRun + lives.runs.size() - 1)};
   }
 
   void AddEarly(BlockId id) {
-    const BlockLife& life = lives_[id];
-    for (const Touch& touch : lives_.Touches(id)) {
-      const OrderPoint start = order_.StartOf(touch.node);
-      if (Root(start.graph) == life.root && !order_.Covers(start, life.alloc)) {
-        starts_.push_back(touch.node);
+    const BlockLife& life = lives[id];
+    for (const NodeId touch : lives.Touches(id)) {
+      const OrderPoint start = order.StartOf(touch);
+      if (Root(start.graph) == life.root && !order.Covers(start, life.alloc)) {
+        starts.push_back(touch);
       }
     }
   }
@@ -316,118 +302,118 @@ class LifetimeFinder {
   void AddUnordered(const Block& block, const OrderPoint& alloc) {
     if (block.alloc_node.valid()) return;
     const Seq end = block.freed() ? block.free_requested + 1 : kNever;
-    for (const NodeId node : running_.NodesBetween(block.stream, block.allocated, end)) {
-      const OrderPoint start = order_.StartOf(node);
-      if (start.graph != alloc.graph || order_.Covers(start, alloc)) break;
-      starts_.push_back(node);
+    for (const NodeId node : still_running.NodesBetween(block.stream, block.allocated, end)) {
+      const OrderPoint start = order.StartOf(node);
+      if (start.graph != alloc.graph || order.Covers(start, alloc)) break;
+      starts.push_back(node);
     }
   }
 
   // The nodes after which a stream stands.
   void AddFrontier(StreamId stream, const Block& block, BlockLife* life) {
-    const StreamFrontier& frontier = replay_.Of(stream);
+    const StreamFrontier& frontier = replay.Of(stream);
     if (Root(frontier.graph) != life->root) {
       life->foreign = true;
       return;
     }
-    for (const FrontierEntry& entry : frontier.entries) markers_.push_back(entry.node);
+    for (const FrontierEntry& entry : frontier.entries) markers.push_back(entry.node);
     AddRunning(stream, block, life);
   }
 
   void Free(BlockId id, std::span<const uint32_t> recorded) {
-    const Block& block = trace_[id];
-    BlockLife& life = lives_.blocks[id.index()];
+    const Block& block = trace[id];
+    BlockLife& life = lives.blocks[id.index()];
     if (!life.root.valid()) return;
-    markers_.clear();
+    markers.clear();
     const bool by_node = block.free_node.valid();
-    const bool never_ran = by_node && !InGraph(trace_, trace_[block.free_node]);
-    if (by_node && !never_ran && Root(trace_[block.free_node].graph) == life.root) {
+    const bool never_ran = by_node && !InGraph(trace, trace[block.free_node]);
+    if (by_node && !never_ran && Root(trace[block.free_node].graph) == life.root) {
       life.freed = true;
       AddFreeNode(id, &life);
-    } else if (!never_ran && block.free_requested < ends_[life.root.index()]) {
+    } else if (!never_ran && block.free_requested < ends[life.root.index()]) {
       life.freed = true;
-      replay_.AdvanceTo(block.free_requested);
+      replay.AdvanceTo(block.free_requested);
       AddFrontier(block.stream, block, &life);
       if (block.free_stream.valid() && block.free_stream != block.stream) {
         AddFrontier(block.free_stream, block, &life);
       }
       for (const uint32_t use : recorded) {
-        const BlockStream& other = trace_.block_streams[use];
+        const BlockStream& other = trace.block_streams[use];
         if (other.seq < block.free_requested && other.stream != block.stream) {
           AddFrontier(other.stream, block, &life);
         }
       }
     }
-    const std::span<const NodeId> early = lives_.EarlyNodes(id, MarkerRule::kAtFree);
-    markers_.insert(markers_.end(), early.begin(), early.end());
+    const std::span<const NodeId> early = lives.EarlyNodes(id, MarkerRule::kAtFree);
+    markers.insert(markers.end(), early.begin(), early.end());
     life.at_free = KeepLast();
   }
 
-  // Of markers_, those that don't end before another one.
+  // Of markers, those that don't end before another one.
   NodeList KeepLast() {
-    if (markers_.size() <= 1) return List(markers_);
-    order_.EndBeforeOthers(markers_, &ends_earlier_);
+    if (markers.size() <= 1) return List(markers);
+    order.EndBeforeOthers(markers, &ends_earlier);
     size_t kept = 0;
-    for (size_t i = 0; i < markers_.size(); ++i) {
-      if (!ends_earlier_[i]) markers_[kept++] = markers_[i];
+    for (size_t i = 0; i < markers.size(); ++i) {
+      if (!ends_earlier[i]) markers[kept++] = markers[i];
     }
-    markers_.resize(kept);
-    return List(markers_);
+    markers.resize(kept);
+    return List(markers);
   }
 
   // A node inside a loop runs again after whatever else is in the loop: from outside the loop, it
   // is the loop that touches the block.
   NodeId OutOfLoops(NodeId node, GraphId graph) const {
     NodeId out = node;
-    for (NodeId at = node; trace_[at].graph != graph;) {
-      at = trace_.graphs[trace_[at].graph.index()].parent;
+    for (NodeId at = node; trace[at].graph != graph;) {
+      at = trace.graphs[trace[at].graph.index()].parent;
       if (!at.valid()) break;
-      if (MayRepeat(trace_[at])) out = at;
+      if (MayRepeat(trace[at])) out = at;
     }
     return out;
   }
 
   // Of the nodes that touch a block, the last one on each chain: the others end before it.
   void LastOnChains(BlockId id) {
-    last_.clear();
-    last_of_chain_.resize(order_.chains(), kNone);
-    for (const Touch& touch : lives_.Touches(id)) {
-      const NodeId node = OutOfLoops(touch.node, lives_[id].alloc.graph);
-      const ChainPlace place = order_.PlaceOf(node);
-      if (place.chain >= order_.chains()) continue;
-      uint32_t& at = last_of_chain_[place.chain];
+    last_nodes.clear();
+    last_of_chain.resize(order.chains(), kNone);
+    for (const NodeId touch : lives.Touches(id)) {
+      const NodeId node = OutOfLoops(touch, lives[id].alloc.graph);
+      const ChainPlace place = order.PlaceOf(node);
+      if (place.chain >= order.chains()) continue;
+      uint32_t& at = last_of_chain[place.chain];
       if (at == kNone) {
-        at = static_cast<uint32_t>(last_.size());
-        last_.push_back({place.chain, place.seq, node});
-      } else if (last_[at].seq < place.seq) {
-        last_[at] = {place.chain, place.seq, node};
+        at = static_cast<uint32_t>(last_nodes.size());
+        last_nodes.push_back({place.chain, place.seq, node});
+      } else if (last_nodes[at].seq < place.seq) {
+        last_nodes[at] = {place.chain, place.seq, node};
       }
     }
-    markers_.clear();
-    for (const LastNode& last : last_) {
-      markers_.push_back(last.node);
-      last_of_chain_[last.chain] = kNone;
+    markers.clear();
+    for (const LastNode& last : last_nodes) {
+      markers.push_back(last.node);
+      last_of_chain[last.chain] = kNone;
     }
   }
 
   void Finish(BlockId id) {
-    BlockLife& life = lives_.blocks[id.index()];
+    BlockLife& life = lives.blocks[id.index()];
     if (!life.root.valid()) return;
-    for (const Touch& touch : lives_.Touches(id)) {
-      const GraphId root = Root(trace_[touch.node].graph);
-      if (root != life.root && runs_[root.index()]) life.elsewhere = true;
-      if (!IsWithin(trace_, trace_[touch.node].graph, life.alloc.graph)) life.leaves = true;
+    for (const NodeId touch : lives.Touches(id)) {
+      const GraphId root = Root(trace[touch].graph);
+      if (root != life.root && runs[root.index()]) life.elsewhere = true;
+      if (!IsWithin(trace, trace[touch].graph, life.alloc.graph)) life.leaves = true;
     }
-    const Seq end = std::min(trace_[id].free_requested, ends_[life.root.index()]);
-    life.escaped = OpaqueBetween(life.root, trace_[id].allocated, end);
+    const Seq end = std::min(trace[id].free_requested, ends[life.root.index()]);
+    life.escaped = OpaqueBetween(life.root, trace[id].allocated, end);
     LastOnChains(id);
     // Known uses count beside those that its streams promise.
     if (life.escaped) {
-      const std::span<const NodeId> at_free = lives_.Nodes(life.at_free);
-      markers_.insert(markers_.end(), at_free.begin(), at_free.end());
+      const std::span<const NodeId> at_free = lives.Nodes(life.at_free);
+      markers.insert(markers.end(), at_free.begin(), at_free.end());
     }
-    if (markers_.empty() && trace_[id].alloc_node.valid()) {
-      markers_.push_back(trace_[id].alloc_node);
+    if (markers.empty() && trace[id].alloc_node.valid()) {
+      markers.push_back(trace[id].alloc_node);
     }
     life.last_use = KeepLast();
   }
@@ -439,23 +425,24 @@ class LifetimeFinder {
     NodeId node;
   };
 
-  const Trace& trace_;
-  Order& order_;
-  FrontierReplay replay_;
-  StillRunning running_;
-  std::vector<Point> points_;        // by stream
-  std::vector<bool> backs_segment_;  // by block
-  std::vector<GraphId> roots_;
-  std::vector<Seq> ends_;   // by root graph: where its last capture ended
-  std::vector<bool> runs_;  // by root graph: it may be launched, not only embedded elsewhere
-  std::vector<std::vector<Seq>> opaque_;  // by root graph: of nodes that may touch anything
-  std::vector<NodeId> starts_;
-  std::vector<NodeId> markers_;
-  std::vector<bool> ends_earlier_;  // of them: before another one
-  std::vector<LastNode> last_;
+  const Trace& trace;
+  Order& order;
+  FrontierReplay replay{trace, WholeTrace(trace)};
+  StillRunning still_running{trace, order};
+  std::vector<Point> points = std::vector<Point>(trace.streams.size());      // by stream
+  std::vector<bool> backs_segment = std::vector<bool>(BacksSegment(trace));  // by block
+  std::vector<GraphId> roots = {};
+  std::vector<Seq> ends = {};   // by root graph: where its last capture ended
+  std::vector<bool> runs = {};  // by root graph: it may be launched, not only embedded elsewhere
+  std::vector<std::vector<Seq>> opaque_nodes =
+      {};  // by root graph: of nodes that may touch anything
+  std::vector<NodeId> starts = {};
+  std::vector<NodeId> markers = {};
+  std::vector<bool> ends_earlier = {};  // of them: before another one
+  std::vector<LastNode> last_nodes = {};
   static constexpr uint32_t kNone = 0xffffffff;
-  std::vector<uint32_t> last_of_chain_;  // by chain: its place in last_
-  Lifetimes lives_;
+  std::vector<uint32_t> last_of_chain = {};  // by chain: its place in last_nodes
+  Lifetimes lives = {};
 };
 
 }  // namespace
@@ -488,7 +475,7 @@ std::vector<bool> BacksSegment(const Trace& trace) {
 }
 
 Lifetimes FindLifetimes(const Trace& trace, Order* order) {
-  return LifetimeFinder(trace, order).FindAll();
+  return LifetimeFinder{trace, *order}.FindAll();
 }
 
 }  // namespace graphkit

@@ -23,12 +23,6 @@ enum class MarkerRule : uint8_t {
   kLastUse,  // uses end with the last node that touches the block
 };
 
-// A node touches a block: one for each access (ForEachAccess).
-struct Touch {
-  NodeId node;
-  bool operator==(const Touch&) const = default;
-};
-
 // Some nodes, mostly one or none: that lies in place, others in Lifetimes::nodes.
 struct NodeList {
   static constexpr uint32_t kRun = 1u << 31;
@@ -59,12 +53,12 @@ struct BlockLife {
 struct Lifetimes {
   std::vector<BlockLife> blocks;      // one for each block of the trace
   std::vector<uint32_t> first_touch;  // by block, and one more
-  std::vector<Touch> touches;         // of each block in capture order
+  std::vector<NodeId> touches;        // of each block, a node for each access, in capture order
   std::vector<Slice> runs;            // of `nodes`
   std::vector<NodeId> nodes;
 
   const BlockLife& operator[](BlockId block) const { return blocks[block.index()]; }
-  std::span<const Touch> Touches(BlockId block) const {
+  std::span<const NodeId> Touches(BlockId block) const {
     return {touches.data() + first_touch[block.index()],
             touches.data() + first_touch[block.index() + 1]};
   }
@@ -95,11 +89,11 @@ struct Lifetimes {
 template <typename Visit>
 void ForEachAccess(const Trace& trace, const Lifetimes& lives, BlockId block, Visit visit) {
   NodeId last;
-  for (const Touch& touch : lives.Touches(block)) {
-    if (touch.node == last) continue;  // another access of the same node
-    last = touch.node;
-    for (const Access& access : trace.accesses.Of(trace[last].accesses)) {
-      if (access.block == block) visit(last, access);
+  for (const NodeId node : lives.Touches(block)) {
+    if (node == last) continue;  // another access of the same node
+    last = node;
+    for (const Access& access : trace.accesses.Of(trace[node].accesses)) {
+      if (access.block == block) visit(node, access);
     }
   }
 }

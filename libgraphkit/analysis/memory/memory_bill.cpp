@@ -8,8 +8,7 @@
 #include "libgraphkit/analysis/memory/lifetimes.h"
 #include "libgraphkit/analysis/memory/memory_facts.h"
 #include "libgraphkit/analysis/memory/timeline.h"
-#include "libgraphkit/analysis/memory/usage.h"
-#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/checked_number.h"
 
@@ -140,8 +139,7 @@ std::vector<HeldLine> BillHeld(const Trace& trace, BillBy by, const HeldAt& at) 
     ++line.segments;
     line.segment_bytes += segment.size;
   }
-  for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    const Block& block = trace.blocks[i];
+  for (const auto& [i, block] : Enumerate(trace.blocks)) {
     if (backs_segment[i] || !there(block, i)) continue;
     std::string name = BillName(trace, BlockId(i), by);
     if (name == kNoStack && block.allocated < first_event) name = kBeforeRecording;

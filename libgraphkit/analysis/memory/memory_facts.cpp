@@ -65,14 +65,14 @@ std::vector<std::vector<GraphInput>> MemoryFacts::FindInputs() const {
   const KernelSet numbers_only(trace, TakesNumbersOnly);
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
     GraphId last;
-    for (const Touch& touch : lives().Touches(BlockId(i))) {
-      const GraphId root = RootOf(touch.node);
+    for (const NodeId touch : lives().Touches(BlockId(i))) {
+      const GraphId root = RootOf(touch);
       if (root == lives().blocks[i].root || root == last) continue;
-      if (AlwaysRuns(trace, touch.node, numbers_only)) continue;
+      if (AlwaysRuns(trace, touch, numbers_only)) continue;
       last = root;
       auto& of_graph = found[root.index()];
       if (!of_graph.empty() && of_graph.back().block == BlockId(i)) continue;
-      of_graph.push_back({BlockId(i), touch.node});
+      of_graph.push_back({BlockId(i), touch});
     }
   }
   return found;

@@ -19,7 +19,6 @@
 #include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/analysis/memory/lifetimes.h"
 #include "libgraphkit/analysis/memory/timeline.h"
-#include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/analysis/order/shape.h"
 #include "libgraphkit/analysis/order/topology.h"
@@ -183,8 +182,8 @@ class TouchesByGraph {
     const auto [at, is_new] = nodes_.try_emplace(block);
     std::vector<NodeId>& nodes = at->second;
     if (is_new) {
-      for (const Touch& touch : facts_.lives().Touches(block)) {
-        if (nodes.empty() || nodes.back() != touch.node) nodes.push_back(touch.node);
+      for (const NodeId touch : facts_.lives().Touches(block)) {
+        if (nodes.empty() || nodes.back() != touch) nodes.push_back(touch);
       }
       std::ranges::stable_sort(nodes, {}, root_of);
     }

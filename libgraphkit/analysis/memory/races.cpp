@@ -28,67 +28,57 @@ bool Writes(const Use& use) {
   return use.access.mode == AccessMode::kWrite || use.access.mode == AccessMode::kReadWrite;
 }
 
-class RaceFinder {
- public:
-  explicit RaceFinder(const MemoryFacts& facts)
-      : facts_(facts),
-        trace_(facts.trace),
-        numbers_only_(facts.trace, TakesNumbersOnly),
-        plain_pointers_(facts.trace, TakesPlainPointers),
-        unfinished_(FindUnfinished(facts.trace)) {
-    if (facts.partial_edges()) all_full_ = BuildOrder(trace_, EdgeRule::kAllFull);
-  }
-
+struct RaceFinder {
   std::vector<Race> FindAll() {
-    for (size_t i = 0; i < trace_.blocks.size(); ++i) {
+    if (facts.partial_edges()) all_full = BuildOrder(trace, EdgeRule::kAllFull);
+    for (size_t i = 0; i < trace.blocks.size(); ++i) {
       CollectUses(BlockId(i));
-      if (uses_.size() < 2 || OnOneChain()) continue;
-      first_of_block_ = races_.size();
-      if (uses_.size() <= kAllPairs) {
+      if (uses.size() < 2 || OnOneChain()) continue;
+      first_of_block = races.size();
+      if (uses.size() <= kAllPairs) {
         AllPairs(BlockId(i));
       } else {
         LastOfChains(BlockId(i));
       }
     }
-    return std::move(races_);
+    return std::move(races);
   }
 
- private:
   void CollectUses(BlockId id) {
-    uses_.clear();
-    const Block& block = trace_[id];
-    ForEachAccess(trace_, facts_.lives(), id, [&](NodeId user, const Access& access) {
-      const Node& node = trace_[user];
+    uses.clear();
+    const Block& block = trace[id];
+    ForEachAccess(trace, facts.lives(), id, [&](NodeId user, const Access& access) {
+      const Node& node = trace[user];
       if (node.kind == NodeKind::kMemAlloc || node.kind == NodeKind::kMemFree) return;
-      if (!InGraph(trace_, node) || Unfinished(user)) return;
-      if (AlwaysRuns(trace_, user, numbers_only_)) return;
-      uses_.push_back({user, RaceKind::kAccess, access});
+      if (!InGraph(trace, node) || Unfinished(user)) return;
+      if (AlwaysRuns(trace, user, numbers_only)) return;
+      uses.push_back({user, RaceKind::kAccess, access});
     });
-    if (uses_.empty()) return;
+    if (uses.empty()) return;
     const Access all{.block = id, .mode = AccessMode::kWrite, .length = block.size};
     for (const auto& [node, kind] : {std::pair(block.alloc_node, RaceKind::kAlloc),
                                      std::pair(block.free_node, RaceKind::kFree)}) {
-      if (!node.valid() || !InGraph(trace_, trace_[node]) || Unfinished(node)) continue;
-      uses_.push_back({node, kind, all});
+      if (!node.valid() || !InGraph(trace, trace[node]) || Unfinished(node)) continue;
+      uses.push_back({node, kind, all});
     }
     std::ranges::stable_sort(
-        uses_, [&](const Use& a, const Use& b) { return trace_[a.node].seq < trace_[b.node].seq; });
+        uses, [&](const Use& a, const Use& b) { return trace[a.node].seq < trace[b.node].seq; });
   }
 
   bool Unfinished(NodeId node) const {
-    return node.index() < unfinished_.size() && unfinished_[node.index()];
+    return node.index() < unfinished.size() && unfinished[node.index()];
   }
 
   // On one chain without partial edges all is ordered: most blocks.
   bool OnOneChain() const {
-    if (facts_.partial_edges()) return false;
-    const uint32_t chain = facts_.order().PlaceOf(uses_.front().node).chain;
+    if (facts.partial_edges()) return false;
+    const uint32_t chain = facts.order().PlaceOf(uses.front().node).chain;
     return std::ranges::all_of(
-        uses_, [&](const Use& use) { return facts_.order().PlaceOf(use.node).chain == chain; });
+        uses, [&](const Use& use) { return facts.order().PlaceOf(use.node).chain == chain; });
   }
 
   void AllPairs(BlockId block) {
-    for (size_t later = 1; later < uses_.size(); ++later) {
+    for (size_t later = 1; later < uses.size(); ++later) {
       for (size_t earlier = 0; earlier < later; ++earlier) Compare(block, earlier, later);
     }
   }
@@ -102,9 +92,9 @@ class RaceFinder {
       size_t use;
     };
     std::vector<Last> lasts;
-    for (size_t later = 0; later < uses_.size(); ++later) {
-      const uint32_t chain = facts_.order().PlaceOf(uses_[later].node).chain;
-      const AccessMode mode = uses_[later].access.mode;
+    for (size_t later = 0; later < uses.size(); ++later) {
+      const uint32_t chain = facts.order().PlaceOf(uses[later].node).chain;
+      const AccessMode mode = uses[later].access.mode;
       Last* own = nullptr;
       for (Last& last : lasts) {
         Compare(block, last.use, later);
@@ -119,37 +109,37 @@ class RaceFinder {
   }
 
   void Compare(BlockId block, size_t earlier, size_t later) {
-    const Use& a = uses_[earlier];
-    const Use& b = uses_[later];
+    const Use& a = uses[earlier];
+    const Use& b = uses[later];
     if (a.node == b.node || (Reads(a) && Reads(b))) return;
     const Ternary overlap = Overlap(a.access, b.access);
     if (overlap == Ternary::kNo) return;
     if (Ordered(a.node, b.node) || Ordered(b.node, a.node)) return;
-    if (facts_.RootOf(a.node) != facts_.RootOf(b.node)) return;
-    if (ExclusiveBodies(trace_, trace_[a.node].graph, trace_[b.node].graph) != 0) return;
+    if (facts.RootOf(a.node) != facts.RootOf(b.node)) return;
+    if (ExclusiveBodies(trace, trace[a.node].graph, trace[b.node].graph) != 0) return;
     Race race{.block = block, .earlier = a.node, .later = b.node};
     race.kind = a.kind == RaceKind::kAccess ? b.kind : a.kind;
     race.overlapping = HowSure(a, b, overlap);
     race.same_pointer = a.access.offset == b.access.offset && (MayWrite(a) || MayWrite(b));
     race.typed = SaysWhatItReads(a.node) && SaysWhatItReads(b.node);
     race.ordered_if_full =
-        all_full_ && (all_full_->Before(a.node, b.node) || all_full_->Before(b.node, a.node));
+        all_full && (all_full->Before(a.node, b.node) || all_full->Before(b.node, a.node));
     if (race.ordered_if_full) race.surely_unordered = SurelyUnordered(a.node, b.node);
     if (Known(race)) return;
     if (race.ordered_if_full) FindLostEdge(&race);
-    races_.push_back(race);
+    races.push_back(race);
   }
 
   bool Ordered(NodeId a, NodeId b) const {
-    if (facts_.order().Before(a, b)) return true;
-    return WaitsFor(trace_, b) == Ternary::kYes && facts_.order().EndsBefore(a, b);
+    if (facts.order().Before(a, b)) return true;
+    return WaitsFor(trace, b) == Ternary::kYes && facts.order().EndsBefore(a, b);
   }
 
   bool SurelyUnordered(NodeId a, NodeId b) const {
-    const Order& hopeful = facts_.hopeful_order();
+    const Order& hopeful = facts.hopeful_order();
     const auto ordered = [&](NodeId from, NodeId to) {
       return hopeful.Before(from, to) ||
-             (WaitsFor(trace_, to) != Ternary::kNo && hopeful.EndsBefore(from, to));
+             (WaitsFor(trace, to) != Ternary::kNo && hopeful.EndsBefore(from, to));
     };
     return !ordered(a, b) && !ordered(b, a);
   }
@@ -157,16 +147,16 @@ class RaceFinder {
   // It writes, or is given a pointer to non-const.
   bool MayWrite(const Use& use) const {
     if (use.access.mode != AccessMode::kUnknown) return Writes(use);
-    return AlwaysRuns(trace_, use.node, plain_pointers_);
+    return AlwaysRuns(trace, use.node, plain_pointers);
   }
 
   // Non-const pointers are why a C++ kernel may write; a name that isn't mangled says nothing.
   bool SaysWhatItReads(NodeId node) const {
-    if (trace_[node].kind != NodeKind::kKernel) return true;
-    const ChangedNode* changed = FindChanged(trace_, node);
+    if (trace[node].kind != NodeKind::kKernel) return true;
+    const ChangedNode* changed = FindChanged(trace, node);
     if (changed != nullptr && changed->kernels_vary) return false;
-    const KernelId kernel = trace_[node].kernel;
-    return kernel.index() < trace_.kernels.size() && trace_[trace_[kernel].name].starts_with("_Z");
+    const KernelId kernel = trace[node].kernel;
+    return kernel.index() < trace.kernels.size() && trace[trace[kernel].name].starts_with("_Z");
   }
 
   static Overlapping HowSure(const Use& a, const Use& b, Ternary overlap) {
@@ -180,9 +170,9 @@ class RaceFinder {
   bool Known(const Race& race) const {
     const auto sort_of = [&](const Race& r) {
       return std::tuple(r.kind, r.overlapping, r.ordered_if_full, r.surely_unordered, r.typed,
-                        r.same_pointer, facts_.RootOf(r.earlier));
+                        r.same_pointer, facts.RootOf(r.earlier));
     };
-    return std::ranges::any_of(std::span(races_).subspan(first_of_block_),
+    return std::ranges::any_of(std::span(races).subspan(first_of_block),
                                [&](const Race& other) { return sort_of(other) == sort_of(race); });
   }
 
@@ -190,18 +180,18 @@ class RaceFinder {
   // starts before the one before it has ended, which would come after the race's first.
   void FindLostEdge(Race* lost_by) {
     const Race& race = *lost_by;
-    const bool forwards = all_full_->Before(race.earlier, race.later);
+    const bool forwards = all_full->Before(race.earlier, race.later);
     const NodeId from = forwards ? race.earlier : race.later;
     const NodeId to = forwards ? race.later : race.earlier;
     const Ternary wanted = race.surely_unordered ? Ternary::kNo : Ternary::kUnknown;
-    const Order& way = race.surely_unordered ? *all_full_ : facts_.hopeful_order();
-    const Order& so_far = race.surely_unordered ? facts_.hopeful_order() : facts_.order();
+    const Order& way = race.surely_unordered ? *all_full : facts.hopeful_order();
+    const Order& so_far = race.surely_unordered ? facts.hopeful_order() : facts.order();
     std::vector<NodeId> open = {to};
     std::unordered_set<uint32_t> seen = {to.value};
-    const size_t limit = searches_++ < kMostSearches ? kSearched : 1;
+    const size_t limit = searches++ < kMostSearches ? kSearched : 1;
     for (size_t at = 0; at < open.size() && at < limit; ++at) {
-      for (const InEdge& edge : facts_.in_edges().Of(open[at].index())) {
-        const bool lost = !edge.full && WaitsFor(trace_, open[at]) == wanted;
+      for (const InEdge& edge : facts.in_edges().Of(open[at].index())) {
+        const bool lost = !edge.full && WaitsFor(trace, open[at]) == wanted;
         if (lost && so_far.EndsBefore(from, edge.from)) {
           lost_by->consumer = open[at];
           lost_by->producer = edge.from;
@@ -214,20 +204,20 @@ class RaceFinder {
     lost_by->consumer = to;
   }
 
-  const MemoryFacts& facts_;
-  const Trace& trace_;
-  KernelSet numbers_only_;
-  KernelSet plain_pointers_;
-  std::vector<bool> unfinished_;   // by node
-  std::optional<Order> all_full_;  // full-edge order, where there are partial edges
-  std::vector<Use> uses_;
-  std::vector<Race> races_;
-  size_t first_of_block_ = 0;
-  size_t searches_ = 0;
+  const MemoryFacts& facts;
+  const Trace& trace = facts.trace;
+  KernelSet numbers_only{facts.trace, TakesNumbersOnly};
+  KernelSet plain_pointers{facts.trace, TakesPlainPointers};
+  std::vector<bool> unfinished = std::vector<bool>(FindUnfinished(facts.trace));  // by node
+  std::optional<Order> all_full = {};  // full-edge order, where there are partial edges
+  std::vector<Use> uses = {};
+  std::vector<Race> races = {};
+  size_t first_of_block = 0;
+  size_t searches = 0;
 };
 
 }  // namespace
 
-std::vector<Race> FindRaces(const MemoryFacts& facts) { return RaceFinder(facts).FindAll(); }
+std::vector<Race> FindRaces(const MemoryFacts& facts) { return RaceFinder{facts}.FindAll(); }
 
 }  // namespace graphkit

@@ -12,19 +12,6 @@ namespace {
 
 using Range = Interval<Address>;
 
-Bytes Covered(std::vector<Range>* ranges) {
-  std::ranges::sort(*ranges, {}, &Range::begin);
-  Bytes covered = 0;
-  Address reached = 0;
-  for (const Range& range : *ranges) {
-    const Address begin = std::max(range.begin, reached);
-    if (range.end <= begin) continue;
-    covered += range.end - begin;
-    reached = range.end;
-  }
-  return covered;
-}
-
 Bytes Extent(const Trace& trace, std::span<const uint32_t> blocks, std::vector<Range>* segments) {
   std::vector<Range> outside;
   std::vector<uint32_t> used;
@@ -42,7 +29,8 @@ Bytes Extent(const Trace& trace, std::span<const uint32_t> blocks, std::vector<R
     }
     segment = {std::min(segment.begin, range.begin), std::max(segment.end, range.end)};
   }
-  Bytes extent = Covered(&outside);
+  Bytes extent = 0;
+  for (const Range& range : Union(std::move(outside))) extent += range.size();
   for (const uint32_t segment : used) {
     extent += (*segments)[segment].end - (*segments)[segment].begin;
     (*segments)[segment] = {};
@@ -71,8 +59,7 @@ struct SegmentChange {
 
 std::vector<SegmentChange> ChangesOfSegments(const Trace& trace) {
   std::vector<SegmentChange> changes;
-  for (uint32_t i = 0; i < trace.segments.size(); ++i) {
-    const Segment& segment = trace.segments[i];
+  for (const auto& [i, segment] : Enumerate<uint32_t>(trace.segments)) {
     if (segment.block) continue;
     changes.push_back({segment.allocated, i, false});
     if (segment.freed != kNever) changes.push_back({segment.freed, i, true});
@@ -136,17 +123,18 @@ bool Deferred(const Block& block) {
   return block.freed() && block.free_completed != block.free_requested;
 }
 
-void LiveBytes::Add(const Block& block, Seq end) {
-  const auto bytes = static_cast<int64_t>(RoundedSize(block));
-  changes_.emplace_back(block.allocated, bytes);
-  if (end != kNever) changes_.emplace_back(end, -bytes);
-}
-
-Bytes LiveBytes::Peak() {
-  std::ranges::sort(changes_);
-  int64_t live = 0, peak = 0;
-  for (const auto& [seq, bytes] : changes_) peak = std::max(peak, live += bytes);
-  return static_cast<Bytes>(peak);
+Bytes PeakLive(const Trace& trace, std::span<const BlockId> blocks, std::span<const Seq> ends) {
+  const std::vector<uint32_t> by_end = SortBySeq(blocks.size(), [&](size_t i) { return ends[i]; });
+  auto end = by_end.begin();
+  Bytes live = 0, peak = 0;
+  for (const BlockId id : blocks) {
+    const Block& block = trace[id];
+    for (; end != by_end.end() && ends[*end] < block.allocated; ++end) {
+      live -= RoundedSize(trace[blocks[*end]]);
+    }
+    peak = std::max(peak, live += RoundedSize(block));
+  }
+  return peak;
 }
 
 // Blocks are merged from their sorted columns: there may be millions.
@@ -314,8 +302,7 @@ MemoryAt MemoryTimeline::After(DeviceIndex device, Seq seq) const {
     if (segment.allocated > seq || segment.freed <= seq) continue;
     Add({.reserved = segment.size, .segments = 1}, false, &now);
   }
-  for (size_t i = 0; i < trace_.blocks.size(); ++i) {
-    const Block& block = trace_.blocks[i];
+  for (const auto& [i, block] : Enumerate(trace_.blocks)) {
     if (block.allocated > seq || block.free_completed <= seq || !OnDevice(i, device)) continue;
     MemoryAt share = ShareOf(i);
     if (block.free_requested <= seq) share.allocated = 0;
@@ -326,8 +313,7 @@ MemoryAt MemoryTimeline::After(DeviceIndex device, Seq seq) const {
 
 std::vector<BlockId> MemoryTimeline::InUse(DeviceIndex device, Seq seq) const {
   std::vector<BlockId> blocks;
-  for (size_t i = 0; i < trace_.blocks.size(); ++i) {
-    const Block& block = trace_.blocks[i];
+  for (const auto& [i, block] : Enumerate(trace_.blocks)) {
     const bool alive = block.allocated <= seq && seq < block.free_completed;
     if (alive && !segments_[i] && OnDevice(i, device)) blocks.emplace_back(i);
   }
@@ -387,8 +373,7 @@ AskedMemory FindAskedMemory(const Trace& trace, const MemoryTimeline& timeline,
   const std::vector<bool> backs_segment = BacksSegment(trace);
   AskedMemory memory{.asked_bytes = peak.reserved};
   Bytes in_segments = peak.reserved;
-  for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    const Block& block = trace.blocks[i];
+  for (const auto& [i, block] : Enumerate(trace.blocks)) {
     const bool alive = block.allocated <= peak.seq && peak.seq < block.free_completed;
     if (!alive || backs_segment[i]) continue;
     const Bytes size = AllocatedSize(block);

@@ -3,15 +3,45 @@
 // here: reports, the gate, summaries, explanations, differences.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "libgraphkit/analysis/memory/lifetimes.h"
-#include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/model/memory_moments.h"
 #include "libgraphkit/model/report.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
+
+// Bytes of a graph over capture order. Sizes are rounded up to 512 B; a graph's blocks are those
+// allocated in it and in the graphs that it holds.
+struct Usage {
+  uint64_t blocks = 0;
+  Bytes total = 0;      // of all blocks
+  Bytes peak_live = 0;  // most bytes allocated and not yet free-requested
+  Seq peak_at = 0;      // the allocation that made the peak
+  Bytes deferred = 0;   // most bytes between free requested and free completed
+  Bytes peak_held = 0;  // most bytes live or deferred: what deferring made necessary
+  uint64_t never_freed_blocks = 0;
+  Bytes never_freed = 0;
+  // From the lowest to the highest address used in each segment (blocks outside segments: what
+  // their addresses cover), summed up.
+  Bytes extent = 0;
+  bool operator==(const Usage&) const = default;
+};
+
+// Sizes as graphs are compared, planned and replayed: rounded up to 512 B.
+Bytes RoundedSize(const Block& block);
+// The bytes that its allocator handed out for it.
+Bytes AllocatedSize(const Block& block);
+
+// Between its free request and its completion, for some while.
+bool Deferred(const Block& block);
+
+// The most bytes of some blocks at once, which come in the order of their allocations. `ends`: of
+// each, the last place where it is there; kNever: it stays.
+Bytes PeakLive(const Trace& trace, std::span<const BlockId> blocks, std::span<const Seq> ends);
 
 // The driver gave it, and it isn't handed out of a segment.
 bool FromDriver(const Trace& trace, const Block& block);

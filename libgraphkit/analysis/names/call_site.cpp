@@ -303,11 +303,8 @@ std::string_view LibraryMemory(const Trace& trace, StackId stack) {
       {"get_empty_cache_for_benchmark", "/triton/", "Triton's benchmark buffer"},
       {"do_bench", "/triton/testing.py", "Triton's benchmark buffer"},
   }};
-  if (!stack) return {};
-  const Slice run = trace.stacks[stack.index()].frames;
   const Use* found = nullptr;
-  for (uint32_t i = run.first; i < run.first + run.count; ++i) {
-    const StackFrame& frame = trace.stack_frames[i];
+  for (const StackFrame& frame : StackFrames(trace, stack)) {
     const std::string_view function = trace[frame.function], file = trace[frame.file];
     const bool python = IsPythonFile(file);
     for (const Use& use : kUses) {

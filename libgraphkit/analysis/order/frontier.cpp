@@ -50,8 +50,7 @@ struct Collector {
   // An operation says something to each graph that its stream or event was or is in.
   void AddStreamOps() {
     FrontierReplay replay(trace, WholeTrace(trace));
-    for (uint32_t i = 0; i < trace.stream_ops.size(); ++i) {
-      const StreamOp& op = trace.stream_ops[i];
+    for (const auto& [i, op] : Enumerate<uint32_t>(trace.stream_ops)) {
       replay.AdvanceTo(op.seq);
       const GraphId before = RootOf(replay.Of(op.stream).graph);
       const GraphId event = RootOf(replay.OfEvent(op.event).graph);

@@ -276,8 +276,7 @@ std::vector<Shape> FindShapes(const Trace& trace, const InEdges& in) {
 std::vector<EdgeId> RedundantEdges(const Trace& trace, const Order& order, const InEdges& in) {
   std::vector<EdgeId> redundant;
   ImpliedEdges implied{trace, order, in};
-  for (size_t i = 0; i < trace.edges.size(); ++i) {
-    const Edge& edge = trace.edges[i];
+  for (const auto& [i, edge] : Enumerate(trace.edges)) {
     if (!Joins(trace, edge) || in.Of(edge.to.index()).size() < 2) continue;
     if (implied.Implied(EdgeId(i))) redundant.emplace_back(i);
   }
@@ -291,8 +290,7 @@ Selection Select(const Trace& trace, const SelectionOptions& options) {
   std::vector<bool> near;
   if (options.focus) near = AroundFocus(trace, options);
   std::vector<bool> used(trace.graphs.size(), !options.focus);
-  for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    const Node& node = trace.nodes[i];
+  for (const auto& [i, node] : Enumerate(trace.nodes)) {
     selection.nodes[i] =
         selection.graphs[node.graph.index()] && InGraph(trace, node) && (near.empty() || near[i]);
     if (selection.nodes[i]) used[node.graph.index()] = true;

@@ -72,8 +72,7 @@ InEdges FindInEdges(const Trace& trace) {
   std::partial_sum(in.first.begin(), in.first.end(), in.first.begin());
   in.edges.resize(in.first.back());
   std::vector<uint32_t> next(in.first.begin(), in.first.end() - 1);
-  for (size_t i = 0; i < trace.edges.size(); ++i) {
-    const Edge& edge = trace.edges[i];
+  for (const auto& [i, edge] : Enumerate(trace.edges)) {
     if (joins[i]) in.edges[next[edge.to.index()]++] = {edge.from, edge.full(), edge.from_port};
   }
   return in;

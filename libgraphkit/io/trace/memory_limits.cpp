@@ -1,6 +1,7 @@
 #include "libgraphkit/io/trace/trace_file.h"
 
 #include "libgraphkit/checked_number.h"
+#include "libgraphkit/group_by.h"
 
 namespace graphkit {
 namespace {
@@ -47,16 +48,14 @@ std::string Numbered(const char* what, size_t index, const char* wrong) {
 
 std::optional<BadMemory> FindBadMemory(const Trace& trace) {
   MemorySum blocks, segments, accesses;
-  for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    const Block& block = trace.blocks[i];
+  for (const auto& [i, block] : Enumerate(trace.blocks)) {
     const Bytes slack = std::min(block.slack, kLargestMemory + 1);
     const Bytes size = block.size > kLargestMemory ? block.size : block.size + slack;
     if (const char* wrong = WrongRange(block.address, size, &blocks)) {
       return BadMemory{Numbered("block ", i, wrong), block.allocated};
     }
   }
-  for (size_t i = 0; i < trace.segments.size(); ++i) {
-    const Segment& segment = trace.segments[i];
+  for (const auto& [i, segment] : Enumerate(trace.segments)) {
     if (const char* wrong = WrongRange(segment.address, segment.size, &segments)) {
       return BadMemory{Numbered("segment ", i, wrong), segment.allocated};
     }

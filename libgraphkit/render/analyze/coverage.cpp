@@ -1,6 +1,6 @@
 #include "libgraphkit/render/analyze/analyze.h"
 
-#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "libgraphkit/analysis/names/naming.h"
-#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/text_layout.h"

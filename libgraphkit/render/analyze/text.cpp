@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/explain/explanation.h"
-#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/printable.h"
 #include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/text_layout.h"

@@ -1,7 +1,7 @@
 #include "libgraphkit/render/check/check.h"
 
 #include "libgraphkit/analysis/names/call_site.h"
-#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <map>
 
-#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/render/check/check.h"
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/text_layout.h"

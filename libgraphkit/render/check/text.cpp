@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/render/check/check.h"
 #include "libgraphkit/render/text_layout.h"

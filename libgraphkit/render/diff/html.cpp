@@ -1,6 +1,6 @@
 #include <sstream>
 
-#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/compare/drawing.h"
 #include "libgraphkit/render/diff/diff.h"
 #include "libgraphkit/render/json.h"

@@ -1,6 +1,6 @@
 #include "libgraphkit/render/diff/diff.h"
 
-#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/render/explain/explain.h"
 
 namespace graphkit {

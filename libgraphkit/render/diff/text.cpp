@@ -2,7 +2,7 @@
 #include <sstream>
 #include <vector>
 
-#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/render/diff/diff.h"
 #include "libgraphkit/render/text_layout.h"
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/group_by.h"
 #include "libgraphkit/render/dot/drawing.h"
 

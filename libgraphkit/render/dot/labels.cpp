@@ -2,7 +2,6 @@
 
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/naming.h"
-#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/render/text_layout.h"
 

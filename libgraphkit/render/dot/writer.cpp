@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 
@@ -23,8 +23,7 @@ struct Nesting {
 Nesting NestingOf(const Trace& trace, const FoldedGraphs& folded) {
   Nesting nesting;
   nesting.boxes.resize(trace.graphs.size());
-  for (uint32_t i = 0; i < folded.boxes.size(); ++i) {
-    const Box& box = folded.boxes[i];
+  for (const auto& [i, box] : Enumerate<uint32_t>(folded.boxes)) {
     nesting.boxes[box.graph.index()][box.stream].push_back(i);
   }
   for (size_t i = 0; i < trace.graphs.size(); ++i) {
@@ -209,8 +208,7 @@ struct Writer {
   // streams and capture order.
   void WriteRows() {
     std::map<std::pair<GraphId, uint32_t>, std::map<StreamId, uint32_t>> rows;
-    for (uint32_t i = 0; i < folded.boxes.size(); ++i) {
-      const Box& box = folded.boxes[i];
+    for (const auto& [i, box] : Enumerate<uint32_t>(folded.boxes)) {
       rows[{box.graph, box.stretch}].emplace(box.stream, i);
     }
     for (const auto& [row, boxes] : rows) {

@@ -2,7 +2,7 @@
 #include <sstream>
 
 #include "libgraphkit/analysis/names/call_site.h"
-#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/render/explain/explain.h"
 #include "libgraphkit/render/text_layout.h"
 

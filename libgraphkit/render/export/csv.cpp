@@ -2,7 +2,7 @@
 #include <initializer_list>
 
 #include "libgraphkit/analysis/names/naming.h"
-#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/group_by.h"
 #include "libgraphkit/model/tool_ids.h"
 #include "libgraphkit/render/export/export.h"
 #include "libgraphkit/render/text_layout.h"
@@ -35,8 +35,7 @@ void Nodes(const Trace& trace, std::ostream& out) {
           "shared_bytes", "block", "duration_ns", "source", "tool_id"},
          out);
   const std::vector<uint64_t> tool_ids = OwnToolIds(trace);
-  for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    const Node& node = trace.nodes[i];
+  for (const auto& [i, node] : Enumerate(trace.nodes)) {
     const bool shaped = node.shape < trace.shapes.size();
     const LaunchShape shape = shaped ? trace.shapes[node.shape] : LaunchShape();
     const std::string name = node.kernel ? Demangle(trace[trace[node.kernel].name]) : "";
@@ -53,8 +52,7 @@ void Nodes(const Trace& trace, std::ostream& out) {
 void Edges(const Trace& trace, std::ostream& out) {
   CsvRow({"edge", "graph", "from", "to", "from_port", "to_port", "edge_type", "seq", "removed"},
          out);
-  for (size_t i = 0; i < trace.edges.size(); ++i) {
-    const Edge& edge = trace.edges[i];
+  for (const auto& [i, edge] : Enumerate(trace.edges)) {
     CsvRow(
         {std::to_string(i), IdField(trace[edge.from].graph), IdField(edge.from), IdField(edge.to),
          std::to_string(edge.from_port), std::to_string(edge.to_port),
@@ -67,8 +65,7 @@ void Blocks(const Trace& trace, std::ostream& out) {
   CsvRow({"block", "address", "size", "pool", "segment", "stream", "graph", "allocated",
           "free_requested", "free_completed", "free_stream", "source"},
          out);
-  for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    const Block& block = trace.blocks[i];
+  for (const auto& [i, block] : Enumerate(trace.blocks)) {
     CsvRow(
         {std::to_string(i), HexText(block.address), std::to_string(block.size), IdField(block.pool),
          IdField(block.segment), IdField(block.stream), IdField(block.graph),
@@ -81,8 +78,7 @@ void Blocks(const Trace& trace, std::ostream& out) {
 void ExecNodes(const Trace& trace, std::ostream& out) {
   CsvRow({"exec", "graph", "node", "tool_id", "exec_tool_id", "recorded"}, out);
   const ExecToolIds tool_ids(trace);
-  for (size_t i = 0; i < trace.execs.size(); ++i) {
-    const Exec& exec = trace.execs[i];
+  for (const auto& [i, exec] : Enumerate(trace.execs)) {
     const std::string recorded = exec.node_ids.count != 0 ? "1" : "0";
     for (const ToolIdRun& run : tool_ids.Of(ExecId(i))) {
       for (uint32_t j = 0; j < run.count; ++j) {
@@ -96,8 +92,7 @@ void ExecNodes(const Trace& trace, std::ostream& out) {
 
 void LaunchRows(const Trace& trace, std::ostream& out) {
   CsvRow({"launch", "exec", "graph", "stream", "seq", "exec_tool_id", "correlation"}, out);
-  for (size_t i = 0; i < trace.launches.size(); ++i) {
-    const Launch& launch = trace.launches[i];
+  for (const auto& [i, launch] : Enumerate(trace.launches)) {
     const GraphId graph = launch.exec ? trace[launch.exec].graph : GraphId();
     const uint64_t tool_id = launch.exec ? trace[launch.exec].tool_id : 0;
     CsvRow({std::to_string(i), IdField(launch.exec), IdField(graph), IdField(launch.stream),

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/model/tool_ids.h"
@@ -104,8 +104,7 @@ void RenderGraphsJson(const Trace& trace, std::ostream& out) {
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
     if (InGraph(trace, trace.nodes[i])) nodes[trace.nodes[i].graph.index()].push_back(NodeId(i));
   }
-  for (size_t i = 0; i < trace.edges.size(); ++i) {
-    const Edge& edge = trace.edges[i];
+  for (const auto& [i, edge] : Enumerate(trace.edges)) {
     if (InGraph(trace, edge)) edges[trace[edge.from].graph.index()].push_back(EdgeId(i));
   }
   const std::vector<uint64_t> tool_ids = OwnToolIds(trace);

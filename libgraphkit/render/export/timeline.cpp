@@ -7,7 +7,6 @@
 #include <map>
 
 #include "libgraphkit/analysis/names/naming.h"
-#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/model/tool_ids.h"
 #include "libgraphkit/printable.h"

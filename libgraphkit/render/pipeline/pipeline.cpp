@@ -1,6 +1,6 @@
 #include "libgraphkit/render/pipeline/pipeline.h"
 
-#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/group_by.h"
 #include "libgraphkit/render/json.h"
 

@@ -5,7 +5,6 @@
 
 #include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/names/naming.h"
-#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/plan/plan.h"
 #include "libgraphkit/render/text_layout.h"

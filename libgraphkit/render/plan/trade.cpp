@@ -2,7 +2,6 @@
 #include <vector>
 
 #include "libgraphkit/analysis/names/naming.h"
-#include "libgraphkit/analysis/names/titles.h"
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/plan/plan.h"
 #include "libgraphkit/render/text_layout.h"

@@ -4,7 +4,7 @@
 
 #include "libgraphkit/analysis/explain/memory_account.h"
 #include "libgraphkit/analysis/names/call_site.h"
-#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/dot/drawing.h"

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/analysis/order/shape.h"
 #include "libgraphkit/group_by.h"
 #include "libgraphkit/parallel.h"

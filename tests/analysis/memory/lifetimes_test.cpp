@@ -53,7 +53,7 @@ TEST_CASE("a block that crossed streams dies at its last use, or later at its fr
   CHECK(List(known.lives.Markers(x, MarkerRule::kLastUse)) == std::vector{read});
   CHECK(List(known.lives.Markers(x, MarkerRule::kAtFree)) == std::vector{joined, other});
   CHECK(known.lives.Touches(x).size() == 2);
-  CHECK(known.lives.Touches(x).front().node == write);
+  CHECK(known.lives.Touches(x).front() == write);
 
   const BlockOrder at_free = known.Blocks(MarkerRule::kAtFree);
   const BlockOrder last_use = known.Blocks(MarkerRule::kLastUse);
@@ -225,11 +225,11 @@ bool UsesInOrder(const Trace& trace, const Lifetimes& lives, const SlowOrder& sl
                  BlockId y) {
   std::vector<NodeId> later;
   if (trace[y].alloc_node.valid()) later.push_back(trace[y].alloc_node);
-  for (const Touch& touch : lives.Touches(y)) later.push_back(touch.node);
-  for (const Touch& touch : lives.Touches(x)) {
+  for (const NodeId touch : lives.Touches(y)) later.push_back(touch);
+  for (const NodeId touch : lives.Touches(x)) {
     for (const NodeId node : later) {
-      const bool same = trace[touch.node].graph == trace[node].graph;
-      if (same && !slow.Before(touch.node, node)) return false;
+      const bool same = trace[touch].graph == trace[node].graph;
+      if (same && !slow.Before(touch, node)) return false;
     }
   }
   return true;

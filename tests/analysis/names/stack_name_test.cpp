@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "libgraphkit/analysis/names/titles.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "tests/build_trace.h"
 
 namespace graphkit {
