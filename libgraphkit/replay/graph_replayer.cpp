@@ -22,8 +22,7 @@ class GraphReplayer {
         planned_(task.planned),
         held_(held),
         pools_(task.pools),
-        bounds_(task.bounds[static_cast<size_t>(info.rule)]),
-        tops_(pools_.size()) {
+        bounds_(task.bounds[static_cast<size_t>(info.rule)]) {
     out_.graph = slice_.root;
     for (const PoolBlocks& pool : pools_) {
       out_.pools.push_back({pool.pool, {}, {}});
@@ -34,11 +33,10 @@ class GraphReplayer {
       held_->Begin(views_.events.front().seq);
       stayed_ = held_->living();
       allocated_ = active_ = stayed_;
-      extent_ = planned_ != nullptr ? held_->tops() : stayed_;
+      if (planned_ != nullptr) tops_ = held_->tops();
+      if (planned_ == nullptr) extent_ = stayed_;
+      for (const auto& [pool, top] : tops_) extent_ += top;
       reserved_ = planned() ? RoundUp(extent_, kPlanSegment) : held_->reserved();
-      for (size_t i = 0; planned_ != nullptr && i < pools_.size(); ++i) {
-        tops_[i] = held_->top(pools_[i].pool);
-      }
     }
     MakeMemory();
     freed_at_.resize(slice_.blocks.size());
@@ -158,7 +156,7 @@ class GraphReplayer {
   void PutAsPlanned(BlockId block, uint32_t pool, Bytes size) {
     const Bytes offset = planned_ != nullptr ? (*planned_)[block.index()] : offsets_[Number(block)];
     out_.pools[pool].arena.push_back({block, offset, size});
-    Bytes& top = tops_[pool];
+    Bytes& top = tops_[pools_[pool].pool];
     const Bytes higher = std::max(top, offset + size);
     extent_ += higher - top;
     reserved_ += RoundUp(higher, kPlanSegment) - RoundUp(top, kPlanSegment);
@@ -211,8 +209,8 @@ class GraphReplayer {
   Bytes active_ = 0;
   Bytes reserved_ = 0;
   Bytes extent_ = 0;
-  std::vector<Bytes> offsets_;  // of its own plan: by block of the graph
-  std::vector<Bytes> tops_;     // of a plan: by pool, the highest byte used so far
+  std::vector<Bytes> offsets_;    // of its own plan: by block of the graph
+  std::map<PoolId, Bytes> tops_;  // of a plan: the highest byte used so far
   GraphReplay out_;
 };
 

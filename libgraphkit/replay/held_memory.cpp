@@ -44,20 +44,10 @@ void HeldPools::AddSegment(PoolId pool, const MemoryHole& segment) {
 }
 
 void HeldPools::Add(PoolId pool, const std::vector<PlacedBlock>& placed) {
-  auto& [segments, living, top] = pools_[pool];
+  std::vector<PlacedBlock>& living = pools_[pool].living;
   living.insert(living.end(), placed.begin(), placed.end());
+  Bytes& top = tops_[pool];
   for (const PlacedBlock& block : placed) top = std::max(top, block.offset + block.size);
-}
-
-Bytes HeldPools::top(PoolId pool) const {
-  const auto found = pools_.find(pool);
-  return found == pools_.end() ? 0 : found->second.top;
-}
-
-Bytes HeldPools::tops() const {
-  Bytes sum = 0;
-  for (const auto& [id, pool] : pools_) sum += pool.top;
-  return sum;
 }
 
 }  // namespace graphkit

@@ -36,8 +36,8 @@ class HeldPools {
   void Begin(Seq begin);
   Bytes living() const { return living_; }      // bytes of blocks that stayed
   Bytes reserved() const { return reserved_; }  // of segments
-  Bytes top(PoolId pool) const;  // the highest byte that any block had, without segments
-  Bytes tops() const;            // of all pools
+  // The highest byte that a block had, without segments.
+  const std::map<PoolId, Bytes>& tops() const { return tops_; }
   HeldMemory Of(PoolId pool) const;
 
   void AddSegment(PoolId pool, const MemoryHole& segment);
@@ -48,12 +48,12 @@ class HeldPools {
   struct Pool {
     std::vector<MemoryHole> segments;  // as they were made
     std::vector<PlacedBlock> living;
-    Bytes top = 0;
   };
 
   const Trace& trace_;
   const CachingConfig& config_;
   std::map<PoolId, Pool> pools_;
+  std::map<PoolId, Bytes> tops_;
   Bytes living_ = 0;
   Bytes reserved_ = 0;
 };

@@ -204,24 +204,14 @@ std::vector<PolicyReplay> ReplayGraphs(const Facts& facts, std::span<const Polic
     });
   };
   std::vector<const PoolSharers*> by_first(facts.blocks().size());
-  size_t left = by_first.size();
-  for (const PoolSharers& one : sharers) {
-    by_first[one.graphs.front().index()] = &one;
-    left -= one.graphs.size();
-  }
-  const auto count = [&](size_t graphs) {
-    if (options.done != nullptr) *options.done += graphs * policies.size();
-  };
-  count(left);
+  for (const PoolSharers& one : sharers) by_first[one.graphs.front().index()] = &one;
   ForEachGraph(facts.trace, facts.blocks(), [&](GraphId first) {
+    if (options.done != nullptr) *options.done += policies.size();
     const PoolSharers* const one = by_first[first.index()];
     if (one == nullptr) return;
     const size_t shared = one->graphs.size() > 1 ? policies.size() : 0;
     std::vector<HeldPools> held(shared, HeldPools(facts.trace, options.config));
-    for (const GraphId graph : one->graphs) {
-      replay(graph, &held);
-      count(1);
-    }
+    for (const GraphId graph : one->graphs) replay(graph, &held);
     if (!options.verify || held.empty() || planned != nullptr) return;
     std::vector<GraphReplay*> by_graph(facts.blocks().size());
     for (auto& graphs : replayed) {

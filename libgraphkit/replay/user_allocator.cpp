@@ -16,17 +16,9 @@ Grouped StreamsOfBlocks(const Trace& trace) {
                [](const BlockStream& use) { return use.block; });
 }
 
-// An allocator that places the blocks of one graph.
-class Placer {
- public:
-  virtual ~Placer() = default;
-  // An offset in the pool's arena. Nothing: no memory. `size`: rounded.
-  virtual std::optional<Bytes> Malloc(const MemoryEvent& call, Bytes size) = 0;
-  virtual void RecordStream(const MemoryEvent& call) = 0;
-  virtual void Free(const MemoryEvent& call) = 0;
-};
-
-// Sets the offsets of the graph's blocks. An error: the block without memory.
+// Sets the offsets of the graph's blocks, in their pools' arenas. An error: the block without
+// memory.
+template <typename Placer>
 Result<void> PlaceGraph(const Facts& facts, std::span<const PoolBlocks> pools,
                         const Grouped& streams, Placer* placer, std::vector<Bytes>* offsets) {
   for (const MemoryEvent& call : EventsOf(facts, pools, &streams)) {
@@ -60,17 +52,13 @@ struct Query {
   }
 };
 
-int AfterFree(void* context, uint32_t earlier) {
+template <BlockOrder Query::*order>
+int After(void* context, uint32_t earlier) {
   const Query& query = *static_cast<const Query*>(context);
-  return query.After(query.at_free, earlier);
+  return query.After(query.*order, earlier);
 }
 
-int AfterLastUse(void* context, uint32_t earlier) {
-  const Query& query = *static_cast<const Query*>(context);
-  return query.After(query.last_use, earlier);
-}
-
-class UserPlacer final : public Placer {
+class UserPlacer {
  public:
   UserPlacer(const Facts& facts, const graphkit_allocator_table& table, GraphId graph)
       : table_(table),
@@ -79,20 +67,20 @@ class UserPlacer final : public Placer {
         allocator_(table.capture_begin(graph.value)) {}
   UserPlacer(const UserPlacer&) = delete;
   UserPlacer& operator=(const UserPlacer&) = delete;
-  ~UserPlacer() override { table_.capture_end(allocator_); }
+  ~UserPlacer() { table_.capture_end(allocator_); }
 
-  std::optional<Bytes> Malloc(const MemoryEvent& call, Bytes size) override {
+  std::optional<Bytes> Malloc(const MemoryEvent& call, Bytes size) {
     query_.block = call.block;
-    const graphkit_order order{&query_, AfterFree, AfterLastUse};
+    const graphkit_order order{&query_, After<&Query::at_free>, After<&Query::last_use>};
     const PoolId pool = query_.trace[call.block].pool;
     const Bytes offset = table_.malloc(allocator_, call.block.value, size, NumberOf(call.stream),
                                        pool ? pool.value : 0, &order);
     return offset == GRAPHKIT_NO_MEMORY ? std::nullopt : std::optional(offset);
   }
-  void RecordStream(const MemoryEvent& call) override {
+  void RecordStream(const MemoryEvent& call) {
     table_.record_stream(allocator_, call.block.value, NumberOf(call.stream));
   }
-  void Free(const MemoryEvent& call) override { table_.free(allocator_, call.block.value); }
+  void Free(const MemoryEvent& call) { table_.free(allocator_, call.block.value); }
 
  private:
   static uint32_t NumberOf(StreamId stream) { return stream ? stream.value : GRAPHKIT_NO_STREAM; }
@@ -103,7 +91,7 @@ class UserPlacer final : public Placer {
 };
 
 // A model for each pool of graphs that share them. Blocks without bytes lie at 0.
-class ModelPlacer final : public Placer {
+class ModelPlacer {
  public:
   ModelPlacer(const Facts& facts, ModelKind kind)
       : facts_(facts), order_(facts.Blocks(MarkerRule::kAtFree)), make_(InfoOf(kind).make) {}
@@ -128,7 +116,7 @@ class ModelPlacer final : public Placer {
     }
   }
 
-  std::optional<Bytes> Malloc(const MemoryEvent& call, Bytes size) override {
+  std::optional<Bytes> Malloc(const MemoryEvent& call, Bytes size) {
     if (size == 0) return 0;
     const GraphId graph = facts_.lives()[call.block].root;
     const auto after = [&](uint32_t freed) {  // graphs run one after the other
@@ -139,13 +127,13 @@ class ModelPlacer final : public Placer {
         ModelOf(call.block).Malloc({call.block.value, size, call.stream.value}, after);
     return *address - BumpDriver::kFirstAddress;
   }
-  void RecordStream(const MemoryEvent& call) override {
+  void RecordStream(const MemoryEvent& call) {
     const Block& block = facts_.trace[call.block];
     const bool other = call.stream.valid() && call.stream != block.stream;
     if (!other || call.seq >= block.free_requested || RoundedSize(block) == 0) return;
     ModelOf(call.block).RecordStream(call.block.value, call.stream.value);
   }
-  void Free(const MemoryEvent& call) override {
+  void Free(const MemoryEvent& call) {
     if (RoundedSize(facts_.trace[call.block]) == 0) return;
     ModelOf(call.block).Free(call.block.value, call.stream.value);
   }
