@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -68,6 +69,8 @@ struct MemoryEstimate {
   ByteRange own_pools;                    // reserved: a pool for each graph
   ByteRange execs;
   ExecSource exec_source = ExecSource::kEstimated;
+  // Of libraries, on the streams that capture and outside of pools; "cuBLAS workspace" is a name.
+  std::map<std::string, Bytes> workspaces = {};
   // The sizes were chosen to have the least padding within a budget.
   std::optional<Bytes> budget = {};
   uint64_t candidates = 0;

@@ -1,5 +1,6 @@
 #include "plugins/cupti_tracer/call_stack.h"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <unwind.h>
 
@@ -209,6 +210,48 @@ uint64_t StackNames::TopOf(std::span<const FramePlace> frames) {
     if (module == nullptr || !module->between) return frame.stack_top;
   }
   return 0;
+}
+
+void WorkspaceCalls::Look() {
+  struct Name {
+    const char* symbol;
+    const char* function;
+  };
+  // Of PyTorch's versions, from ATen/cuda/CUDAContextLight.h.
+  constexpr Name kNames[] = {
+      {"_ZN2at4cuda22getCUDABlasLtWorkspaceEv", "at::cuda::getCUDABlasLtWorkspace()"},
+      {"_ZN2at4cuda22getCUDABlasLtWorkspaceEm", "at::cuda::getCUDABlasLtWorkspace(unsigned long)"},
+      {"_ZN2at4cuda24getCurrentCUDABlasHandleEv", "at::cuda::getCurrentCUDABlasHandle()"},
+      {"_ZN2at4cuda24getCurrentCUDABlasHandleEb", "at::cuda::getCurrentCUDABlasHandle(bool)"},
+      {"_ZN2at4cuda37getCurrentCUDABlasHandleWithWorkspaceEv",
+       "at::cuda::getCurrentCUDABlasHandleWithWorkspace()"},
+  };
+  void* library = dlopen("libtorch_cuda.so", RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return;
+  for (const Name& name : kNames) {
+    void* const begin = dlsym(library, name.symbol);
+    Dl_info info;
+    ElfW(Sym)* symbol = nullptr;
+    if (begin == nullptr ||
+        dladdr1(begin, &info, reinterpret_cast<void**>(&symbol), RTLD_DL_SYMENT) == 0 ||
+        symbol == nullptr) {
+      continue;
+    }
+    const auto at = reinterpret_cast<uint64_t>(begin);
+    functions_.push_back(
+        {at, at + symbol->st_size, {.function = name.function, .file = info.dli_fname}});
+  }
+  dlclose(library);
+}
+
+std::optional<NamedFrame> WorkspaceCalls::Find(std::span<const uint64_t> addresses) {
+  if (functions_.empty()) Look();
+  for (const uint64_t address : addresses) {
+    for (const Function& function : functions_) {
+      if (function.begin <= address && address < function.end) return function.frame;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace graphkit

@@ -21,6 +21,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -91,6 +92,25 @@ class StackNames {
   void ReadModules();
 
   std::vector<std::unique_ptr<Module>> modules_;
+};
+
+// Memory that PyTorch gets for a library's workspace looks like a tensor's: its memory history has
+// Python frames only. Known by PyTorch's public functions that ask for it.
+class WorkspaceCalls {
+ public:
+  // The innermost of these functions that calls; nothing: none does. Takes the loader's lock for a
+  // moment.
+  std::optional<NamedFrame> Find(std::span<const uint64_t> addresses);
+
+ private:
+  struct Function {
+    uint64_t begin = 0;
+    uint64_t end = 0;
+    NamedFrame frame;
+  };
+  void Look();
+
+  std::vector<Function> functions_;  // none before PyTorch is loaded
 };
 
 }  // namespace graphkit

@@ -376,7 +376,11 @@ void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
   if (call.work_kind == NodeKind::kMemcpy) LearnHostMemory(thread, call, lock);
   if (thread.copies_stack) call.stack_top = StackTop(thread, call, lock);
   if (silent) RememberKernel(thread, call);
-  if (int depth = StackDepth(thread, call)) call.stack = StackOf(depth, lock);
+  if (int depth = StackDepth(thread, call)) {
+    call.stack = StackOf(depth, lock);
+  } else if (call.kind == CallKind::kAlloc && python_.known()) {
+    call.stack = WorkspaceStack(lock);
+  }
   // The lock was let go of in between: the trace may have ended.
   if (!on_.load(std::memory_order_relaxed)) return;
   WriteCountsBefore(thread, call);

@@ -98,6 +98,7 @@ class Tracer {
   int StackDepth(const ThreadState& thread, const Call& call) const;
   int FailureDepth(int32_t error, bool matters) const;
   StackId StackOf(int depth, Lock& lock);
+  StackId WorkspaceStack(Lock& lock);
   void RememberKernel(ThreadState& thread, const Call& call) const;
   void LearnKernel(const Call& call, Lock& lock);
   static bool IsRecorded(const ThreadState& thread, const Call& call);
@@ -137,6 +138,7 @@ class Tracer {
   std::atomic<uint64_t> takers_now_{0};
   std::atomic<uint64_t> takers_{0};
   std::mutex names_mutex_;
+  WorkspaceCalls workspace_calls_;
   StackNames names_;
   Python python_;
 };

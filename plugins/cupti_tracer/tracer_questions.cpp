@@ -114,6 +114,21 @@ StackId Tracer::StackOf(int depth, Lock& lock) {
   return recorder_->stacks().Add(taken.key(), frames);
 }
 
+// Where no stacks were asked for: the one frame that tells a library's workspace from tensors.
+StackId Tracer::WorkspaceStack(Lock& lock) {
+  std::array<uint64_t, kFramesAbove + 16> addresses;
+  lock.unlock();
+  const size_t taken = TakeStack(addresses);
+  std::optional<NamedFrame> frame;
+  {
+    std::lock_guard naming(names_mutex_);
+    frame = workspace_calls_.Find({addresses.data(), taken});
+  }
+  lock.lock();
+  if (!frame || !on_.load(std::memory_order_relaxed)) return {};
+  return recorder_->stacks().Add({addresses.data(), taken}, {*frame});
+}
+
 // A launch outside of captures, of which its place and its numbers are kept.
 void Tracer::CountSite(ThreadState& thread, const Call& call) {
   std::array<PythonFrame, EagerSites::kPythonFrames> frames;

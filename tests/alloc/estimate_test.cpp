@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -125,6 +126,32 @@ TEST_CASE("captures that a server destroyed before it made them again don't coun
   for (const EstimatedSize& size : estimate->sizes) CHECK(size.graphs == 1);
   CHECK(estimate->notes ==
         std::vector<std::string>{"destroyed and made again, not counted: 2 captures"});
+}
+
+TEST_CASE("workspaces on the captures' streams are named, and part of the sum") {
+  TraceBuilder t;
+  const StackId handle = t.Stack({{"at::cuda::getCurrentCUDABlasHandle()", "libtorch_cuda.so"}});
+  const StreamId s = t.Stream(), other = t.Stream();
+  const BlockId freed = t.Alloc(s, 4 << 20), kept = t.Alloc(s, 32 << 20),
+                elsewhere = t.Alloc(other, 32 << 20), line = t.Alloc(s, 2 << 20);
+  t.Free(freed);
+  t.SetPool(t.Pool(PoolKind::kPrivate));
+  for (const Bytes size : {Bytes{8}, Bytes{4}}) {
+    const GraphId graph = t.BeginCapture(s);
+    const BlockId block = t.Alloc(s, size << 20);
+    t.Kernel(s, "k", {Writes(block)});
+    t.Free(block);
+    t.EndCapture(s);
+    t.Instantiate(graph);
+  }
+  Trace trace = t.Build();
+  for (const BlockId block : {freed, kept, elsewhere}) {
+    trace.blocks.Change(block.index(), [&](Block& b) { b.stack = handle; });
+  }
+  CHECK(trace[line].size == 2 << 20);
+  const auto estimate = EstimateMemory(trace, {.sizes = {8}, .captured = {4, 8}});
+  REQUIRE(estimate.has_value());
+  CHECK(estimate->workspaces == std::map<std::string, Bytes>{{"cuBLAS workspace", 32 << 20}});
 }
 
 TEST_CASE("a size that was captured, measured and destroyed counts") {

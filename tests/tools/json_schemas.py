@@ -13,7 +13,7 @@ import unittest
 
 GRAPHKIT, TESTDATA, UPDATE = "", pathlib.Path(), False
 # Objects whose keys are names of things, not of fields.
-MAPS = {"nodes_by_type"}
+MAPS = {"nodes_by_type", "workspaces"}
 
 
 def files(*patterns: str) -> list[str]:

@@ -20,7 +20,10 @@ std::vector<CapturedGraph> FindCaptures(const Trace& trace) {
   for (const Capture& capture : trace.captures) {
     if (capture.status != CaptureStatus::kCompleted || !capture.graph) continue;
     if (trace[capture.graph].parent) continue;
-    graphs.push_back({.graph = capture.graph, .begin = capture.begin, .end = capture.end});
+    graphs.push_back({.graph = capture.graph,
+                      .stream = capture.origin,
+                      .begin = capture.begin,
+                      .end = capture.end});
   }
   return graphs;
 }

@@ -42,6 +42,7 @@ ByteRange BytesAt(const BlockGrowth& growth, uint64_t size);
 
 struct CapturedGraph {
   GraphId graph;
+  StreamId stream = {};
   Seq begin = 0;
   Seq end = 0;
   std::vector<BlockId> blocks = {};  // that its capture allocated, in order

@@ -8,6 +8,7 @@
 #include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/exec_memory.h"
 #include "libgraphkit/analysis/memory/known_memory.h"
+#include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/checked_number.h"
 #include "libgraphkit/model/caching_config.h"
@@ -237,6 +238,24 @@ void AddNotes(const Trace& trace, const CapturedSizes& captured, MemoryEstimate*
     estimate->notes.push_back("memory of the graphs' own allocation nodes isn't estimated");
 }
 
+// Those that are there when the last of the captures ends.
+std::map<std::string, Bytes> FindWorkspaces(const Trace& trace, const CapturedSizes& captured) {
+  std::set<StreamId> streams;
+  Seq end = 0;
+  for (const CapturedGraph& graph : captured.graphs) {
+    streams.insert(graph.stream);
+    end = std::max(end, graph.end);
+  }
+  std::map<std::string, Bytes> workspaces;
+  for (const Block& block : trace.blocks) {
+    if (block.graph || block.allocated > end || block.free_requested < end) continue;
+    if (!block.stream || !streams.contains(block.stream)) continue;
+    const std::string_view name = LibraryMemory(trace, block.stack);
+    if (!name.empty()) workspaces[std::string(name)] += RoundedSize(block);
+  }
+  return workspaces;
+}
+
 std::string RangeProblem(std::string_view part) {
   return "invalid size '" + std::string(part) + "'";
 }
@@ -357,6 +376,7 @@ Result<MemoryEstimate> EstimateMemory(const Trace& trace, const EstimateOptions&
   if (!pool.empty()) estimate.shared_pool = pool.back();
   estimate.exec_source =
       model.measured_execs > 0 ? ExecSource::kCalibrated : ExecSource::kEstimated;
+  estimate.workspaces = FindWorkspaces(trace, *captured);
   AddNotes(trace, *captured, &estimate);
   return estimate;
 }

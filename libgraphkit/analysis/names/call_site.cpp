@@ -258,7 +258,8 @@ bool IsPythonFile(std::string_view file) {
 
 StackName NameOfStack(const Trace& trace, StackId stack) {
   StackName name;
-  if (!stack) return name;
+  name.operation = LibraryMemory(trace, stack);
+  if (!stack || !name.operation.empty()) return name;
   const uint32_t first = trace.stacks[stack.index()].frames.first;
   const std::span<const StackFrame> frames = StackFrames(trace, stack);
   NativeFrames native;
@@ -348,8 +349,6 @@ std::string ShortPlaceOfFrame(const Trace& trace, uint32_t frame) {
 }
 
 std::string MemoryTitle(const Trace& trace, StackId stack) {
-  if (const std::string_view library = LibraryMemory(trace, stack); !library.empty())
-    return std::string(library);
   const StackName name = NameOfStack(trace, stack);
   if (!name.frame) return name.operation;
   const std::string place = ShortPlaceOfFrame(trace, *name.frame);

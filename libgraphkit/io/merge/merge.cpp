@@ -272,6 +272,7 @@ class Merger {
       if (!mine.blocks[i].segment) continue;
       blocks.push_back(snapshot_->moved.ids[BlockId(i)]);
     }
+    JoinWorkspaces(blocks, &trace);
     const size_t captured = JoinCaptures(blocks, &trace, &not_joined_);
     const size_t touched = JoinAccesses(blocks, &trace, &not_joined_);
     merged_.joined.push_back(

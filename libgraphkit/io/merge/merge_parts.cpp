@@ -1,6 +1,7 @@
 #include "libgraphkit/io/merge/merge_parts.h"
 
 #include <cstdlib>
+#include <set>
 
 #include "libgraphkit/interval_map.h"
 #include "libgraphkit/model/node_versions.h"
@@ -322,6 +323,21 @@ size_t JoinCaptures(std::span<const BlockId> blocks, Trace* trace, NotJoinedList
                     Named("block ", id.value));
   }
   return joined;
+}
+
+void JoinWorkspaces(std::span<const BlockId> blocks, Trace* trace) {
+  std::set<SegmentId> known;
+  for (const BlockId id : blocks) {
+    const Block block = (*trace)[id];
+    const Segment& segment = (*trace)[block.segment];
+    if (!known.insert(block.segment).second || !segment.block) continue;
+    const StackId stack = (*trace)[segment.block].stack;
+    if (!stack || block.address != segment.address) continue;
+    const Slice frames = trace->stacks[stack.index()].frames;
+    const std::string_view function = (*trace)[trace->stack_frames[frames.first].function];
+    if (frames.count != 1 || !function.starts_with("at::cuda::get")) continue;
+    trace->blocks.Change(id.index(), [&](Block& workspace) { workspace.stack = stack; });
+  }
 }
 
 size_t JoinAccesses(std::span<const BlockId> blocks, Trace* trace, NotJoinedList* not_joined) {

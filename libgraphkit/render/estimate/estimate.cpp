@@ -23,7 +23,11 @@ void to_json(Json& json, const EstimatedSize& size) {
 
 namespace {
 
-ByteRange Sum(ByteRange a, const ByteRange& b) { return a += b; }
+// All of the graphs' memory, with their pools' given.
+ByteRange Total(ByteRange pools, const MemoryEstimate& estimate) {
+  for (const auto& [name, bytes] : estimate.workspaces) pools += {bytes, bytes, bytes};
+  return pools += estimate.execs;
+}
 
 // "34 MiB", or "34 MiB (30 MiB to 36 MiB)".
 std::string RangeText(const ByteRange& range) {
@@ -90,12 +94,15 @@ void RenderEstimate(const MemoryEstimate& estimate, const TextOut& out) {
   out << "\n";
   out.TopTable(std::move(head), estimate.budget ? "rrrlllrrr" : "rrrlll", "", estimate.sizes, row);
   out << "\n";
-  const TextRows sums = {
+  TextRows sums = {
       {"one pool, the largest first", RangeText(estimate.shared_pool)},
       {"a pool for each graph", RangeText(estimate.own_pools)},
-      {"executables, " + std::string(NameOf(estimate.exec_source)), RangeText(estimate.execs)},
-      {"in all, with one pool", RangeText(Sum(estimate.shared_pool, estimate.execs))},
-      {"in all, with a pool for each", RangeText(Sum(estimate.own_pools, estimate.execs))}};
+      {"executables, " + std::string(NameOf(estimate.exec_source)), RangeText(estimate.execs)}};
+  for (const auto& [name, bytes] : estimate.workspaces) {
+    sums.push_back({name + ", outside of the pools", FormatBytes(bytes)});
+  }
+  sums.push_back({"in all, with one pool", RangeText(Total(estimate.shared_pool, estimate))});
+  sums.push_back({"in all, with a pool for each", RangeText(Total(estimate.own_pools, estimate))});
   out << Table(sums, "ll", "", out.style);
   for (const std::string& note : estimate.notes) out.Wrap("- ", note);
 }
@@ -103,9 +110,9 @@ void RenderEstimate(const MemoryEstimate& estimate, const TextOut& out) {
 void RenderEstimateJson(const MemoryEstimate& estimate, std::ostream& out) {
   Json json;
   GRAPHKIT_ADD_MEMBERS(json, estimate, device, alloc_conf, sizes_from, kinds, sizes, shared_pool,
-                       own_pools, execs, exec_source);
-  json["total"] = {{"shared_pool", Sum(estimate.shared_pool, estimate.execs)},
-                   {"own_pools", Sum(estimate.own_pools, estimate.execs)}};
+                       own_pools, execs, exec_source, workspaces);
+  json["total"] = {{"shared_pool", Total(estimate.shared_pool, estimate)},
+                   {"own_pools", Total(estimate.own_pools, estimate)}};
   GRAPHKIT_ADD_MEMBERS(json, estimate, budget, candidates, requested, notes);
   WriteDocument("graphkit-estimate", std::move(json), out);
 }

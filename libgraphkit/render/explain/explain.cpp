@@ -323,7 +323,8 @@ std::string HolderTitle(const Trace& trace, const MemoryAccount& account, const 
                  ? std::string(kNoStack) + " (threads of autograd have no Python frames)"
                  : kNoStack;
     case HeldGroup::Kind::kOperation:
-      return Printable(group.place) + " (no Python frame)";
+      return Printable(group.place) +
+             (LibraryMemory(trace, group.stack).empty() ? " (no Python frame)" : "");
     case HeldGroup::Kind::kLine:
       break;
   }

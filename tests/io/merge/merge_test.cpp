@@ -227,6 +227,33 @@ TEST_CASE("a block in memory that the driver gave a capture is that graph's") {
   CHECK(trace[block].graph == graph);
 }
 
+TEST_CASE("a block that its segment was got for has the stack that tells a workspace") {
+  TraceBuilder t;
+  const StackId workspace = t.Stack({{"at::cuda::getCurrentCUDABlasHandle()", "libtorch_cuda.so"}});
+  const StackId line = t.Stack({{"forward", "attention.py", 533}});
+  const StreamId s = t.Stream();
+  const BlockId memory = t.AllocAt(s, 20 << 20, 0x2000000);
+  const SegmentId segment = t.Segment(t.Pool(PoolKind::kAllocator), 20 << 20, s);
+  const BlockId first = t.AllocAt(s, 8 << 20, 0x2000000);
+  const BlockId second = t.AllocAt(s, 1 << 20, 0x2800000);
+  t.Free(first);
+  const BlockId later = t.AllocAt(s, 8 << 20, 0x2000000);
+  Trace trace = t.trace();
+  trace.segments[segment.index()].block = memory;
+  trace.segments[segment.index()].address = 0x2000000;
+  trace.blocks.Change(memory.index(), [&](Block& b) { b.stack = workspace; });
+  for (const BlockId block : {first, second, later}) {
+    trace.blocks.Change(block.index(), [&](Block& b) {
+      b.segment = segment;
+      b.stack = line;
+    });
+  }
+  JoinWorkspaces(std::vector{first, second, later}, &trace);
+  CHECK(trace[first].stack == workspace);
+  CHECK(trace[second].stack == line);
+  CHECK(trace[later].stack == line);
+}
+
 struct DriverBlock {
   Address address;
   Bytes size;

@@ -1,5 +1,6 @@
 #include "plugins/cupti_tracer/call_stack.h"
 
+#include <dlfcn.h>
 #include <doctest/doctest.h>
 
 #include <string>
@@ -47,6 +48,33 @@ TEST_CASE("an address that no file holds is named by itself") {
   uint64_t address = 0x10;
   StackNames names;
   CHECK(names.Name({&address, 1}, 4) == std::vector<NamedFrame>{{"0x10", ""}});
+}
+
+std::optional<NamedFrame> g_found;
+
+void FindWorkspace() {
+  uint64_t addresses[kMostFrames];
+  const size_t count = TakeStack(addresses);
+  g_found = WorkspaceCalls().Find({addresses, count});
+}
+
+TEST_CASE("a workspace is known by PyTorch's function that asks for it") {
+  FindWorkspace();
+  CHECK(!g_found.has_value());
+  void* library = dlopen(GRAPHKIT_FAKE_TORCH, RTLD_NOW | RTLD_LOCAL);
+  REQUIRE(library != nullptr);
+  FindWorkspace();
+  CHECK(!g_found.has_value());
+  const auto call = [&](const char* name) {
+    reinterpret_cast<void (*)(void (*)())>(dlsym(library, name))(FindWorkspace);
+  };
+  call("_ZN2at4cuda24getCurrentCUDABlasHandleEv");
+  REQUIRE(g_found.has_value());
+  CHECK(g_found->function == "at::cuda::getCurrentCUDABlasHandle()");
+  CHECK(g_found->file == GRAPHKIT_FAKE_TORCH);
+  call("_ZN2at4cuda5emptyEv");
+  CHECK(!g_found.has_value());
+  dlclose(library);
 }
 
 TEST_CASE("a file that is no program has no functions") {
