@@ -11,7 +11,7 @@
 #   tools/test.sh --clients [NAME...]   programs of PyTorch, newest and 2.8, JAX, numba-cuda, cuda.core and CuPy, which it fetches
 #                          (gigabytes, kept in the cache), PyTorch's own tests, and NVIDIA's samples; NAME: only those of
 #                          tools/setup/clients.txt, torch-tests or samples;
-#                          frameworks: vLLM and training stacks (tools/setup/frameworks.txt, 8 GB more)
+#                          frameworks: vLLM, SGLang and training stacks (tools/setup/frameworks.txt, 10 GB more)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/setup/talk.sh
@@ -275,7 +275,7 @@ torch_tests() {
   run_client torch-tests torch_tests.py --python "$folder/bin/python" --name torch-tests --tests "$folder/pytorch/test"
 }
 
-# frameworks: programs of vLLM and of training stacks, on the environment of torch.
+# frameworks: programs of vLLM, of SGLang and of training stacks, on the environment of torch.
 frameworks() {
   local name packages
   configure build release
@@ -286,7 +286,7 @@ frameworks() {
     want_client "$name" $packages || true
     run_client "$name" run.py --python "$(client_python "$name")" --name "$name" "tests/clients/$name"
   done 3< <(grep -v '^#' tools/setup/frameworks.txt)
-  say "not run: Transformer Engine (its part for PyTorch has no wheel, and takes an hour to build), SGLang (not tried)"
+  say "not run: Transformer Engine (its part for PyTorch has no wheel, and takes an hour to build)"
 }
 
 # run_client NAME SCRIPT ARGUMENT...: adds up what the script's last line counts.

@@ -356,8 +356,10 @@ def name_of_batch(frame):
         for name in {"batch_descriptor", "desc"}.intersection(code.co_varnames):
             if hasattr(frame.f_locals.get(name), "num_tokens"):
                 return described(frame.f_locals[name], frame.f_locals)
-        if "cuda_graph" in code.co_filename and "bs" in code.co_varnames and isinstance(frame.f_locals.get("bs"), int):
-            return f"batch size {frame.f_locals['bs']}"
+        if "cuda_graph" in code.co_filename:
+            for name, words in (("bs", "batch size {}"), ("num_tokens", "prefill, {} tokens")):
+                if name in code.co_varnames and isinstance(frame.f_locals.get(name), int):
+                    return words.format(frame.f_locals[name])
         frame = frame.f_back
     return ""
 

@@ -56,7 +56,7 @@ OF_PAGE = {
     "docs/errors/illegal-address.md": {"trace.json": "testdata/torch-traces/planted_rebound_input.json.zst"},
     "docs/coverage.md": {"trace.json": "testdata/torch-traces/half_captured.json.zst"},
     "docs/replay.md": {"snapshot.pickle": "testdata/torch-snapshots/transformer_forward.pickle"},
-    "docs/vllm.md": {"engine.json": "testdata/traces/soft/inference_server.json"},
+    **dict.fromkeys(["docs/vllm.md", "docs/sglang.md"], {"engine.json": "testdata/traces/soft/inference_server.json"}),
 }
 # The pages that are run whole: what builds, and Python. Of the others, what takes a moment.
 WHOLE = ["README.md", *(f"docs/{name}.md" for name in ("tutorial", "failing-capture", "ci", "python", "torch-allocator", "estimate", "diff"))]

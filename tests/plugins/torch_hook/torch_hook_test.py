@@ -262,6 +262,16 @@ def a_graph_has_the_name_of_the_batch_that_it_is_captured_for():
     assert graph["name"] == "full, 8 tokens, 2 requests", graph
 
 
+def a_graph_of_sglang_has_its_size():
+    runner = ("def capture_one_shape({0}):\n  with torch.cuda.graph(torch.cuda.CUDAGraph()):\n    torch.empty(4096)\n"
+              "capture_one_shape({1})\n")
+    run = Run("import torch\ntorch.empty(4096)\n" + "".join(
+        f"exec(compile({runner.format(name, size)!r}, '/sglang/{kind}_cuda_graph_runner.py', 'exec'))\n"
+        for kind, name, size in (("decode", "bs", 8), ("prefill", "num_tokens", 32))), env={"FAKE_TORCH_NVTX": NVTX})
+    names = [record["name"] for record in run.records() if record["type"] == "graph"]
+    assert names == ["batch size 8", "prefill, 32 tokens"], (names, run.err)
+
+
 def a_capture_keeps_nothing_that_the_program_deletes():
     run = Run("import torch, weakref\nclass Tensor:\n  pass\n"
               "def main():\n  tensor = Tensor()\n  there = weakref.ref(tensor)\n  graph = torch.cuda.CUDAGraph()\n"
