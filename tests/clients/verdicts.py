@@ -3,6 +3,7 @@
     # graphkit: warning deferred-record-stream 7 MiB :14      a finding: severity, check, bytes, the line that it names
     # graphkit: note late-free                                bytes and line may be left out
     # graphkit: warning frozen-argument :68 'argument 2'       words of its message
+    # graphkit: error capture-invalidated :14 in utils.py:206  the library's line that the stack with that line has
     # graphkit: note late-free not torch-2.8                  not where the program runs with that one
     # graphkit: nothing                                       no warning, no error
     # fixed: note reuse-opportunity 1 MiB; …                  the twin's findings of a check that is listed
@@ -14,7 +15,7 @@ without the fault: run with it, it gives no warning and no error, and none of th
 import re
 
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-LINE = re.compile(r"(?P<severity>note|warning|error) (?P<check>[a-z-]+)(?: (?P<number>[0-9.]+) (?P<unit>[KMG]?i?B))?(?: :(?P<line>[0-9]+))?(?: '(?P<text>[^']+)')?(?: not (?P<environment>\S+))?$")
+LINE = re.compile(r"(?P<severity>note|warning|error) (?P<check>[a-z-]+)(?: (?P<number>[0-9.]+) (?P<unit>[KMG]?i?B))?(?: :(?P<line>[0-9]+))?(?: in (?P<library>\S+:[0-9]+))?(?: '(?P<text>[^']+)')?(?: not (?P<environment>\S+))?$")
 
 
 class Failed(Exception):
@@ -66,6 +67,12 @@ def own_lines(finding, program):
         yield from own[:1]
 
 
+def library_lines(finding):
+    """The files and lines of libraries that a finding's stacks name."""
+    frames = [frame for evidence in finding["evidence"] for frame in evidence["stack"]]
+    return {f"{frame['file'].rpartition('/')[2]}:{frame['line']}" for frame in frames if frame["library"]}
+
+
 def is_as_expected(finding, expected, program):
     if (finding["severity"], finding["check"]) != (expected["severity"], expected["check"]):
         return False
@@ -74,6 +81,8 @@ def is_as_expected(finding, expected, program):
         if abs(finding["bytes"] / unit - float(expected["number"])) > 0.501 * 10**-digits:
             return False
     if expected["text"] and expected["text"] not in finding["message"]:
+        return False
+    if expected["library"] and expected["library"] not in library_lines(finding):
         return False
     return not expected["line"] or int(expected["line"]) in own_lines(finding, program)
 
