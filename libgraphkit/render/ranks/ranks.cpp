@@ -16,7 +16,7 @@ void to_json(Json& json, const FigureSpread& spread) {
 namespace {
 
 constexpr size_t kRankColumns = 40;
-constexpr size_t kBarColumns = 20;
+constexpr size_t kRankBarColumns = 20;
 
 uint64_t MostOf(const RankReport& report, size_t figure) {
   return report.spread[figure] ? report.spread[figure]->most : 0;
@@ -112,7 +112,7 @@ void RenderTable(const RankReport& report, const TextOut& out) {
     }
     if (bars) {
       rows.back().push_back(
-          Bar(rank.figures[figures[0]].value_or(0), MostOf(report, figures[0]), kBarColumns));
+          Bar(rank.figures[figures[0]].value_or(0), MostOf(report, figures[0]), kRankBarColumns));
     }
   }
   if (bars) {
@@ -254,7 +254,7 @@ Json FigureChangeJson(const RankFigureChange& change) {
               {"here", change.change.after}};
 }
 
-Json GroupJson(const RankGroup& group) {
+Json RankGroupJson(const RankGroup& group) {
   Json json{{"traces", group.ranks}};
   GRAPHKIT_ADD_MEMBERS(json, group, same_structure, graphs_missing, graphs_added);
   json["figures"] = ListJson(group.figures, FigureChangeJson);
@@ -291,7 +291,7 @@ void RenderRanksJson(const RankReport& report, std::ostream& out) {
                      {"folder", report.folder},
                      {"traces", ListJson(report.ranks, RankJson)},
                      {"spread", std::move(spread)},
-                     {"groups", ListJson(report.groups, GroupJson)},
+                     {"groups", ListJson(report.groups, RankGroupJson)},
                      {"findings", ListJson(report.findings, SharedJson)}},
                 out, 1);
 }
