@@ -45,14 +45,10 @@ std::string FindingLine(const GateRun& run, const JudgedFinding& judged) {
                     finding);
 }
 
-std::vector<TestCase> CasesOf(const std::map<std::string, TestCase>& by_name) {
-  std::vector<TestCase> cases;
-  for (const auto& [name, test] : by_name) cases.push_back(test);
-  return cases;
-}
+using Cases = std::map<std::string, TestCase>;  // by name
 
-std::vector<TestCase> CheckCases(const GateRun& run, uint32_t trace) {
-  std::map<std::string, TestCase> by_id;
+Cases CheckCases(const GateRun& run, uint32_t trace) {
+  Cases by_id;
   for (const GateCheck& check : run.checks) by_id[check.id].name = check.id;
   for (const JudgedFinding& judged : run.verdict.findings) {
     if (judged.trace != trace) continue;
@@ -67,12 +63,12 @@ std::vector<TestCase> CheckCases(const GateRun& run, uint32_t trace) {
       test.notes.push_back(std::string(NameOf(judged.status)) + ": " + line);
     }
   }
-  return CasesOf(by_id);
+  return by_id;
 }
 
 // Budgets and the baseline, by rule.
-std::vector<TestCase> FigureCases(const GateRun& run, uint32_t trace) {
-  std::map<std::string, TestCase> by_rule;
+Cases FigureCases(const GateRun& run, uint32_t trace) {
+  Cases by_rule;
   for (const GateMeasure& measure : run.verdict.measures) {
     if (measure.trace == trace) by_rule[measure.rule].name = measure.rule;
   }
@@ -83,15 +79,15 @@ std::vector<TestCase> FigureCases(const GateRun& run, uint32_t trace) {
     test.outcome = CaseOutcome::kFailed;
     test.lines.push_back(reason.text);
   }
-  return CasesOf(by_rule);
+  return by_rule;
 }
 
 std::vector<Suite> Suites(const GateRun& run) {
   std::vector<Suite> suites;
   for (uint32_t trace = 0; trace < run.subjects.size(); ++trace) {
     Suite suite{.name = run.subjects[trace].trace, .cases = {Blind(run, trace)}};
-    for (TestCase& test : CheckCases(run, trace)) suite.cases.push_back(std::move(test));
-    for (TestCase& test : FigureCases(run, trace)) suite.cases.push_back(std::move(test));
+    for (const auto& [name, test] : CheckCases(run, trace)) suite.cases.push_back(test);
+    for (const auto& [name, test] : FigureCases(run, trace)) suite.cases.push_back(test);
     suites.push_back(std::move(suite));
   }
   TestCase whole = Blind(run, std::nullopt);

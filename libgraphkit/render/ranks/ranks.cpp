@@ -97,30 +97,24 @@ void RenderTable(const RankReport& report, const TextOut& out) {
   const std::vector<size_t> figures = TableFigures(report, out.style);
   if (figures.empty()) return;
   const bool bars = out.style.colour && out.style.width >= 100;
-  TextRows rows = {{"trace"}};
-  std::string align = "l";
-  for (const size_t figure : figures) {
-    rows[0].push_back(Head(kRankFigures[figure]));
-    align += 'r';
-  }
-  const size_t shown = out.Shown(report.by_memory.size());
-  for (size_t i = 0; i < shown; ++i) {
-    const RankSummary& rank = report.ranks[report.by_memory[i]];
-    rows.push_back({NameOf(report, report.by_memory[i])});
-    for (const size_t figure : figures) {
-      rows.back().push_back(FigureText(kRankFigures[figure], rank.figures[figure]));
-    }
-    if (bars) {
-      rows.back().push_back(
-          Bar(rank.figures[figures[0]].value_or(0), MostOf(report, figures[0]), kRankBarColumns));
-    }
-  }
+  TextRow head = {"trace"};
+  for (const size_t figure : figures) head.push_back(Head(kRankFigures[figure]));
+  std::string align = "l" + std::string(figures.size(), 'r');
   if (bars) {
-    rows[0].push_back("");
+    head.push_back("");
     align += 'l';
   }
-  out << "\n" << Table(rows, align, "", out.style);
-  out << out.More(report.by_memory.size(), "");
+  out << "\n";
+  out.TopTable(head, align, "", report.by_memory, [&](uint32_t rank) {
+    const auto& values = report.ranks[rank].figures;
+    TextRow row = {NameOf(report, rank)};
+    for (const size_t figure : figures) {
+      row.push_back(FigureText(kRankFigures[figure], values[figure]));
+    }
+    const size_t first = figures[0];
+    if (bars) row.push_back(Bar(values[first].value_or(0), MostOf(report, first), kRankBarColumns));
+    return row;
+  });
 }
 
 void RenderSpread(const RankReport& report, const TextOut& out) {
