@@ -57,7 +57,6 @@ struct Finding {
 // first; then by bytes; else as they are.
 bool ComesFirst(const Finding& a, const Finding& b);
 
-const char* SeverityName(Severity severity);        // "note", "warning", "error"
-const char* AssumptionName(Assumption assumption);  // "order", "torch-streams", "arguments"
+const char* SeverityName(Severity severity);  // "note", "warning", "error"
 
 }  // namespace graphkit

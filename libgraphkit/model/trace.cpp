@@ -47,8 +47,6 @@ bool ComesFirst(const Finding& a, const Finding& b) {
 
 const char* SeverityName(Severity severity) { return NameOf(severity).data(); }
 
-const char* AssumptionName(Assumption assumption) { return NameOf(assumption).data(); }
-
 StringTable& StringTable::operator=(const StringTable& other) {
   if (this == &other) return *this;
   storage_.clear();
