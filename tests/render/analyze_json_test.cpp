@@ -78,6 +78,7 @@ TEST_CASE("the JSON of a report holds every figure, in a fixed order") {
       "never_freed_blocks": 1,
       "reuse_bytes": 1048576,
       "execs": 0,
+      "destroyed": false,
       "exec_memory": null,
       "reuse": [
         {
