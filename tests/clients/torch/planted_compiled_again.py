@@ -1,5 +1,5 @@
-# graphkit: warning recorded-again :28
-# graphkit: warning exec-leak :13
+# graphkit: warning recorded-again :28 not torch-2.8
+# graphkit: warning exec-leak :13 not torch-2.8
 """A planted fault: a function compiled with mode="reduce-overhead" whose input is marked as static and is a new tensor in each step. A tree of graphs
 records again for each address. The twin copies into one marked tensor."""
 import sys
