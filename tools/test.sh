@@ -323,7 +323,7 @@ if [ "$all" = yes ]; then
   fuzz
   documented_commands
 else
-  say "not run: ThreadSanitizer, clang, clang-tidy, long random cross-checks, fuzzing, the report and the page that shows any file in a browser, jobs of MPI, the wheel for aarch64, the documentation's commands (tools/test.sh --all); programs of PyTorch, JAX, numba-cuda, cuda.core, CuPy, and NVIDIA's samples (tools/test.sh --clients)"
+  say "not run: ThreadSanitizer, clang, clang-tidy, long random cross-checks, fuzzing, the report and the page that shows any file in a browser, jobs of MPI, the wheel for aarch64, the documentation's commands (tools/test.sh --all); programs of PyTorch, JAX, numba-cuda, cuda.core, CuPy, PyTorch's own tests, and NVIDIA's samples (tools/test.sh --clients)"
 fi
 if grep -q 'no CUDA 13 headers' build/configure.log; then
   lacking 1 "everything that traces a program, for lack of a CUDA 13 toolkit (GRAPHKIT_CUDA_ROOT names one)"
