@@ -1,7 +1,7 @@
 # environment: GRAPHKIT_SOFT_DEVICES=2
-# traces: 2
+# torchrun: 2
 # options: --stacks
-# ranks: error collective-order :38
+# ranks: error collective-order :33
 """Two ranks capture a step that reduces gradients and gathers parameters, in the order in which a dictionary has the two.
 
 The fault: the dictionary was filled in another order on rank 1, so that its graph gathers first. On GPUs both ranks wait for ever
@@ -14,11 +14,6 @@ FIXED = sys.argv[1:] == ["fixed"]
 
 import torch
 import torch.distributed as dist
-from torch.distributed import run
-
-if "RANK" not in os.environ:
-    run.main(["--standalone", "--nproc-per-node", "2", __file__, *sys.argv[1:]])
-    sys.exit()
 
 rank = int(os.environ["RANK"])
 torch.cuda.set_device(rank)

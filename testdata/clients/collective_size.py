@@ -1,7 +1,7 @@
 # environment: GRAPHKIT_SOFT_DEVICES=2
-# traces: 2
+# torchrun: 2
 # options: --stacks
-# ranks: error collective-size :36
+# ranks: error collective-size :31
 """Two ranks serve a batch each from graphs that were captured for several sizes, and gather the results of both.
 
 The fault: each rank replays the graph of its own batch, and the two gather another number of elements: NCCL reads and writes past
@@ -14,11 +14,6 @@ FIXED = sys.argv[1:] == ["fixed"]
 
 import torch
 import torch.distributed as dist
-from torch.distributed import run
-
-if "RANK" not in os.environ:
-    run.main(["--standalone", "--nproc-per-node", "2", __file__, *sys.argv[1:]])
-    sys.exit()
 
 rank = int(os.environ["RANK"])
 torch.cuda.set_device(rank)

@@ -1,6 +1,6 @@
-# graphkit: warning comm-destroyed :30
+# graphkit: warning comm-destroyed :25
 # environment: GRAPHKIT_SOFT_DEVICES=2
-# traces: 2
+# torchrun: 2
 # options: --stacks
 """Two ranks reduce in a graph, and end: the process group first, then, as Python ends, the graph.
 
@@ -14,11 +14,6 @@ FIXED = sys.argv[1:] == ["fixed"]
 
 import torch
 import torch.distributed as dist
-from torch.distributed import run
-
-if "RANK" not in os.environ:
-    run.main(["--standalone", "--nproc-per-node", "2", __file__, *sys.argv[1:]])
-    sys.exit()
 
 rank = int(os.environ["RANK"])
 torch.cuda.set_device(rank)

@@ -1,6 +1,6 @@
 # graphkit: error concurrent-collectives
 # environment: GRAPHKIT_SOFT_DEVICES=2 NCCL_GRAPH_MIXING_SUPPORT=0
-# traces: 2
+# torchrun: 2
 """Two ranks replay a graph for each half of a batch, on a stream each, with NCCL's support for graphs that run at once switched off.
 
 The fault: both graphs reduce over one communicator, and nothing orders the replays: not allowed then. graphkit must name the
@@ -13,11 +13,6 @@ FIXED = sys.argv[1:] == ["fixed"]
 
 import torch
 import torch.distributed as dist
-from torch.distributed import run
-
-if "RANK" not in os.environ:
-    run.main(["--standalone", "--nproc-per-node", "2", __file__, *sys.argv[1:]])
-    sys.exit()
 
 rank = int(os.environ["RANK"])
 torch.cuda.set_device(rank)

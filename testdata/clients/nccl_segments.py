@@ -1,6 +1,6 @@
 # graphkit: error nccl-multi-segment 128 MiB
 # environment: GRAPHKIT_SOFT_DEVICES=2 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True
-# traces: 2
+# torchrun: 2
 """Two ranks reduce a tensor in a graph, with expandable segments: the tensor lies in several driver allocations.
 
 The fault: NCCL registers what it meets in a capture (`NCCL_GRAPH_REGISTER`, on by default) as if it was one allocation. graphkit
@@ -14,11 +14,6 @@ os.environ["NCCL_GRAPH_REGISTER"] = "0" if FIXED else "1"
 
 import torch
 import torch.distributed as dist
-from torch.distributed import run
-
-if "RANK" not in os.environ:
-    run.main(["--standalone", "--nproc-per-node", "2", __file__, *sys.argv[1:]])
-    sys.exit()
 
 rank = int(os.environ["RANK"])
 torch.cuda.set_device(rank)

@@ -1,7 +1,7 @@
-# graphkit: error missing-order :42
+# graphkit: error missing-order :37
 # not: torch-2.8
 # environment: GRAPHKIT_SOFT_DEVICES=2
-# traces: 2
+# torchrun: 2
 # options: --stacks
 """Two ranks reduce gradients in buckets, each through the same buffer, which is registered with NCCL, in a graph.
 
@@ -15,11 +15,6 @@ FIXED = sys.argv[1:] == ["fixed"]
 
 import torch
 import torch.distributed as dist
-from torch.distributed import run
-
-if "RANK" not in os.environ:
-    run.main(["--standalone", "--nproc-per-node", "2", __file__, *sys.argv[1:]])
-    sys.exit()
 
 rank = int(os.environ["RANK"])
 torch.cuda.set_device(rank)

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-from verdicts import heading
+from verdicts import heading, processes
 
 KINDS = {"reserved": "reserved", "in_use": "active", "allocated": "allocated", "requested": "requested"}
 RUN = """
@@ -70,7 +70,7 @@ def main():
     programs = [program for place in options.programs for program in (sorted(place.glob("*.py")) if place.is_dir() else [place])]
     equal = failed = left_out = 0
     for program in programs:
-        if heading(program, "traces") or heading(program, "ranks"):
+        if processes(program) or heading(program, "ranks"):
             left_out += 1
             continue
         with tempfile.TemporaryDirectory() as folder:

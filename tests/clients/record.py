@@ -15,7 +15,7 @@ import re
 import subprocess
 import tempfile
 
-from verdicts import heading, variants
+from verdicts import heading, processes, variants
 
 FOLDERS = [(r"[^\"]*/site-packages/", "/venv/lib/python3/site-packages/"), (r"[^\"]*/soft_cuda/", "/graphkit/soft_cuda/"),
            (r"[^\"]*/bin/python[^\"]*", "/venv/bin/python"), (r"[^\"]*/lib/python3\.[0-9]+/", "/usr/lib/python3.11/"),
@@ -70,7 +70,7 @@ def main():
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     for program in options.programs:
-        for fixed in () if heading(program, "traces") else variants(program):
+        for fixed in () if processes(program) else variants(program):
             with tempfile.TemporaryDirectory() as folder:
                 record(program, fixed, options, folder)
 

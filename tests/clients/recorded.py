@@ -13,7 +13,7 @@ import pathlib
 import subprocess
 import sys
 
-from verdicts import Failed, compare_bounds, compare_coverage, compare_findings, compare_kept, expected_findings, heading, variants
+from verdicts import Failed, compare_bounds, compare_coverage, compare_findings, compare_kept, expected_findings, heading, processes, variants
 
 GRAPHKIT, FOLDER, PROGRAMS = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 
@@ -67,7 +67,7 @@ def check(trace):
 
 def missing_traces():
     for program in sorted(PROGRAMS.glob("*.py")):
-        if expected_findings(program) is None or heading(program, "traces"):  # of several processes: not recorded
+        if expected_findings(program) is None or processes(program):  # of several processes: not recorded
             continue
         for fixed in variants(program):
             name = program.stem + (".fixed" if fixed else "")

@@ -8,11 +8,12 @@ the replays of its graphs are verified. Lines at its begin say more: `# environm
 …` are those of `graphkit trace`, `# errors: CHECK …` names the errors that its analysis must have (none, where there is no such
 line), `# graphkit: …` its findings, `# coverage: …` and `# eager: …` which of its kernel launches run in graphs, `# kept: …`
 what its graphs keep (verdicts.py), `# incomplete: …` how the reason begins why its trace is incomplete, `# traces: N` that N
-processes leave a trace each, `# collectives: N` how many operations over NCCL's communicators each of them has, `# ranks: …`
-what is found of the traces together, a finding as in verdicts.py, `# estimate: SIZES` that all captured blocks have a stream
-and that the estimate for these sizes is within a tenth of what the graphs' pool reserved. A program that knows the argument
-`fixed` is run again with it. `# not: NAME …` names where a program can't run, which is told. A line `tests: …` that it prints
-is told. Ends with the numbers. Where PYTHON isn't there, all of it is skipped.
+processes leave a trace each, `# torchrun: N` that torchrun starts it as N ranks, which leave a trace each, `# collectives: N`
+how many operations over NCCL's communicators each of them has, `# ranks: …` what is found of the traces together, a finding as
+in verdicts.py, `# estimate: SIZES` that all captured blocks have a stream and that the estimate for these sizes is within a
+tenth of what the graphs' pool reserved. A program that knows the argument `fixed` is run again with it. `# not: NAME …` names
+where a program can't run, which is printed. A line `tests: …` of the program is printed. Ends with the numbers. Where PYTHON
+isn't there, all of it is skipped.
 """
 
 import argparse
@@ -26,7 +27,7 @@ import sys
 import tempfile
 import time
 
-from verdicts import Failed, compare_bounds, compare_coverage, compare_findings, compare_kept, compare_ranks, expected_findings, heading, variants
+from verdicts import Failed, compare_bounds, compare_coverage, compare_findings, compare_kept, compare_ranks, expected_findings, heading, processes, variants
 
 PARSER = argparse.ArgumentParser()
 PARSER.add_argument("--build", type=pathlib.Path, default="build")
@@ -119,14 +120,16 @@ def check(program, folder, fixed=False):
     variables |= dict(word.split("=", 1) for word in heading(program, "environment") or [])
     trace = pathlib.Path(folder, "trace.json")
     options = heading(program, "options") or []
-    words = [OPTIONS.python, program.resolve()] + (["fixed"] if fixed else [])
+    ranks = heading(program, "torchrun")
+    start = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", *ranks] if ranks else []
+    words = [OPTIONS.python, *start, program.resolve()] + (["fixed"] if fixed else [])
     said = run(folder, [GRAPHKIT, "trace", "--device", OPTIONS.device, *options, "-o", trace, "--", *words], **variables)
     if not trace.exists():
         return "nothing was recorded"
-    wanted = heading(program, "traces")
+    wanted = processes(program)
     traces = sorted(pathlib.Path(folder).glob("trace*.json")) if wanted else [trace]
-    if wanted and len(traces) != int(wanted[0]):
-        raise Failed(f"{len(traces)} traces; expected: {wanted[0]}")
+    if wanted and len(traces) != wanted:
+        raise Failed(f"{len(traces)} traces; expected: {wanted}")
     counted = "; ".join(verified(trace, folder, program, fixed) for trace in traces)
     count_collectives(traces, program)
     together = run(folder, [GRAPHKIT, "analyze", "--format", "json", *traces], code=exit_code(program))

@@ -39,6 +39,12 @@ def heading(program, name):
     return " ".join(values).split() if values else None
 
 
+def processes(program):
+    """How many leave a trace each, where the program has a line about that: `# traces: N`, or `# torchrun: N` for ranks."""
+    number = heading(program, "torchrun") or heading(program, "traces")
+    return int(number[0]) if number else None
+
+
 def expected_findings(program, fixed=False):
     """None: the program expects nothing in particular. Else the matches of LINE."""
     said = headings(program, "graphkit")

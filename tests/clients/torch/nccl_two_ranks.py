@@ -1,16 +1,11 @@
 # environment: GRAPHKIT_SOFT_DEVICES=2
-# traces: 2
+# torchrun: 2
 """Two ranks, as torchrun starts them: the collectives that PyTorch makes of NCCL's, and some of them in a capture."""
 import os
 import sys
 
 import torch
 import torch.distributed as dist
-from torch.distributed import run
-
-if "RANK" not in os.environ:
-    run.main(["--standalone", "--nproc-per-node", "2", __file__])
-    sys.exit()
 
 rank = int(os.environ["RANK"])
 device = torch.device("cuda", rank)
