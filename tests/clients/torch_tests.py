@@ -4,7 +4,7 @@
 
 FOLDER is test/ of the sources of the PyTorch that PYTHON has. TEST: parts of names (pytest's -k), for trying. Values that kernels compute are
 not compared (torch_tests_plugin.py), and PyTorch's memory history is left to the tests (--no-torch). All tests pass but those that torch_tests.txt lists with the reason, and none of those
-passes; these run last, as a capture that failed takes later ones with it. PyTorch's own skips are counted. A file in which a test ends the process is gone on with behind that test. Ends with the
+passes; tests in that file run last, as a capture that failed takes later ones with it. PyTorch's own skips are counted. A file in which a test ends the process is gone on with behind that test. Ends with the
 numbers. Where PYTHON or the tests aren't there, all of it is skipped.
 """
 
@@ -31,12 +31,12 @@ LIMIT_S = 1800
 
 
 def listed():
-    """Why a test doesn't pass, by its name: lines with names stand below their `# reason`."""
+    """Why a test doesn't pass, by its name: lines with names stand below their `# reason`. Those below `# last: …` pass."""
     reasons, reason = {}, ""
     for line in LIST.read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
             reason = line.lstrip("# ")
-        elif line:
+        elif line and not reason.startswith("last:"):
             reasons[line] = reason
     return reasons
 
