@@ -275,7 +275,8 @@ torch_tests() {
   run_client torch-tests torch_tests.py --python "$folder/bin/python" --name torch-tests --tests "$folder/pytorch/test"
 }
 
-# frameworks: programs of vLLM, of SGLang and of training stacks, on the environment of torch.
+# frameworks: programs of vLLM, of SGLang and of training stacks, on the environment of torch; the last ones under graphkit's
+# allocator, too.
 frameworks() {
   local name packages
   configure build release
@@ -285,6 +286,8 @@ frameworks() {
     # shellcheck disable=SC2086  # a list of words
     want_client "$name" $packages || true
     run_client "$name" run.py --python "$(client_python "$name")" --name "$name" "tests/clients/$name"
+    [[ "$packages" != *+torch* ]] || # the training stacks
+      run_client "$name" peaks.py --python "$(client_python "$name")" --name "$name" "tests/clients/$name"
   done 3< <(grep -v '^#' tools/setup/frameworks.txt)
   say "not run: Transformer Engine (its part for PyTorch has no wheel, and takes an hour to build)"
 }

@@ -27,7 +27,7 @@ import sys
 import tempfile
 import time
 
-from verdicts import Failed, compare_bounds, compare_coverage, compare_findings, compare_kept, compare_ranks, expected_findings, heading, processes, variants
+from verdicts import Failed, compare_bounds, compare_coverage, compare_findings, compare_kept, compare_ranks, expected_findings, heading, processes, started, variants
 
 PARSER = argparse.ArgumentParser()
 PARSER.add_argument("--build", type=pathlib.Path, default="build")
@@ -120,9 +120,7 @@ def check(program, folder, fixed=False):
     variables |= dict(word.split("=", 1) for word in heading(program, "environment") or [])
     trace = pathlib.Path(folder, "trace.json")
     options = heading(program, "options") or []
-    ranks = heading(program, "torchrun")
-    start = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", *ranks] if ranks else []
-    words = [OPTIONS.python, *start, program.resolve()] + (["fixed"] if fixed else [])
+    words = started(OPTIONS.python, program) + (["fixed"] if fixed else [])
     said = run(folder, [GRAPHKIT, "trace", "--device", OPTIONS.device, *options, "-o", trace, "--", *words], **variables)
     if not trace.exists():
         return "nothing was recorded"

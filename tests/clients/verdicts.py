@@ -45,6 +45,13 @@ def processes(program):
     return int(number[0]) if number else None
 
 
+def started(python, program, *words):
+    """The command that runs it with these words before its name: by torchrun where it has ranks."""
+    ranks = heading(program, "torchrun")
+    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", *ranks] if ranks else []
+    return [python, *torchrun, *words, program.resolve()]
+
+
 def expected_findings(program, fixed=False):
     """None: the program expects nothing in particular. Else the matches of LINE."""
     said = headings(program, "graphkit")

@@ -3,11 +3,13 @@
     under.py ALLOCATOR REPORT PROGRAM
 
 ALLOCATOR: `pytorch`, with the settings of PYTORCH_CUDA_ALLOC_CONF, or `graphkit`. REPORT, as JSON: the bytes that all captures
-together got from the driver while they went on, the most that was reserved at all, and the seconds that they took.
+together got from the driver while they went on, the most that was reserved at all, and the seconds that they took. A rank of
+torchrun appends its number to the name of REPORT.
 """
 
 import importlib.util
 import json
+import os
 import pathlib
 import runpy
 import sys
@@ -16,6 +18,7 @@ import time
 import torch
 
 ALLOCATOR, REPORT, PROGRAM = sys.argv[1:4]
+REPORT += os.environ.get("RANK", "")
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 FOUND = {"captures": 0, "captured": 0, "peak": 0, "seconds": 0.0}
 
@@ -49,6 +52,7 @@ if ALLOCATOR == "graphkit":
     enable()
 watch(torch.cuda.CUDAGraph)
 sys.argv = [PROGRAM]
+sys.path[0] = str(pathlib.Path(PROGRAM).parent)
 kept = runpy.run_path(PROGRAM, run_name="__main__")
 FOUND["peak"] = torch.cuda.max_memory_reserved()
 pathlib.Path(REPORT).write_text(json.dumps(FOUND), encoding="utf-8")

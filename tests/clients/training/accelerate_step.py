@@ -1,3 +1,4 @@
+# refused: pluggable does not yet support checkPoolLiveAllocations
 # graphkit: nothing
 """accelerate, and a GPT-2 of transformers compiled with reduce-overhead."""
 import torch

@@ -1,3 +1,4 @@
+# refused: pluggable does not yet support checkPoolLiveAllocations
 # graphkit: nothing
 """torch.compile(mode="reduce-overhead"): training in trees of graphs, with a graph break, three lengths, and mutated inputs. A
 warm-up of each length runs in the graphs' pool."""

@@ -1,5 +1,5 @@
 # environment: GRAPHKIT_SOFT_DEVICES=2
-# traces: 2
+# torchrun: 2
 # graphkit: warning comm-destroyed
 # graphkit: warning comm-destroyed
 # graphkit: warning comm-destroyed
@@ -12,5 +12,4 @@
 graphs go: a warning for each of them, as NCCL waits there for graphs that use a communicator."""
 import tiny_megatron
 
-tiny_megatron.start_ranks(__file__)
 tiny_megatron.train("local", tensor=2)

@@ -1,3 +1,4 @@
+# refused: pluggable does not yet support checkPoolLiveAllocations
 # graphkit: nothing
 """transformers' generate() with a static cache, which compiles the model with reduce-overhead. Nothing samples an end without
 kernels: each run is stopped by hand."""

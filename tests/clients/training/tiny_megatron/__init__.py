@@ -5,16 +5,6 @@ import sys
 sys.modules["transformer_engine"] = None  # it isn't looked for
 
 
-def start_ranks(program):
-    """The program again, as torchrun's two ranks; on returning, this is one of them."""
-    if "RANK" in os.environ:
-        return
-    from torch.distributed import run
-
-    run.main(["--standalone", "--nproc-per-node", "2", program])
-    sys.exit()
-
-
 def train(graphs, pipeline=1, tensor=1, experts=0, steps=3, microbatches=4, length=64):
     """`graphs`: "local", a graph for each layer and microbatch, or "full", one for the whole iteration."""
     import torch
