@@ -213,15 +213,17 @@ struct RecordingFinder {
     ++same->others[{cause, moved.empty() ? "" : LineOf(moved[0].to)}];
   }
 
-  // With a capture, nothing where both are there side by side, as the weights of two layers are.
+  // With a capture, nothing where both are there side by side, as the weights of two layers are, or
+  // where a launch makes the input, as a forward's for its backward.
   std::optional<std::vector<MovedInput>> MovedBetween(const Recording& old, const Recording& now,
                                                       const Capture* capture) const {
     std::vector<MovedInput> moved;
     for (size_t i = 0; i < std::min(old.uses.size(), now.uses.size()); ++i) {
       const BlockId from = old.uses[i].block, to = now.uses[i].block;
       if (old.uses[i].place == now.uses[i].place) continue;
-      if (capture != nullptr && trace[to].allocated <= old.ended &&
-          trace[from].free_requested >= capture->begin) {
+      if (capture != nullptr &&
+          (trace[to].graph.valid() ||
+           (trace[to].allocated <= old.ended && trace[from].free_requested >= capture->begin))) {
         return std::nullopt;
       }
       const bool is_new = std::ranges::none_of(

@@ -55,6 +55,20 @@ TEST_CASE("recorded-again leaves out trials: graphs that are destroyed unlaunche
   CHECK(server.Find().empty());
 }
 
+TEST_CASE("recorded-again leaves out inputs that other graphs make") {
+  Server server;  // forward and backward of one microbatch after the other
+  for (int i = 0; i < 5; ++i) {
+    const GraphId forward = server.t.BeginCapture(server.s);
+    const BlockId activation = server.t.Alloc(server.s, 4096);
+    server.t.Kernel(server.s, "forward", {Writes(activation)});
+    server.t.EndCapture(server.s);
+    server.t.Launch(server.t.Instantiate(forward), server.s);
+    server.Record(activation, server.weight);
+    server.t.Free(activation);
+  }
+  CHECK(server.Find().empty());
+}
+
 TEST_CASE("recorded-again counts recordings for other sizes apart") {
   Server server;
   for (const Bytes size : {4096, 4096, 8192, 8192}) server.Record(size);
