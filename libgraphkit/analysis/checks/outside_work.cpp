@@ -7,9 +7,6 @@
 namespace graphkit {
 namespace {
 
-// "Reduce", of work in Trace::works.
-std::string WorkText(const Trace& trace, uint32_t work) { return NameOf(trace, trace.works[work]); }
-
 // Who writes over it, how sure that is, and who finds it so.
 using OverwriteKey = std::tuple<GraphId, Severity, bool, KernelId, NodeKind>;
 
@@ -90,7 +87,7 @@ void DescribeLoose(const Trace& trace, const Overwrite& loose, Finding* finding)
   finding->message = Say(trace,
                          "{}{}{} outside of graphs, which was freed in the capture of {} and is "
                          "written by its launches",
-                         WorkText(trace, loose.after), does, loose.own, loose.graph);
+                         trace.works[loose.after], does, loose.own, loose.graph);
   finding->advice =
       "keep what is used after the capture (in PyTorch: hold a reference to the tensor until the "
       "capture has ended), or give it memory of its own";
@@ -385,7 +382,7 @@ std::vector<Finding> FindEagerUsesOfGraphMemory(const Facts& facts) {
     }
     const bool sure = GradeOverwrite(found, finding);
     finding->message = Say(trace, "{}{} writes over it, and {} {} it afterwards", place, found.node,
-                           WorkText(trace, found.after), sure ? "reads" : "may read");
+                           trace.works[found.after], sure ? "reads" : "may read");
     return true;
   });
 }
@@ -402,7 +399,7 @@ std::vector<Finding> FindPoolClobberedWorkspaces(const Facts& facts) {
             "{}, allocated in the capture of {} and used outside of graphs, is written over by "
             "launches of {} ({} writes {}); {} {} it afterwards",
             found.used, trace[found.used].graph, found.graph, found.node, found.own,
-            WorkText(trace, found.after), sure ? "reads" : "may read");
+            trace.works[found.after], sure ? "reads" : "may read");
     finding->advice =
         "allocate before the capture what is used outside of graphs too (a cached workspace: by "
         "one call before the capture), or read what a graph leaves before the next launch";

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -119,18 +120,17 @@ struct OverwriteFinder {
   }
   void AddWritten(BlockId id, GraphId graph, bool sure, std::vector<Interval<Bytes>>* left) {
     const Block& block = trace[id];
-    std::vector<Interval<Bytes>>& fresh = *left;
     ForEachAccess(trace, facts.lives(), id, [&](NodeId node, const Access& access) {
       const bool own = facts.roots()[trace[node].graph.index()] == graph;
-      if (!own || access.mode == AccessMode::kRead || fresh.empty()) return;
+      if (!own || access.mode == AccessMode::kRead || left->empty()) return;
       if (SureAccess(trace, trace[node].kernel, access) != sure) return;
       const Interval<Bytes> bytes = BytesOf(access, block.size);
-      for (const Interval<Bytes>& part : fresh) {
+      for (const Interval<Bytes>& part : *left) {
         const auto [begin, end] = Common(part, bytes);
         const Interval<Address> both{block.address + begin, block.address + end};
         all_written.Add(both, {both, id, graph, node, sure});
       }
-      TakeOut(bytes, &fresh);
+      TakeOut(bytes, left);
     });
   }
 
@@ -157,6 +157,11 @@ struct OverwriteFinder {
     if (uses.empty()) return JudgeUnused(id, over);
     for (size_t i = 0; i < uses.size(); ++i) {
       if (uses[i].mode == AccessMode::kWrite) continue;
+      const auto freed = uses[i].bytes != AddressesOf(block) ? FreedThere(uses[i]) : std::nullopt;
+      if (freed && IsOf(uses[i], *freed, own)) {
+        if (++loose <= kMostLoose) Add(*freed);
+        continue;
+      }
       for (const Written& written : over) {
         if (++pairs > kMostPairs) return;
         JudgeUse(uses, i, written, own);
@@ -235,26 +240,52 @@ struct OverwriteFinder {
   // Uses of a segment where no block was handed out.
   void JudgeLoose(std::span<const WorkUse> uses) {
     for (const WorkUse& use : uses) {
-      if (loose == kMostLoose) return;
-      const Seq at = SeqOf(use.work);
-      std::optional<Overwrite> found;
-      const Interval<Address> first{use.bytes.begin, use.bytes.begin + 1};
-      all_written.Visit(first, [&](Interval<Address>, const Written& written) {
-        const Block& own = trace[written.block];
-        if (!own.freed() || own.free_completed > at || !SegmentLives(own, at)) return;
-        const auto last = LaunchBefore(facts, written.graph, at);
-        found = Overwrite{.own = written.block,
-                          .node = written.node,
-                          .graph = written.graph,
-                          .launch = last.value_or(launches[written.graph.index()].front()),
-                          .after = use.work,
-                          .mode = use.mode,
-                          .sure = use.sure && written.sure};
-      });
-      if (!found) continue;
+      if (loose >= kMostLoose) return;
+      const auto freed = FreedThere(use);
+      if (!freed) continue;
       ++loose;
-      if (!MayBeHandedOut(use, trace[found->own].segment)) Add(*found);
+      if (!MayBeHandedOut(use, trace[freed->own].segment)) Add(*freed);
     }
+  }
+
+  // The freed block of a graph where the use begins, of the launch that wrote there last.
+  std::optional<Overwrite> FreedThere(const WorkUse& use) {
+    const Seq at = SeqOf(use.work);
+    std::optional<Overwrite> found;
+    std::tuple<bool, std::optional<uint32_t>, bool, NodeId> last;  // sure, its launch, its place
+    const Interval<Address> first{use.bytes.begin, use.bytes.begin + 1};
+    all_written.Visit(first, [&](Interval<Address>, const Written& written) {
+      const Block& own = trace[written.block];
+      ++pairs;
+      const bool gone = own.freed() && own.free_completed <= at && written.block != use.block;
+      if (!gone || !SegmentLives(own, at)) return;
+      const auto launch = LaunchBefore(facts, written.graph, at);
+      const bool begins = own.address == use.bytes.begin;
+      const std::tuple wrote{written.sure || begins, launch, begins, written.node};
+      if (found && wrote < last) return;
+      last = wrote;
+      found = Overwrite{.own = written.block,
+                        .node = written.node,
+                        .graph = written.graph,
+                        .launch = launch.value_or(launches[written.graph.index()].front()),
+                        .after = use.work,
+                        .mode = use.mode,
+                        .sure = use.sure && written.sure};
+    });
+    return found;
+  }
+
+  // True if the bytes are those of a freed block, not of the one that lies there by now, and what
+  // its graph's launch left in it: the program kept its address.
+  bool IsOf(const WorkUse& use, const Overwrite& freed, std::span<const OwnWrite> own) const {
+    const Interval<Address> then = AddressesOf(trace[freed.own]);
+    const Address end = AddressesOf(trace[use.block]).end;
+    const bool ends = use.bytes.end == end || use.bytes.end == then.end;
+    return use.bytes.begin == then.begin && ends &&
+           trace.launches[freed.launch].seq < SeqOf(use.work) &&
+           std::ranges::none_of(own, [&](const OwnWrite& one) {
+             return LaunchBefore(facts, one.graph, SeqOf(use.work)) > freed.launch;
+           });
   }
 
   // True if a block of the segment lay there, as far as the clocks of both sources tell.

@@ -92,6 +92,48 @@ TEST_CASE("eager-use-of-graph-memory names work on memory that the capture freed
   CHECK(LooseUse().RunWith(Writes(BlockId(0u), 8192)).empty());  // no graph was ever there
 }
 
+// Two graphs whose blocks lie in one place: what is there is what the last launch wrote.
+TEST_CASE("eager-use-of-graph-memory names the graph that wrote what is used") {
+  for (const bool first_graph : {true, false}) {
+    LooseUse s;
+    const GraphId other = s.t.BeginCapture(s.a, "other");
+    const BlockId there = s.t.AllocAt(s.a, 4096, s.base, s.segment);
+    s.t.Kernel(s.a, "fill", {Writes(there)});
+    s.t.Free(there);
+    s.t.EndCapture(s.a);
+    const ExecId exec = s.t.Instantiate(other);
+    s.t.Launch(first_graph ? exec : s.exec, s.a);
+    if (!first_graph) s.exec = exec;  // launched last
+    const std::vector<Finding> findings = s.RunWith(Reads(s.memory, 512));
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].graph == (first_graph ? s.graph : other));
+    CHECK(findings[0].blocks == std::vector{first_graph ? s.own : there});
+  }
+}
+
+// A block that a capture keeps lies over one that another graph's capture freed, as outputs do
+// whose addresses a program keeps. Then the length shows which of the two is read.
+TEST_CASE("eager-use-of-graph-memory tells two blocks of one place by the bytes that are read") {
+  for (const char* check : {"eager-use-of-graph-memory", "pool-clobbered-workspace"}) {
+    for (const Bytes length : {4096, 8192}) {
+      FreedBlock s;
+      const GraphId keep = s.t.BeginCapture(s.a, "keep");
+      const BlockId kept = s.t.AllocAt(s.a, 8192, s.base, s.segment);
+      s.t.Kernel(s.a, "fill", {Writes(kept)});
+      s.t.EndCapture(s.a);
+      s.t.Launch(s.t.Instantiate(keep), s.a);
+      s.t.Launch(s.exec, s.a);
+      s.t.Work(s.a, NodeKind::kMemcpy, {Reads(kept, 0, length)});
+      const std::vector<Finding> findings = Run(check, &s.t);
+      const bool clobbered = length == 8192;
+      REQUIRE(findings.size() == (clobbered == (check[0] == 'p') ? 1 : 0));
+      if (findings.empty()) continue;
+      CHECK(findings[0].severity == (clobbered ? Severity::kError : Severity::kNote));
+      CHECK(findings[0].blocks == std::vector{clobbered ? kept : s.own});
+    }
+  }
+}
+
 TEST_CASE("eager-use-of-graph-memory leaves out where one of a segment's blocks lay meanwhile") {
   LooseUse s;
   const BlockId there = s.t.AllocAt(s.a, 4096, s.base, s.segment);
