@@ -5,20 +5,37 @@
 # client_python NAME: where its Python is.
 client_python() { printf '%s/clients/%s/bin/python\n' "$(graphkit_cache)" "$1"; }
 
-# pip_for FOLDER PACKAGE... [--no-deps PACKAGE...]: the latter without what they require. +NAME: what another environment has.
+# pip_for FOLDER PACKAGE... [--no-deps PACKAGE...] [--build PACKAGE...]: the second without what they require, the last built of
+# their sources. +NAME: what another environment has.
 pip_for() {
-  local folder="$1" word packages=() alone=() part=packages
+  local folder="$1" word packages=() alone=() built=() part=packages
   shift
   for word in "$@"; do
     case "$word" in
       +*) (cd "$(graphkit_cache)/clients/${word#+}/lib" && echo "$PWD"/python3.*/site-packages) \
-        > "$(echo "$folder"/lib/python3.*/site-packages)/clients.pth" ;;
+        >> "$(echo "$folder"/lib/python3.*/site-packages)/clients.pth" ;;
       --no-deps) part=alone ;;
-      *) if [ "$part" = alone ]; then alone+=("$word"); else packages+=("$word"); fi ;;
+      --build) part=built ;;
+      *) local -n list="$part" && list+=("$word") ;;
     esac
   done
   "$folder/bin/python" -m pip install -q --retries 2 "${packages[@]}" &&
-    { [ "${#alone[@]}" -eq 0 ] || "$folder/bin/python" -m pip install -q --retries 2 --no-deps "${alone[@]}"; }
+    { [ "${#alone[@]}" -eq 0 ] || "$folder/bin/python" -m pip install -q --retries 2 --no-deps "${alone[@]}"; } &&
+    { [ "${#built[@]}" -eq 0 ] || build_extensions "$folder" "${built[@]}"; }
+}
+
+# build_extensions FOLDER PACKAGE...: extensions of PyTorch, by extension_cxx.sh, with the headers of a toolkit and of NVIDIA's
+# wheels. Two jobs are what 4 GB of memory take.
+build_extensions() {
+  local folder="$1" work headers status=0
+  shift
+  work="$(mktemp -d)"
+  headers="$("$folder/bin/python" -c 'import glob, nvidia; print(":".join(sum((glob.glob(f"{path}/*/include") for path in nvidia.__path__), [])))')"
+  PATH="$folder/bin:$(graphkit_cache)/clients/training/bin:$PATH" CPATH="$headers" CUDA_HOME="$(find_toolkit)" CCACHE_DISABLE=1 \
+    CXX="$GRAPHKIT_SETUP/extension_cxx.sh" EXTENSION_WORK="$work" MAX_JOBS=2 NVTE_WITH_NCCL_EP=0 NVTE_PYTORCH_FORCE_BUILD=TRUE \
+    "$folder/bin/python" -m pip install -q --retries 2 --no-build-isolation --no-deps "$@" || status=1
+  rm -rf "$work"
+  return $status
 }
 
 # want_client NAME PACKAGE...: 1, and a line, where it can't be fetched.
@@ -37,6 +54,20 @@ want_client() {
   rm -rf "$folder"
   say "$name could not be fetched (see $(graphkit_cache)/setup.log)"
   return 1
+}
+
+# want_framework NAME: the environment of a line of frameworks.txt, after those that it stands on.
+want_framework() {
+  local name="$1" word packages
+  packages="$(sed -n "s/^$name //p" "$GRAPHKIT_SETUP/frameworks.txt")"
+  for word in $packages; do
+    case "$word" in
+      +torch) want_client torch torch numpy || return 1 ;;
+      +*) want_framework "${word#+}" || return 1 ;;
+    esac
+  done
+  # shellcheck disable=SC2086  # a list of words
+  want_client "$name" $packages
 }
 
 # fetch_torch_tests FOLDER: PyTorch 2.6's own tests, from Debian's source package, as FOLDER/test and FOLDER/tools.

@@ -1,12 +1,14 @@
-"""A tiny GPT of megatron-core 0.16, without Transformer Engine: microbatches through its schedules, its optimizer, its graphs."""
+"""A tiny GPT of megatron-core 0.16, with or without Transformer Engine: microbatches through its schedules, its optimizer, its
+graphs."""
 import os
 import sys
 
-sys.modules["transformer_engine"] = None  # it isn't looked for
 
-
-def train(graphs, pipeline=1, tensor=1, experts=0, steps=3, microbatches=4, length=64):
-    """`graphs`: "local", a graph for each layer and microbatch, or "full", one for the whole iteration."""
+def train(graphs, pipeline=1, tensor=1, experts=0, engine=False, steps=3, microbatches=4, length=64):
+    """`graphs`: "local", a graph for each layer and microbatch; "transformer_engine", the same by its make_graphed_callables; or
+    "full", one for the whole iteration. `engine`: the layers are Transformer Engine's."""
+    if not engine:
+        sys.modules["transformer_engine"] = None  # it isn't looked for
     import torch
     import torch.distributed as dist
 
@@ -22,7 +24,7 @@ def train(graphs, pipeline=1, tensor=1, experts=0, steps=3, microbatches=4, leng
     from megatron.core.distributed import DistributedDataParallel, DistributedDataParallelConfig, finalize_model_grads
     from megatron.core.full_cuda_graph import FullCudaGraphWrapper
     from megatron.core.models.gpt import GPTModel
-    from megatron.core.models.gpt.gpt_layer_specs import get_gpt_layer_local_spec
+    from megatron.core.models.gpt.gpt_layer_specs import get_gpt_layer_local_spec, get_gpt_layer_with_transformer_engine_spec
     from megatron.core.optimizer import OptimizerConfig, get_megatron_optimizer
     from megatron.core.pipeline_parallel import get_forward_backward_func
     from megatron.core.tensor_parallel.random import model_parallel_cuda_manual_seed
@@ -31,8 +33,10 @@ def train(graphs, pipeline=1, tensor=1, experts=0, steps=3, microbatches=4, leng
 
     moe_utils.te_general_gemm = getattr(moe_utils, "te_general_gemm", None)  # 0.16.1 has no such name without TE
     parallel_state.initialize_model_parallel(tensor, pipeline)
-    model_parallel_cuda_manual_seed(1, use_cudagraphable_rng=True)
-    more = {"cuda_graph_scope": ["full_iteration"]} if graphs == "full" else {}
+    model_parallel_cuda_manual_seed(1, te_rng_tracker=engine, use_cudagraphable_rng=not engine)
+    more = {"cuda_graph_impl": "local" if graphs == "full" else graphs}
+    if graphs == "full":
+        more["cuda_graph_scope"] = ["full_iteration"]
     if experts:  # padded: without that, the sizes of its buffers are a kernel's values
         more |= {"num_moe_experts": experts, "moe_router_topk": 2, "moe_token_dispatcher_type": "alltoall",
                  "moe_router_load_balancing_type": "none", "moe_ffn_hidden_size": 256, "add_bias_linear": False,
@@ -40,10 +44,11 @@ def train(graphs, pipeline=1, tensor=1, experts=0, steps=3, microbatches=4, leng
     config = TransformerConfig(
         num_layers=4, hidden_size=256, num_attention_heads=8, tensor_model_parallel_size=tensor,
         pipeline_model_parallel_size=pipeline, bf16=True, params_dtype=torch.bfloat16, pipeline_dtype=torch.bfloat16,
-        hidden_dropout=0.0, attention_dropout=0.0, cuda_graph_impl="local", cuda_graph_warmup_steps=1, batch_p2p_sync=False, **more)
+        hidden_dropout=0.0, attention_dropout=0.0, cuda_graph_warmup_steps=1, batch_p2p_sync=False, **more)
+    spec = get_gpt_layer_with_transformer_engine_spec if engine else get_gpt_layer_local_spec
     model = GPTModel(
-        config=config, transformer_layer_spec=get_gpt_layer_local_spec(num_experts=experts or None, moe_grouped_gemm=False),
-        vocab_size=512, max_sequence_length=length, position_embedding_type="rope",
+        config=config, transformer_layer_spec=spec(num_experts=experts or None, moe_grouped_gemm=False), vocab_size=512,
+        max_sequence_length=length, position_embedding_type="rope",
         pre_process=parallel_state.is_pipeline_first_stage(), post_process=parallel_state.is_pipeline_last_stage())
     model = DistributedDataParallel(config, DistributedDataParallelConfig(grad_reduce_in_fp32=True, overlap_grad_reduce=False),
                                     model.cuda().bfloat16())
@@ -68,7 +73,15 @@ def train(graphs, pipeline=1, tensor=1, experts=0, steps=3, microbatches=4, leng
     if graphs == "full":
         schedule = FullCudaGraphWrapper(schedule, cuda_graph_warmup_steps=1)
     data = batches()
-    for _ in range(steps):
+    for number in range(steps):
+        if graphs == "transformer_engine" and number == 1:
+            from megatron.core.num_microbatches_calculator import init_num_microbatches_calculator
+            from megatron.core.transformer.cuda_graphs import TECudaGraphHelper
+
+            # The gradients' nodes, which data parallelism holds, are of the default stream, on which the first step ran.
+            torch.autograd.graph.set_override_stale_capture_stream(True)
+            init_num_microbatches_calculator(rank, None, 2 * microbatches, 2, 1)
+            TECudaGraphHelper([model], config, length, 2, [optimizer]).create_cudagraphs()
         model.zero_grad_buffer()
         optimizer.zero_grad()
         schedule(forward_step_func=forward, data_iterator=data, model=[model] if graphs == "full" else model,

@@ -1,0 +1,21 @@
+# graphkit: nothing
+"""Transformer Engine: a layer in BF16, then one in FP8 with delayed scaling, each captured by make_graphed_callables."""
+import torch
+import transformer_engine.pytorch as te
+from transformer_engine.common.recipe import DelayedScaling
+
+
+def train(recipe):
+    layer = te.TransformerLayer(256, 512, 8, params_dtype=torch.bfloat16, hidden_dropout=0, attention_dropout=0,
+                                fuse_qkv_params=True, self_attn_mask_type="causal").cuda()
+    x = torch.randn(64, 2, 256, device="cuda", dtype=torch.bfloat16, requires_grad=True)
+    graphed = te.make_graphed_callables(layer, (x,), num_warmup_iters=2, enabled=recipe is not None, recipe=recipe)
+    for _ in range(3):
+        with te.autocast(enabled=recipe is not None, recipe=recipe):
+            y = graphed(x)
+        y.sum().backward()
+
+
+train(None)
+train(DelayedScaling())
+torch.cuda.synchronize()
