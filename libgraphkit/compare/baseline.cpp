@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "libgraphkit/compare/gate.h"
-#include "libgraphkit/compare/graph_view.h"
 #include "libgraphkit/compare/match_graphs.h"
 
 namespace graphkit {

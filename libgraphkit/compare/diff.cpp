@@ -4,10 +4,8 @@
 
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/compare/baseline.h"
-#include "libgraphkit/compare/common_subsequence.h"
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/compare/match_graphs.h"
-#include "libgraphkit/compare/match_nodes.h"
 #include "libgraphkit/compare/ranks.h"
 #include "libgraphkit/model/node_versions.h"
 

@@ -1,9 +1,9 @@
-#include "libgraphkit/compare/drawing.h"
+#include "libgraphkit/compare/diff.h"
 
 #include <map>
 
 #include "libgraphkit/analysis/names/naming.h"
-#include "libgraphkit/compare/match_nodes.h"
+#include "libgraphkit/compare/match_graphs.h"
 
 namespace graphkit {
 

@@ -2,7 +2,7 @@
 
 #include "libgraphkit/analysis/launches/coverage.h"
 #include "libgraphkit/analysis/names/call_site.h"
-#include "libgraphkit/compare/graph_view.h"
+#include "libgraphkit/compare/match_graphs.h"
 
 namespace graphkit {
 namespace {

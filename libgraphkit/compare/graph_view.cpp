@@ -1,4 +1,4 @@
-#include "libgraphkit/compare/graph_view.h"
+#include "libgraphkit/compare/match_graphs.h"
 
 #include <map>
 

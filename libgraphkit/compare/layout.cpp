@@ -13,8 +13,8 @@
 
 #include "libgraphkit/analysis/memory/lifetimes.h"
 #include "libgraphkit/analysis/names/naming.h"
-#include "libgraphkit/compare/common_subsequence.h"
 #include "libgraphkit/compare/diff.h"
+#include "libgraphkit/compare/match_graphs.h"
 #include "libgraphkit/model/graph_versions.h"
 #include "libgraphkit/model/node_versions.h"
 

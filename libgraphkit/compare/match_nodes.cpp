@@ -1,9 +1,7 @@
-#include "libgraphkit/compare/match_nodes.h"
+#include "libgraphkit/compare/match_graphs.h"
 
 #include <map>
 #include <unordered_map>
-
-#include "libgraphkit/compare/common_subsequence.h"
 
 namespace graphkit {
 namespace {

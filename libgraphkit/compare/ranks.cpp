@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "libgraphkit/compare/baseline.h"
-#include "libgraphkit/compare/graph_view.h"
 #include "libgraphkit/compare/match_graphs.h"
 #include "libgraphkit/group_by.h"
 

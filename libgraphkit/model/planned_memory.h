@@ -48,7 +48,7 @@ struct SharedBytes {
 };
 
 // Bytes of an arena that nothing needs between two launches of the graphs that share it
-// (libgraphkit/alloc/plan/plan_borrow.h).
+// (libgraphkit/alloc/plan/plan_trace.h).
 struct BorrowedRange {
   uint32_t arena = 0;
   Bytes offset = 0;  // in the arena

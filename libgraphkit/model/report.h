@@ -10,7 +10,7 @@
 #include "libgraphkit/model/exec_memory.h"
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/graph.h"
-#include "libgraphkit/model/memory_moments.h"
+#include "libgraphkit/model/memory.h"
 #include "libgraphkit/model/process.h"
 
 namespace graphkit {

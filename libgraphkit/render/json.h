@@ -5,7 +5,7 @@
 #include <optional>
 #include <ostream>
 
-#include "libgraphkit/model/memory_moments.h"
+#include "libgraphkit/model/memory.h"
 #include "libgraphkit/model/names.h"
 
 namespace graphkit {

@@ -12,7 +12,7 @@
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/memory/bound/lower_bound.h"
 #include "libgraphkit/analysis/order/slice.h"
-#include "libgraphkit/replay/held_memory.h"
+#include "libgraphkit/replay/policy_memory.h"
 #include "libgraphkit/replay/replay_trace.h"
 
 namespace graphkit {

@@ -1,7 +1,7 @@
 // Replays a trace under policies: each graph's blocks are allocated and freed again, in
 // capture order, once under the segment rules of the caching allocator and once without segments.
 //
-// Graphs that share pools (libgraphkit/alloc/plan/pool_sharers.h) are replayed one after the other,
+// Graphs that share pools (libgraphkit/alloc/plan/plan_trace.h) are replayed one after the other,
 // each in the pools that the one before it left; all others from empty pools. Of a graph's blocks
 // those count that something hands out (an allocator, a driver pool, graph memory): driver
 // allocations are where they come from.
@@ -17,10 +17,8 @@
 #include <vector>
 
 #include "libgraphkit/alloc/judge/validate.h"
-#include "libgraphkit/alloc/judge/validate_borrow.h"
 #include "libgraphkit/alloc/models/allocator_model.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/alloc/plan/pool_sharers.h"
 #include "libgraphkit/alloc/policies/policy.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/model/caching_config.h"

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "libgraphkit/alloc/judge/validate_plan.h"
+#include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/interval.h"
 #include "libgraphkit/model/plan_problem.h"
 #include "libgraphkit/result.h"

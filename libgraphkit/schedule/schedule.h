@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "libgraphkit/model/trace.h"
 #include "libgraphkit/result.h"
 
 namespace graphkit {
@@ -92,5 +93,34 @@ uint32_t WarmupForwards(const ScheduleOptions& options);
 // Fails when the options contradict each other: a rank that isn't there, a group smaller than the
 // stages, no microbatch, more than ten million steps.
 Result<StepOrder> MakeSchedule(const ScheduleOptions& options);
+
+// Checks that graphs which share a pool were replayed in the order of their captures, as memory
+// that one graph leaves to the next demands: every replay, round by round.
+//
+//   captured  F1 F2 B2 B1
+//   launched  F1 F2 B2 B1 | F1 F2 B1 B2         B2 after B1: out of order
+//
+// A launch of the pool's first graph begins a round; graphs that a round leaves out are no matter.
+
+struct ReplayDeparture {
+  uint32_t launch = 0;  // in Trace::launches
+  GraphId graph;        // that it ran
+  GraphId after;        // captured later, and launched before it in the same round
+  uint64_t round = 0;   // 0-based
+  bool operator==(const ReplayDeparture&) const = default;
+};
+
+struct PoolReplays {
+  PoolId pool;
+  std::vector<GraphId> captured;  // that have blocks in the pool, in capture order
+  uint64_t launches = 0;
+  uint64_t rounds = 0;
+  uint64_t departure_count = 0;
+  std::vector<ReplayDeparture> departures;  // the first hundred
+  bool operator==(const PoolReplays&) const = default;
+};
+
+// The private pools that two graphs or more have blocks in, by pool.
+std::vector<PoolReplays> FindPoolReplays(const Trace& trace);
 
 }  // namespace graphkit

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "libgraphkit/alloc/live/live_order.h"
+#include "libgraphkit/alloc/live/live_pool.h"
 #include "libgraphkit/units.h"
 
 namespace graphkit::torch {

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <vector>
 
-#include "libgraphkit/alloc/plan/chain_cover.h"
 #include "libgraphkit/alloc/plan/conflicts.h"
 #include "libgraphkit/alloc/plan/greedy.h"
 #include "libgraphkit/alloc/plan/guided_ejection.h"

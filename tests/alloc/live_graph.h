@@ -7,7 +7,6 @@
 #include <map>
 #include <vector>
 
-#include "libgraphkit/alloc/live/live_order.h"
 #include "libgraphkit/alloc/live/live_pool.h"
 #include "tests/analysis/order/slow_order.h"
 

@@ -1,4 +1,4 @@
-#include "libgraphkit/alloc/live/live_order.h"
+#include "libgraphkit/alloc/live/live_pool.h"
 
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@ std::vector<NodeId> Markers(LiveGraph* graph, size_t stream, size_t since = 0) {
   return markers;
 }
 
-// The drawing of live_order.h.
+// The drawing of live_pool.h.
 TEST_CASE("a stream sees what its frontier follows, and nothing else") {
   LiveGraph graph(2);
   const size_t a0 = graph.Launch(0);

@@ -317,13 +317,13 @@ LifetimeProblem CutLoosely(Random* random, uint64_t blocks) {
   return problem;
 }
 
-struct Shape {
+struct TableShape {
   const char* name;
   LifetimeProblem (*make)(Random*, uint64_t blocks);
   bool cut = false;
 };
 
-constexpr std::array<Shape, 10> kShapes = {{
+constexpr std::array<TableShape, 10> kShapes = {{
     {"training", Training},
     {"transformer", Transformer},
     {"u-net", UNet},
@@ -356,7 +356,7 @@ Bytes LargestLoad(const LifetimeProblem& problem) {
 
 FamilyProblem MakeFamilyProblem(uint64_t seed) {
   const uint64_t turn = (seed - 1) / 2;
-  const Shape& shape = kShapes[turn % kShapes.size()];
+  const TableShape& shape = kShapes[turn % kShapes.size()];
   Random random(seed * 0x9e3779b97f4a7c15u);
   uint64_t blocks = kBlocks[turn / kShapes.size() % kBlocks.size()];
   if (shape.cut) blocks = std::max<uint64_t>(30, blocks / kCutPart);

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "libgraphkit/alloc/judge/validate_plan.h"
+#include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/alloc/plan/planner.h"
 
 namespace graphkit {

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "libgraphkit/alloc/judge/validate.h"
-#include "libgraphkit/alloc/plan/plan_sequence.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/io/trace/trace_file.h"
 

@@ -1,4 +1,4 @@
-#include "libgraphkit/alloc/plan/plan_sequence.h"
+#include "libgraphkit/alloc/plan/plan_trace.h"
 
 #include <doctest/doctest.h>
 

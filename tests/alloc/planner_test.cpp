@@ -7,10 +7,9 @@
 #include <random>
 #include <string>
 
-#include "libgraphkit/alloc/judge/validate_plan.h"
+#include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/alloc/plan/canonical_search.h"
 #include "libgraphkit/alloc/plan/conflicts.h"
-#include "libgraphkit/alloc/plan/lifetime_arena.h"
 #include "libgraphkit/io/files/plan_files.h"
 #include "tests/alloc/lifetime_variants.h"
 

@@ -1,4 +1,4 @@
-#include "libgraphkit/alloc/judge/validate_plan.h"
+#include "libgraphkit/alloc/judge/validate.h"
 
 #include <doctest/doctest.h>
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/alloc/judge/validate_plan.h"
+#include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/analysis/launches/launches.h"

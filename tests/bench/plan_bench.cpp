@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "libgraphkit/alloc/judge/validate_plan.h"
+#include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/alloc/plan/capture_planner.h"
 #include "libgraphkit/alloc/plan/conflicts.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"

@@ -1,4 +1,4 @@
-#include "libgraphkit/compare/common_subsequence.h"
+#include "libgraphkit/compare/match_graphs.h"
 
 #include <doctest/doctest.h>
 

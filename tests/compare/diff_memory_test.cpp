@@ -1,4 +1,4 @@
-#include "libgraphkit/compare/diff_memory.h"
+#include "libgraphkit/compare/diff.h"
 
 #include <doctest/doctest.h>
 

@@ -4,7 +4,6 @@
 #include <numeric>
 #include <string>
 
-#include "libgraphkit/compare/graph_view.h"
 #include "libgraphkit/compare/match_graphs.h"
 #include "tests/build_trace.h"
 #include "tests/compare/random_capture.h"

@@ -1,4 +1,4 @@
-#include "libgraphkit/model/segment_memory.h"
+#include "libgraphkit/model/trace.h"
 
 #include <doctest/doctest.h>
 

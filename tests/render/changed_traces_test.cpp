@@ -14,7 +14,6 @@
 
 #include "libgraphkit/alloc/estimate/estimate.h"
 #include "libgraphkit/alloc/judge/validate.h"
-#include "libgraphkit/alloc/judge/validate_borrow.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/alloc/plan/trade.h"
 #include "libgraphkit/analysis/analyze.h"

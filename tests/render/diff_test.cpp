@@ -6,7 +6,6 @@
 #include <string>
 
 #include "libgraphkit/compare/diff.h"
-#include "libgraphkit/compare/drawing.h"
 #include "libgraphkit/render/diff/diff.h"
 #include "tests/build_trace.h"
 

@@ -5,8 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "libgraphkit/alloc/judge/validate_borrow.h"
-#include "libgraphkit/alloc/plan/plan_borrow.h"
+#include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/launches/borrow.h"
 #include "libgraphkit/random.h"

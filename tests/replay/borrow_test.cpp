@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/alloc/judge/validate_borrow.h"
-#include "libgraphkit/alloc/plan/plan_borrow.h"
+#include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/random.h"
 #include "tests/analysis/order/slow_order.h"

@@ -1,4 +1,4 @@
-#include "libgraphkit/replay/held_memory.h"
+#include "libgraphkit/replay/policy_memory.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "libgraphkit/schedule/replay_order.h"
+#include "libgraphkit/schedule/schedule.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "libgraphkit/alloc/judge/validate_borrow.h"
+#include "libgraphkit/alloc/judge/validate.h"
 
 #include <algorithm>
 #include <optional>

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "libgraphkit/alloc/plan/conflicts.h"
-#include "libgraphkit/alloc/plan/lifetime_arena.h"
 #include "libgraphkit/analysis/memory/bound/lanes.h"
 
 namespace graphkit {

@@ -1,4 +1,4 @@
-#include "libgraphkit/alloc/plan/plan_borrow.h"
+#include "libgraphkit/alloc/plan/plan_trace.h"
 
 #include <set>
 

@@ -1,4 +1,3 @@
-#include "libgraphkit/alloc/plan/plan_sequence.h"
 
 #include <algorithm>
 #include <array>
@@ -7,9 +6,8 @@
 #include <set>
 #include <string>
 
-#include "libgraphkit/alloc/plan/plan_to_fit.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/alloc/plan/pool_sharers.h"
+#include "libgraphkit/alloc/plan/planner.h"
 #include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/bound/lower_bound.h"
 #include "libgraphkit/analysis/memory/timeline.h"

@@ -9,8 +9,6 @@
 #include "libgraphkit/alloc/plan/conflicts.h"
 #include "libgraphkit/alloc/plan/greedy.h"
 #include "libgraphkit/alloc/plan/guided_ejection.h"
-#include "libgraphkit/alloc/plan/lifetime_arena.h"
-#include "libgraphkit/alloc/plan/plan_to_fit.h"
 
 namespace graphkit {
 namespace {

@@ -10,7 +10,10 @@
 
 #include "libgraphkit/analysis/memory/memory_facts.h"
 #include "libgraphkit/analysis/names/call_site.h"
+#include "libgraphkit/model/file_about.h"
+#include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/names.h"
+#include "libgraphkit/model/report.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
@@ -138,5 +141,36 @@ FamilyBlocks FindFamily(const Trace& trace, std::span<const StackName> names,
 // than a fiftieth of the peak in use.
 std::vector<MemoryRemark> FindRemarks(const MemoryFacts& facts, std::span<const StackName> names,
                                       const MemoryAccount& account);
+
+// The summary of one file: kind, holders of memory, findings, and next commands.
+
+// Findings of one check together: of many alike the most severe is told.
+struct FindingGroup {
+  Finding first;               // the most bytes
+  std::vector<size_t> others;  // of its check and severity: their places in what was grouped
+  uint64_t count() const { return 1 + others.size(); }
+  bool operator==(const FindingGroup&) const = default;
+};
+
+// In the order of the first of each; findings come as a report has them.
+std::vector<FindingGroup> GroupFindings(std::span<const Finding> findings);
+
+// Parts that the file doesn't have are empty.
+struct Explanation {
+  std::string file;  // as the user named it
+  FileAbout about = {};
+  std::vector<MemoryAccount> memory = {};  // of each device, the most in use first
+  std::vector<FindingGroup> findings = {};
+  std::vector<GraphSummary> graphs = {};
+  std::string unknown_memory = {};  // why the sizes of its memory aren't known; empty: they are
+};
+
+// `about` is of the file's format: FILE in its commands stands for the file, SOURCE for the one
+// that a trace was imported from.
+Explanation Explain(const std::string& file, FileAbout about);
+// The same of a file that was read as a trace, with AccountForMemory's accounts; `report` is null
+// where it has no graphs.
+Explanation Explain(const std::string& file, FileAbout about, const Trace& trace,
+                    std::vector<MemoryAccount> memory, const Report* report);
 
 }  // namespace graphkit

@@ -8,7 +8,7 @@
 #include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/first_writes.h"
 #include "libgraphkit/interval_map.h"
-#include "libgraphkit/model/segment_memory.h"
+#include "libgraphkit/model/trace.h"
 
 namespace graphkit {
 namespace {

@@ -11,7 +11,7 @@
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/group_by.h"
 #include "libgraphkit/model/node_versions.h"
-#include "libgraphkit/model/segment_memory.h"
+#include "libgraphkit/model/trace.h"
 
 namespace graphkit {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "libgraphkit/group_by.h"
 #include "libgraphkit/interval.h"
-#include "libgraphkit/model/segment_memory.h"
+#include "libgraphkit/model/trace.h"
 
 namespace graphkit {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/memory/lifetimes.h"
-#include "libgraphkit/model/memory_moments.h"
+#include "libgraphkit/model/memory.h"
 #include "libgraphkit/model/report.h"
 #include "libgraphkit/model/trace.h"
 

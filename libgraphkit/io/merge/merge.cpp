@@ -2,7 +2,6 @@
 
 #include <limits>
 
-#include "libgraphkit/io/merge/merge_parts.h"
 #include "libgraphkit/io/trace/record_rows.h"
 
 namespace graphkit {

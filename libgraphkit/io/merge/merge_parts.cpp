@@ -1,11 +1,11 @@
-#include "libgraphkit/io/merge/merge_parts.h"
+#include "libgraphkit/io/merge/merge.h"
 
 #include <cstdlib>
 #include <set>
 
 #include "libgraphkit/interval_map.h"
 #include "libgraphkit/model/node_versions.h"
-#include "libgraphkit/model/segment_memory.h"
+#include "libgraphkit/model/trace.h"
 #include "libgraphkit/printable.h"
 
 namespace graphkit {

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/analysis/explain/explanation.h"
+#include "libgraphkit/analysis/explain/memory_account.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/printable.h"
 #include "libgraphkit/render/analyze/analyze.h"

@@ -1,7 +1,7 @@
 #include <sstream>
 
 #include "libgraphkit/analysis/names/naming.h"
-#include "libgraphkit/compare/drawing.h"
+#include "libgraphkit/compare/diff.h"
 #include "libgraphkit/render/diff/diff.h"
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/report/html.h"

@@ -17,7 +17,6 @@
 #include <ostream>
 #include <vector>
 
-#include "libgraphkit/analysis/explain/explanation.h"
 #include "libgraphkit/analysis/explain/memory_account.h"
 #include "libgraphkit/analysis/explain/where.h"
 #include "libgraphkit/render/json.h"

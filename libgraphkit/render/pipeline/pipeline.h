@@ -9,7 +9,6 @@
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/render/text_layout.h"
 #include "libgraphkit/schedule/pipeline_memory.h"
-#include "libgraphkit/schedule/replay_order.h"
 #include "libgraphkit/schedule/schedule.h"
 
 namespace graphkit {

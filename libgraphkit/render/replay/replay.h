@@ -10,7 +10,6 @@
 
 #include "libgraphkit/alloc/policies/policy.h"
 #include "libgraphkit/alloc/recorded/recorded_replay.h"
-#include "libgraphkit/alloc/recorded/what_if.h"
 #include "libgraphkit/render/text_layout.h"
 #include "libgraphkit/replay/recorded.h"
 #include "libgraphkit/replay/replay_trace.h"

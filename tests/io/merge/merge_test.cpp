@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "libgraphkit/io/import/file_format.h"
-#include "libgraphkit/io/merge/merge_parts.h"
 #include "libgraphkit/io/trace/trace_file.h"
 #include "tests/build_trace.h"
 

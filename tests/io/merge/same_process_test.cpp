@@ -1,4 +1,4 @@
-#include "libgraphkit/io/merge/merge_parts.h"
+#include "libgraphkit/io/merge/merge.h"
 
 #include <doctest/doctest.h>
 

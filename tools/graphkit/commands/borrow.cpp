@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/alloc/judge/validate_borrow.h"
-#include "libgraphkit/alloc/plan/plan_borrow.h"
+#include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/launches/borrow.h"
 #include "libgraphkit/render/plan/plan.h"

@@ -7,7 +7,6 @@
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/compare/diff.h"
-#include "libgraphkit/compare/diff_memory.h"
 #include "libgraphkit/render/diff/diff.h"
 #include "libgraphkit/render/report/html.h"
 #include "tools/graphkit/cli/options.h"

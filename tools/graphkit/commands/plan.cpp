@@ -11,8 +11,7 @@
 #include <malloc.h>
 #endif
 
-#include "libgraphkit/alloc/judge/validate_plan.h"
-#include "libgraphkit/alloc/plan/plan_sequence.h"
+#include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/alloc/plan/planner.h"
 #include "libgraphkit/io/files/plan_files.h"

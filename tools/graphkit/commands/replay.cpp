@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/alloc/plan/plan_sequence.h"
+#include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/render/replay/replay.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "tools/graphkit/cli/options.h"
