@@ -192,7 +192,7 @@ TEST_CASE("as many chains as blocks that all conflict, and every one in order") 
     for (const std::vector<BlockId>& blocks : facts.blocks()) {
       const Lanes lanes(order, blocks);
       if (lanes.size() == 0 || lanes.left_out() != 0) continue;
-      const ChainCover cover = CoverByChains(lanes);
+      const ChainCover cover = CoverByChains(lanes, PlacedConflicts(lanes));
       for (uint32_t x = 0; x < lanes.size(); ++x) {
         for (uint32_t y = x + 1; y < lanes.size(); ++y) {
           if (cover.chain[x] != cover.chain[y]) continue;

@@ -2,10 +2,10 @@
 
 #include <queue>
 
-#include "libgraphkit/alloc/plan/conflicts.h"
 #include "libgraphkit/alloc/plan/greedy.h"
 #include "libgraphkit/alloc/plan/guided_ejection.h"
 #include "libgraphkit/analysis/memory/timeline.h"
+#include "libgraphkit/group_by.h"
 
 namespace graphkit {
 namespace {
@@ -37,11 +37,11 @@ class CapturePlanner {
 
   // Offsets by item.
   GreedyPlan Run() {
+    PlacedConflicts conflicts(lanes_);
     if (OfOneSize()) {
-      PlaceInChains();
+      PlaceInChains(conflicts);
       if (Done()) return std::move(best_);
     }
-    PlacedConflicts conflicts(lanes_);
     const ConflictLists lists(lanes_, conflicts, kMaxListedPairs);
     Take(PlaceLargestFirst(lanes_, fixed_, options_.alignment, lists, &conflicts));
     if (lanes_.lanes() == 1) {
@@ -76,8 +76,8 @@ class CapturePlanner {
   }
 
   // As few places as can be.
-  void PlaceInChains() {
-    const ChainCover cover = CoverByChains(lanes_);
+  void PlaceInChains(const PlacedConflicts& conflicts) {
+    const ChainCover cover = CoverByChains(lanes_, conflicts);
     const Bytes step = RoundUp(lanes_.weight(0), options_.alignment);
     best_ = {std::vector<Bytes>(lanes_.size()), (cover.chains - 1) * step + lanes_.weight(0)};
     for (uint32_t item = 0; item < lanes_.size(); ++item) {
@@ -142,9 +142,9 @@ constexpr uint32_t kWindow = 256;
 
 class ChainCoverer {
  public:
-  explicit ChainCoverer(const Lanes& lanes)
+  ChainCoverer(const Lanes& lanes, const PlacedConflicts& conflicts)
       : lanes_(lanes),
-        place_(lanes.size()),
+        conflicts_(conflicts),
         follower_(lanes.size(), kNoItem),
         follows_(lanes.size(), kNoItem),
         seen_(lanes.size()),
@@ -152,7 +152,11 @@ class ChainCoverer {
         ready_(lanes.lanes()),
         hopeless_(lanes.lanes()),
         looked_(lanes.lanes()) {
-    FindExits();
+    for (uint32_t lane = 0; lane < lanes.lanes(); ++lane) {
+      exits_.emplace_back().Assign(lanes.size(), lanes.births(lane).size(), [&](size_t item) {
+        return conflicts.Exit(static_cast<uint32_t>(item), lane);
+      });
+    }
   }
 
   ChainCover Run() {
@@ -163,46 +167,11 @@ class ChainCoverer {
   }
 
  private:
-  // By lane: who is before its births from here on.
-  struct Exits {
-    std::vector<uint32_t> first;  // per birth, and one more
-    std::vector<uint32_t> items;
-  };
-
   // Of one lane: what is before its next birth, followed or not.
   struct Ready {
     uint32_t births = 0;  // that were looked at
     std::priority_queue<uint32_t> items;
   };
-
-  void FindExits() {
-    for (uint32_t lane = 0; lane < lanes_.lanes(); ++lane) {
-      const std::span<const uint32_t> births = lanes_.births(lane);
-      for (uint32_t i = 0; i < births.size(); ++i) place_[births[i]] = i;
-      exits_.push_back(ExitsOf(births));
-    }
-  }
-
-  Exits ExitsOf(std::span<const uint32_t> births) const {
-    std::vector<uint32_t> exit(lanes_.size(), kNoItem);
-    Exits exits;
-    exits.first.resize(births.size() + 1);
-    for (uint32_t item = 0; item < lanes_.size(); ++item) {
-      if (!lanes_.Dies(item)) continue;
-      const auto at = std::ranges::partition_point(
-          births, [&](uint32_t birth) { return !lanes_.Before(item, birth); });
-      if (at == births.end()) continue;
-      exit[item] = static_cast<uint32_t>(at - births.begin());
-      ++exits.first[exit[item] + 1];
-    }
-    for (size_t i = 1; i < exits.first.size(); ++i) exits.first[i] += exits.first[i - 1];
-    std::vector<uint32_t> next(exits.first.begin(), exits.first.end() - 1);
-    exits.items.resize(exits.first.back());
-    for (uint32_t item = 0; item < lanes_.size(); ++item) {
-      if (exit[item] != kNoItem) exits.items[next[exit[item]]++] = item;
-    }
-    return exits;
-  }
 
   void Link(uint32_t earlier, uint32_t later) {
     follower_[earlier] = later;
@@ -212,12 +181,9 @@ class ChainCoverer {
   // The latest of the items before this one that none follows.
   bool TakeFree(uint32_t item) {
     const uint32_t lane = lanes_.lane(item);
-    const Exits& exits = exits_[lane];
     Ready& ready = ready_[lane];
-    for (; ready.births <= place_[item]; ++ready.births) {
-      for (uint32_t at = exits.first[ready.births]; at < exits.first[ready.births + 1]; ++at) {
-        ready.items.push(exits.items[at]);
-      }
+    for (; ready.births <= conflicts_.place(item); ++ready.births) {
+      for (const uint32_t earlier : exits_[lane].Of(ready.births)) ready.items.push(earlier);
     }
     while (!ready.items.empty()) {
       const uint32_t earlier = ready.items.top();
@@ -237,9 +203,9 @@ class ChainCoverer {
     queue_.assign(1, item);
     for (size_t i = 0; i < queue_.size(); ++i) {
       const uint32_t later = queue_[i];
-      const Exits& exits = exits_[lanes_.lane(later)];
+      const Grouped& exits = exits_[lanes_.lane(later)];
       uint32_t& looked = looked_[lanes_.lane(later)];
-      const uint32_t end = place_[later] + 1;
+      const uint32_t end = conflicts_.place(later) + 1;
       uint32_t begin = looked;
       if (window != kNoItem && end > window) begin = std::max(begin, end - window);
       if (begin >= end) continue;
@@ -284,8 +250,8 @@ class ChainCoverer {
   }
 
   const Lanes& lanes_;
-  std::vector<Exits> exits_;                  // by lane
-  std::vector<uint32_t> place_;               // by item: in its lane's births
+  const PlacedConflicts& conflicts_;
+  std::vector<Grouped> exits_;                // by lane: who is before its births from here on
   std::vector<uint32_t> follower_, follows_;  // by item
   std::vector<uint32_t> seen_;                // by item: in which round
   std::vector<uint32_t> for_;                 // by item that was seen: who would follow it
@@ -323,6 +289,8 @@ CapturePlan PlanCapture(const BlockOrder& order, std::span<const BlockId> blocks
   return plan;
 }
 
-ChainCover CoverByChains(const Lanes& lanes) { return ChainCoverer(lanes).Run(); }
+ChainCover CoverByChains(const Lanes& lanes, const PlacedConflicts& conflicts) {
+  return ChainCoverer(lanes, conflicts).Run();
+}
 
 }  // namespace graphkit

@@ -11,9 +11,9 @@
 #include <span>
 #include <vector>
 
+#include "libgraphkit/alloc/plan/conflicts.h"
 #include "libgraphkit/alloc/plan/planner.h"
 #include "libgraphkit/analysis/memory/block_order.h"
-#include "libgraphkit/analysis/memory/bound/lanes.h"
 #include "libgraphkit/analysis/memory/bound/lower_bound.h"
 
 namespace graphkit {
@@ -58,6 +58,6 @@ struct ChainCover {
   uint32_t chains = 0;
 };
 
-ChainCover CoverByChains(const Lanes& lanes);
+ChainCover CoverByChains(const Lanes& lanes, const PlacedConflicts& conflicts);
 
 }  // namespace graphkit
