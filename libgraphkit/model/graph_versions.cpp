@@ -164,6 +164,7 @@ std::vector<GraphEdit> FindLateEdits(const Trace& trace) {
     }
   };
   for (const Node& node : trace.nodes) {
+    if (node.seq <= first && node.destroyed == kNever) continue;
     note(node.graph, node.seq);
     note(node.graph, node.destroyed);
   }

@@ -27,10 +27,11 @@ struct LooseEdge {
 class StillRunning {
  public:
   StillRunning(const Trace& trace, const Order& order) : trace_(trace) {
-    const bool all_full = std::ranges::all_of(
-        trace.edges, [&](const Edge& edge) { return edge.full() && Joins(trace, edge); });
     const bool whole =
         std::ranges::all_of(trace.nodes, [&](const Node& node) { return InGraph(trace, node); });
+    const bool all_full = std::ranges::all_of(trace.edges, [&](const Edge& edge) {
+      return edge.full() && ((whole && edge.removed == kNever) || Joins(trace, edge));
+    });
     if (!all_full) FindLooseEdges(order);
     if (!all_full || !whole || HasRewinds(trace)) FindRunning(order);
   }

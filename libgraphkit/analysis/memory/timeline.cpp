@@ -72,16 +72,25 @@ std::vector<SegmentChange> ChangesOfSegments(const Trace& trace) {
 class BlockSteps {
  public:
   BlockSteps(const Trace& trace, Seq Block::*place)
-      : trace_(trace), place_(place), blocks_(BlocksBySeq(trace, place)) {}
+      : trace_(trace), place_(place), blocks_(BlocksBySeq(trace, place)) {
+    FindNext();
+  }
 
-  Seq next() const { return at_ < blocks_.size() ? trace_.blocks[blocks_[at_]].*place_ : kNever; }
-  uint32_t Take() { return blocks_[at_++]; }
+  Seq next() const { return next_; }
+  uint32_t Take() {
+    const uint32_t block = blocks_[at_++];
+    FindNext();
+    return block;
+  }
 
  private:
+  void FindNext() { next_ = at_ < blocks_.size() ? trace_.blocks[blocks_[at_]].*place_ : kNever; }
+
   const Trace& trace_;
   Seq Block::*place_;
   std::vector<uint32_t> blocks_;
   size_t at_ = 0;
+  Seq next_ = kNever;
 };
 
 void AddIdle(Bytes bytes, bool empty, bool is_private, IdleMemory* idle) {
@@ -171,8 +180,7 @@ class MemoryTimeline::Sweep {
  public:
   Sweep(MemoryTimeline* timeline, const Lifetimes& lives)
       : to_(*timeline), trace_(timeline->trace_), lives_(lives), live_(trace_.graphs.size()) {
-    DeviceIndex last = 0;
-    for (const Block& block : trace_.blocks) last = std::max(last, DeviceOf(trace_, block.stream));
+    DeviceIndex last = to_.devices_.empty() ? DeviceIndex{0} : to_.devices_.back();
     for (const Segment& at : trace_.segments) last = std::max(last, DeviceOf(trace_, at.stream));
     devices_.resize(static_cast<size_t>(last) + 1);
     to_.usage_.resize(trace_.graphs.size());
@@ -227,7 +235,9 @@ class MemoryTimeline::Sweep {
   }
 
   void RequestFree(Seq seq, uint32_t block) {
-    ChangeBlock(seq, block, {.allocated = to_.ShareOf(block).allocated}, true);
+    ChangeBlock(seq, block,
+                {.allocated = to_.segments_[block] ? 0 : AllocatedSize(trace_.blocks[block])},
+                true);
     const GraphId root = lives_.blocks[block].root;
     if (!root.valid()) return;
     const Bytes size = RoundedSize(trace_.blocks[block]);
