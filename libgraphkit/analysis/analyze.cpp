@@ -183,7 +183,8 @@ void AddMemory(const Facts& facts, GraphId id, GraphSummary* summary) {
   if (!summary->unknown_memory.empty()) ForgetBytes(summary);
 }
 
-ReportTotals TotalsOf(const Trace& trace, const Report& report) {
+ReportTotals TotalsOf(const Facts& facts, const Report& report) {
+  const Trace& trace = facts.trace;
   ReportTotals totals;
   totals.graphs = report.graphs.size();
   for (const GraphSummary& graph : report.graphs) {
@@ -191,9 +192,8 @@ ReportTotals TotalsOf(const Trace& trace, const Report& report) {
     totals.edges += graph.edges;
   }
   totals.launches = trace.launches.size();
-  const std::vector<bool> backs_segment = BacksSegment(trace);  // each byte counts once
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    if (backs_segment[i]) continue;
+    if (facts.lives().backs_segment[i]) continue;  // each byte counts once
     ++totals.blocks;
     *totals.allocated_bytes += RoundedSize(trace.blocks[i]);
   }
@@ -454,7 +454,7 @@ Result<Report> Analyze(const Facts& facts, const AnalyzeOptions& options) {
   std::ranges::stable_sort(report.findings, ComesFirst);
   ExplainBySettings(trace.process, &report.findings);
   report.joins = CountJoins(facts);
-  report.totals = TotalsOf(trace, report);
+  report.totals = TotalsOf(facts, report);
   return report;
 }
 

@@ -146,8 +146,7 @@ class PlanMatcher {
 
 class Rounds {
  public:
-  Rounds(const Facts& facts, const PlannedMemory& plan)
-      : facts_(facts), backs_(BacksSegment(facts.trace)) {
+  Rounds(const Facts& facts, const PlannedMemory& plan) : facts_(facts) {
     for (const Placement& placement : plan.placements) {
       by_graph_[facts.lives()[BlockId(placement.block)].root].push_back(&placement);
     }
@@ -198,7 +197,7 @@ class Rounds {
     for (const Access& access : trace.accesses.Of(work.accesses)) {
       if (access.mode == AccessMode::kWrite || access.block.index() >= trace.blocks.size())
         continue;
-      const bool segment = backs_[access.block.index()];
+      const bool segment = facts_.lives().backs_segment[access.block.index()];
       const Address begin = trace[access.block].address + access.offset;
       const Bytes length = access.length == kLengthUnknown ? 1 : access.length;
       for (const Placement& placement : plan.placements) {
@@ -253,7 +252,6 @@ class Rounds {
   }
 
   const Facts& facts_;
-  const std::vector<bool> backs_;
   std::map<GraphId, std::vector<const Placement*>> by_graph_;
   std::set<BlockId> taken_;  // as inputs of graphs of the sequence
   // Read outside of graphs after launches of these; of none: after others.

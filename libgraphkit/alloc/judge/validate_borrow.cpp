@@ -42,7 +42,7 @@ bool OfOwnGraph(const Facts& facts, BlockId block, NodeId node) {
 class Judge {
  public:
   explicit Judge(const Facts& facts) : facts_(facts), trace_(facts.trace) {
-    const std::vector<bool> backs = BacksSegment(trace_);
+    const std::vector<bool>& backs = facts.lives().backs_segment;
     for (size_t i = 0; i < trace_.blocks.size(); ++i) {
       if (backs[i] || !facts.lives().blocks[i].root || trace_.blocks[i].address == 0) continue;
       blocks_.Add(AddressesOf(trace_.blocks[i]), BlockId(i));
@@ -394,10 +394,10 @@ std::vector<WrongBorrow> ValidateBorrow(const Facts& facts, std::span<const Pool
   std::vector<WrongBorrow> wrong;
   uint64_t looked = 0;
   const Judge judge(facts);
-  const std::vector<bool> backs = BacksSegment(trace);
   std::vector<std::vector<BlockId>> blocks(trace.pools.size());
   for (const auto& [i, block] : Enumerate(trace.blocks)) {
-    if (backs[i] || !block.pool.valid() || block.size == 0) continue;
+    const bool backs = facts.lives().backs_segment[i];
+    if (backs || !block.pool.valid() || block.size == 0) continue;
     blocks[block.pool.index()].emplace_back(i);
   }
   std::vector<std::vector<Segment>> segments(trace.pools.size());

@@ -179,7 +179,7 @@ std::map<BlockId, std::set<GraphId>> ReadAfter(const Facts& facts, std::span<con
   const Trace& trace = facts.trace;
   std::map<BlockId, std::set<GraphId>> read;
   if (trace.works.empty()) return read;
-  const std::vector<bool> backs = BacksSegment(trace);
+  const std::vector<bool>& backs = facts.lives().backs_segment;
   const std::set<GraphId> of_steps(steps.begin(), steps.end());
   std::set<GraphId> launched;
   GraphId last;  // launched

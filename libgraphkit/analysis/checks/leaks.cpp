@@ -75,12 +75,11 @@ std::vector<UnfreedSite> FindUnfreed(const Facts& facts) {
   const Trace& trace = facts.trace;
   std::vector<UnfreedSite> sites;
   if (!KnowsWhatWasFreed(trace)) return sites;
-  const std::vector<bool> backs_segment = BacksSegment(trace);
   const bool has_allocator =
       std::ranges::any_of(trace.pools, [](const Pool& pool) { return IsAllocators(pool.kind); });
   std::map<std::tuple<StackId, PoolId, Bytes>, size_t> by_key;
   for (const auto& [i, block] : Enumerate(trace.blocks)) {
-    if (backs_segment[i] || !NeverFreed(trace, block)) continue;
+    if (facts.lives().backs_segment[i] || !NeverFreed(trace, block)) continue;
     const auto [found, fresh] = by_key.emplace(KeyOf(block), sites.size());
     if (fresh) {
       // Memory straight from the driver is a library's if that asked for it. Without a stack: where

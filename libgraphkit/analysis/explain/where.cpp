@@ -21,7 +21,6 @@ bool IsBlock(const AddressHolder& holder) { return holder.block.valid() && !hold
 
 std::vector<AddressHolder> FindHolders(const Facts& facts, Address address) {
   const Trace& trace = facts.trace;
-  const std::vector<bool> backs_segment = BacksSegment(trace);
   std::vector<AddressHolder> holders;
   const auto add = [&](AddressHolder holder) {
     if (AddressesOf(holder.is).contains(address)) holders.push_back(holder);
@@ -36,7 +35,7 @@ std::vector<AddressHolder> FindHolders(const Facts& facts, Address address) {
   }
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
     add({.block = BlockId(i),
-         .backs_segment = backs_segment[i],
+         .backs_segment = facts.lives().backs_segment[i],
          .graph = facts.lives()[BlockId(i)].root,
          .is = trace.blocks[i]});
   }

@@ -148,7 +148,7 @@ struct BarFinder {
   const MarkerRule rule;
   const Trace& trace = facts.trace;
   const FirstWrites writes{facts};
-  const std::vector<bool> backs = std::vector<bool>(BacksSegment(facts.trace));
+  const std::vector<bool>& backs = facts.lives().backs_segment;
   RangeIndex<BlockId> by_address = {};
   std::vector<PoolId> pool_of = std::vector<PoolId>(
       facts.trace.blocks.size());  // by block: its own, or that of the segment that it backs
@@ -187,7 +187,7 @@ struct BorrowFinder {
 
   void FindPools() {
     for (const auto& [i, block] : Enumerate(trace.blocks)) {
-      if (backs[i] || block.address == 0) continue;
+      if (facts.lives().backs_segment[i] || block.address == 0) continue;
       const PoolKind kind = KindOf(trace, block.pool);
       if (kind != PoolKind::kPrivate && kind != PoolKind::kAllocator) continue;
       const GraphId root = facts.lives().blocks[i].root;
@@ -329,7 +329,6 @@ struct BorrowFinder {
   const Facts& facts;
   const MarkerRule rule;
   const Trace& trace = facts.trace;
-  const std::vector<bool> backs = std::vector<bool>(BacksSegment(trace));
   const BorrowBars bars = FindBorrowBars(facts, rule);
   const bool measured = HasDurations(trace);  // nodes have durations
   std::vector<GraphId> ran = {};              // by launch; root graphs

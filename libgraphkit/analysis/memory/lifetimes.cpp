@@ -93,6 +93,7 @@ class StillRunning {
 struct LifetimeFinder {
   Lifetimes FindAll() {
     lives.blocks.resize(trace.blocks.size());
+    lives.backs_segment = BacksSegment(trace);
     FindEnds();
     FindOpaque();
     GroupTouches();
@@ -258,7 +259,7 @@ struct LifetimeFinder {
   void Allocate(BlockId id) {
     const Block& block = trace[id];
     BlockLife& life = lives.blocks[id.index()];
-    if (backs_segment[id.index()]) return;
+    if (lives.backs_segment[id.index()]) return;
     if (block.alloc_node.valid() && !InGraph(trace, trace[block.alloc_node])) return;
     const GraphId graph = block.alloc_node.valid() ? trace[block.alloc_node].graph : block.graph;
     life.root = Root(graph);
@@ -430,8 +431,7 @@ struct LifetimeFinder {
   Order& order;
   FrontierReplay replay{trace, WholeTrace(trace)};
   StillRunning still_running{trace, order};
-  std::vector<Point> points = std::vector<Point>(trace.streams.size());      // by stream
-  std::vector<bool> backs_segment = std::vector<bool>(BacksSegment(trace));  // by block
+  std::vector<Point> points = std::vector<Point>(trace.streams.size());  // by stream
   std::vector<GraphId> roots = {};
   std::vector<Seq> ends = {};   // by root graph: where its last capture ended
   std::vector<bool> runs = {};  // by root graph: it may be launched, not only embedded elsewhere

@@ -52,6 +52,7 @@ struct BlockLife {
 
 struct Lifetimes {
   std::vector<BlockLife> blocks;      // one for each block of the trace
+  std::vector<bool> backs_segment;    // by block, as BacksSegment
   std::vector<uint32_t> first_touch;  // by block, and one more
   std::vector<NodeId> touches;        // of each block, a node for each access, in capture order
   std::vector<Slice> runs;            // of `nodes`

@@ -380,12 +380,11 @@ std::vector<DeviceIndex> DevicesOfBlocks(const Trace& trace) {
 AskedMemory FindAskedMemory(const Trace& trace, const MemoryTimeline& timeline,
                             const Lifetimes& lives) {
   const MemoryAt& peak = timeline.all().peak_reserved;
-  const std::vector<bool> backs_segment = BacksSegment(trace);
   AskedMemory memory{.asked_bytes = peak.reserved};
   Bytes in_segments = peak.reserved;
   for (const auto& [i, block] : Enumerate(trace.blocks)) {
     const bool alive = block.allocated <= peak.seq && peak.seq < block.free_completed;
-    if (!alive || backs_segment[i]) continue;
+    if (!alive || lives.backs_segment[i]) continue;
     const Bytes size = AllocatedSize(block);
     if (block.segment) memory.segment_used_bytes += size;
     if (!FromDriver(trace, block)) continue;
