@@ -41,14 +41,15 @@ void CountNodes(const Trace& trace, std::vector<GraphSummary>* summaries) {
   }
 }
 
-void CountEdges(const Trace& trace, std::vector<GraphSummary>* summaries) {
-  for (const Edge& edge : trace.edges) {
-    if (!Joins(trace, edge)) continue;
-    GraphSummary& graph = (*summaries)[trace[edge.from].graph.index()];
-    ++graph.edges;
-    graph.programmatic_edges += edge.from_port == kPortProgrammatic;
-    graph.launch_completion_edges += edge.from_port == kPortLaunchCompletion;
-    graph.cross_stream_edges += trace[edge.from].stream != trace[edge.to].stream;
+void CountEdges(const Facts& facts, std::vector<GraphSummary>* summaries) {
+  for (const auto& [i, node] : Enumerate(facts.trace.nodes)) {
+    GraphSummary& graph = (*summaries)[node.graph.index()];
+    for (const InEdge& edge : facts.in_edges().Of(i)) {
+      ++graph.edges;
+      graph.programmatic_edges += edge.from_port == kPortProgrammatic;
+      graph.launch_completion_edges += edge.from_port == kPortLaunchCompletion;
+      graph.cross_stream_edges += facts.trace[edge.from].stream != node.stream;
+    }
   }
 }
 
@@ -380,7 +381,7 @@ std::vector<GraphSummary> Summarize(const Facts& facts) {
   const Trace& trace = facts.trace;
   std::vector<GraphSummary> summaries(trace.graphs.size());
   CountNodes(trace, &summaries);
-  CountEdges(trace, &summaries);
+  CountEdges(facts, &summaries);
   GroupEarlyLaunches(trace, &summaries);
   const std::vector<HostTime>& host_times = facts.host_times();
   const std::vector<Seq> destroyed = FindDestroyed(trace, facts.roots());

@@ -51,6 +51,7 @@ struct CoverageFinder {
   }
 
   void CountGraphs() {
+    if (trace.launches.empty()) return;
     per_launch.resize(trace.graphs.size());
     std::vector<uint64_t> conditional(trace.graphs.size());
     for (const auto& [i, node] : Enumerate(trace.nodes)) {
@@ -143,6 +144,7 @@ struct CoverageFinder {
   }
 
   void CountKernels() {
+    if (trace.works.empty()) return;
     std::vector<EagerBecause> because(trace.kernels.size(), EagerBecause::kNeverCaptured);
     std::vector<bool> launched(trace.graphs.size());
     for (const GraphId graph : facts.ran()) {

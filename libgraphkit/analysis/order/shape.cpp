@@ -277,8 +277,8 @@ std::vector<EdgeId> RedundantEdges(const Trace& trace, const Order& order, const
   std::vector<EdgeId> redundant;
   ImpliedEdges implied{trace, order, in};
   for (const auto& [i, edge] : Enumerate(trace.edges)) {
-    if (!Joins(trace, edge) || in.Of(edge.to.index()).size() < 2) continue;
-    if (implied.Implied(EdgeId(i))) redundant.emplace_back(i);
+    const bool alone = edge.to.index() >= trace.nodes.size() || in.Of(edge.to.index()).size() < 2;
+    if (!alone && Joins(trace, edge) && implied.Implied(EdgeId(i))) redundant.emplace_back(i);
   }
   return redundant;
 }
