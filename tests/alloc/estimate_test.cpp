@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/alloc/estimate/captured_sizes.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/io/trace/trace_file.h"
 #include "tests/build_trace.h"

@@ -1,4 +1,4 @@
-#include "libgraphkit/alloc/recorded/recorded_replay.h"
+#include "libgraphkit/alloc/recorded/recorded_run.h"
 
 #include <doctest/doctest.h>
 

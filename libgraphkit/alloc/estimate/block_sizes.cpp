@@ -1,4 +1,4 @@
-#include "libgraphkit/alloc/estimate/captured_sizes.h"
+#include "libgraphkit/alloc/estimate/estimate.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "libgraphkit/alloc/estimate/captured_sizes.h"
 #include "libgraphkit/alloc/models/caching_allocator.h"
 #include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/exec_memory.h"

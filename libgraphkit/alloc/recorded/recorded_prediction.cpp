@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/alloc/recorded/recorded_replay.h"
+#include "libgraphkit/alloc/recorded/recorded_run.h"
 
 namespace graphkit {
 namespace {

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "libgraphkit/alloc/policies/policy.h"
-#include "libgraphkit/alloc/recorded/recorded_replay.h"
+#include "libgraphkit/alloc/recorded/recorded_run.h"
 #include "libgraphkit/render/text_layout.h"
 #include "libgraphkit/replay/recorded.h"
 #include "libgraphkit/replay/replay_trace.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "libgraphkit/alloc/recorded/recorded_replay.h"
+#include "libgraphkit/alloc/recorded/recorded_run.h"
 #include "libgraphkit/render/replay/replay.h"
 #include "libgraphkit/replay/recorded.h"
 #include "libgraphkit/replay/replay_trace.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/alloc/recorded/recorded_replay.h"
+#include "libgraphkit/alloc/recorded/recorded_run.h"
 #include "libgraphkit/render/replay/replay.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/talk.h"
