@@ -1,6 +1,7 @@
 #include "plugins/cupti_tracer/work.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <string>
 
@@ -17,10 +18,16 @@ AccessMode BothModes(AccessMode one, AccessMode other) {
   return unknown ? AccessMode::kUnknown : AccessMode::kReadWrite;
 }
 
+bool SamePlace(const Access& one, const Access& other) {
+  return one.block == other.block && one.offset == other.offset && one.length == other.length &&
+         one.rows == other.rows;
+}
+
 }  // namespace
 
 void Work::Clear(NodeKind of) {
   accesses.clear();
+  hashed_ = 0;
   collectives.clear();
   host_ends.clear();
   scalars.clear();
@@ -36,6 +43,33 @@ void Work::Clear(NodeKind of) {
 
 bool Work::copies_stack() const {
   return std::ranges::count(host_ends, HostMemoryKind::kStack, &HostEnd::kind) != 0;
+}
+
+Access* Work::Find(const Access& access) {
+  if (accesses.size() >= kFew) return FindAmongMany(access);
+  for (Access& known : accesses) {
+    if (SamePlace(known, access)) return &known;
+  }
+  return nullptr;
+}
+
+Access* Work::FindAmongMany(const Access& access) {
+  if (hashed_ == 0 || 2 * (accesses.size() + 1) > slots_.size()) {
+    slots_.assign(std::bit_ceil(4 * accesses.size()), 0);
+    hashed_ = 0;
+  }
+  // The slot of the access to the same place, or the empty one that it gets.
+  const auto slot_of = [&](const Access& of) -> uint32_t& {
+    const uint64_t hash = Fingerprint{of.block.value, of.offset}.value();
+    size_t at = hash & (slots_.size() - 1);
+    while (slots_[at] != 0 && !SamePlace(accesses[slots_[at] - 1], of))
+      at = (at + 1) & (slots_.size() - 1);
+    return slots_[at];
+  };
+  for (; hashed_ < accesses.size(); ++hashed_)
+    slot_of(accesses[hashed_]) = static_cast<uint32_t>(hashed_ + 1);
+  const uint32_t found = slot_of(access);
+  return found != 0 ? &accesses[found - 1] : nullptr;
 }
 
 void WorkReader::AddKernel(uint64_t function, KernelLayout layout) {
@@ -146,13 +180,12 @@ void WorkReader::AddAccess(uint64_t address, AccessMode mode, Bytes length, Work
   const auto place = memory_.Find(address);
   if (!place) return;
   work.of_graphs = work.of_graphs || place->of_graphs;
-  for (Access& known : work.accesses) {
-    if (known.block != place->block || known.offset != place->offset) continue;
-    if (known.length != length || known.rows != rows) continue;
-    known.mode = BothModes(known.mode, mode);
-    return;
+  const Access access{place->block, mode, place->offset, length, rows};
+  if (Access* known = work.Find(access)) {
+    known->mode = BothModes(known->mode, mode);
+  } else {
+    work.accesses.push_back(access);
   }
-  work.accesses.push_back({place->block, mode, place->offset, length, rows});
 }
 
 bool WorkReader::ReadRecord(uint64_t place, Work& work) const {

@@ -30,6 +30,17 @@ struct Work {
 
   bool copies_stack() const;
   void Clear(NodeKind of);
+  // The access to the same place; null: there is none, and the caller appends this one.
+  Access* Find(const Access& access);
+
+ private:
+  static constexpr size_t kFew = 16;  // are compared one by one
+  Access* FindAmongMany(const Access& access);
+
+  // A hash table of places in `accesses`, from 1 on (0: empty), for kernels with hundreds of
+  // addresses, as a fused optimizer has. It knows the first `hashed_` of them.
+  std::vector<uint32_t> slots_;
+  size_t hashed_ = 0;
 };
 
 class Communicators;

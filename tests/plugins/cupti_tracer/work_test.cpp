@@ -164,5 +164,29 @@ TEST_CASE("a watch finds addresses in arguments, also inside structs") {
   CHECK(watch.MayHold(launch, kernel));
 }
 
+TEST_CASE("an access to a place that is known is found, among few and among many") {
+  const auto seed = std::random_device()();
+  INFO("seed ", seed);
+  std::mt19937 random(seed);
+  Work work;
+  for (int round = 0; round < 100; ++round) {
+    work.Clear(NodeKind::kKernel);
+    const size_t count = random() % 2 == 0 ? random() % 40 : random() % 1000;
+    for (size_t i = 0; i < count; ++i) {
+      Access access{BlockId(random() % 8), AccessMode::kRead, 512 * (random() % 64)};
+      if (random() % 4 == 0) access.length = 64 * (random() % 2);
+      if (random() % 4 == 0) access.rows.width = random() % 2;
+      const auto same = [&](const Access& known) {
+        return known.block == access.block && known.offset == access.offset &&
+               known.length == access.length && known.rows == access.rows;
+      };
+      const auto slow = std::ranges::find_if(work.accesses, same);
+      const Access* const found = work.Find(access);
+      CHECK(found == (slow != work.accesses.end() ? &*slow : nullptr));
+      if (found == nullptr) work.accesses.push_back(access);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace graphkit
