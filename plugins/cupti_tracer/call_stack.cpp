@@ -238,10 +238,25 @@ void WorkspaceCalls::Look() {
       continue;
     }
     const auto at = reinterpret_cast<uint64_t>(begin);
-    functions_.push_back(
-        {at, at + symbol->st_size, {.function = name.function, .file = info.dli_fname}});
+    const uint64_t end = at + symbol->st_size;
+    begin_ = functions_.empty() ? at : std::min(begin_, at);
+    end_ = std::max(end_, end);
+    functions_.push_back({at, end, {.function = name.function, .file = info.dli_fname}});
   }
   dlclose(library);
+}
+
+// The words between the variables of a frame aren't for reading, says an address sanitizer.
+__attribute__((no_sanitize("address"))) bool WorkspaceCalls::MayFind(
+    std::span<const uint64_t> words) {
+  if (functions_.empty()) Look();
+  if (functions_.empty()) return false;
+  const uint64_t bytes = end_ - begin_;
+  const uint64_t* const end = words.data() + words.size();
+  for (const uint64_t* word = words.data(); word != end; ++word) {
+    if (*word - begin_ <= bytes) return true;  // a return address may be the end
+  }
+  return false;
 }
 
 std::optional<NamedFrame> WorkspaceCalls::Find(std::span<const uint64_t> addresses) {

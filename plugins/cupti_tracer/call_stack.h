@@ -102,6 +102,10 @@ class WorkspaceCalls {
   // moment.
   std::optional<NamedFrame> Find(std::span<const uint64_t> addresses);
 
+  // False: none of these functions calls. `words`: of the stack, with all return addresses of its
+  // frames and some of frames that were there before.
+  bool MayFind(std::span<const uint64_t> words);
+
  private:
   struct Function {
     uint64_t begin = 0;
@@ -111,6 +115,8 @@ class WorkspaceCalls {
   void Look();
 
   std::vector<Function> functions_;  // none before PyTorch is loaded
+  uint64_t begin_ = 0;               // of the first in memory
+  uint64_t end_ = 0;                 // of the last
 };
 
 }  // namespace graphkit

@@ -379,7 +379,7 @@ void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
   if (int depth = StackDepth(thread, call)) {
     call.stack = StackOf(depth, lock);
   } else if (call.kind == CallKind::kAlloc && python_.known()) {
-    call.stack = WorkspaceStack(lock);
+    call.stack = WorkspaceStack(thread, lock);
   }
   // The lock was let go of in between: the trace may have ended.
   if (!on_.load(std::memory_order_relaxed)) return;

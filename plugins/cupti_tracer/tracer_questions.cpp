@@ -40,6 +40,14 @@ bool IsOnStack(ThreadState& thread, uint64_t address) {
   return thread.stack_begin <= address && address < thread.stack_end;
 }
 
+// The stack from the callback in flight outwards, as far as frames of a driver and a few more may
+// reach.
+std::span<const uint64_t> StackWords(const ThreadState& thread) {
+  constexpr uint64_t kMostBytes = 16 << 10;
+  const uint64_t bytes = std::min(thread.stack_end - thread.anchor, kMostBytes);
+  return {reinterpret_cast<const uint64_t*>(thread.anchor), bytes / sizeof(uint64_t)};
+}
+
 HostMemoryKind KindOf(ThreadState& thread, uint64_t address) {
   if (IsOnStack(thread, address)) return HostMemoryKind::kStack;
   return IsLoaded(address) ? HostMemoryKind::kProgram : HostMemoryKind::kPageable;
@@ -114,15 +122,19 @@ StackId Tracer::StackOf(int depth, Lock& lock) {
   return recorder_->stacks().Add(taken.key(), frames);
 }
 
-// Where no stacks were asked for: the one frame that tells a library's workspace from tensors.
-StackId Tracer::WorkspaceStack(Lock& lock) {
+// Where no stacks were asked for: the one frame that tells a library's workspace from tensors. Few
+// allocations are workspaces, and most stacks show that by their words, without being unwound.
+StackId Tracer::WorkspaceStack(ThreadState& thread, Lock& lock) {
   std::array<uint64_t, kFramesAbove + 16> addresses;
-  lock.unlock();
-  const size_t taken = TakeStack(addresses);
+  size_t taken = 0;
   std::optional<NamedFrame> frame;
+  lock.unlock();
   {
     std::lock_guard naming(names_mutex_);
-    frame = workspace_calls_.Find({addresses.data(), taken});
+    if (!IsOnStack(thread, thread.anchor) || workspace_calls_.MayFind(StackWords(thread))) {
+      taken = TakeStack(addresses);
+      frame = workspace_calls_.Find({addresses.data(), taken});
+    }
   }
   lock.lock();
   if (!frame || !on_.load(std::memory_order_relaxed)) return {};

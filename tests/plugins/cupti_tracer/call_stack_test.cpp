@@ -51,16 +51,20 @@ TEST_CASE("an address that no file holds is named by itself") {
 }
 
 std::optional<NamedFrame> g_found;
+bool g_may_find = false;
 
 void FindWorkspace() {
   uint64_t addresses[kMostFrames];
   const size_t count = TakeStack(addresses);
   g_found = WorkspaceCalls().Find({addresses, count});
+  const auto* words = static_cast<const uint64_t*>(__builtin_frame_address(0));
+  g_may_find = WorkspaceCalls().MayFind({words, 64});
 }
 
 TEST_CASE("a workspace is known by PyTorch's function that asks for it") {
   FindWorkspace();
   CHECK(!g_found.has_value());
+  CHECK(!g_may_find);
   void* library = dlopen(GRAPHKIT_FAKE_TORCH, RTLD_NOW | RTLD_LOCAL);
   REQUIRE(library != nullptr);
   FindWorkspace();
@@ -70,10 +74,14 @@ TEST_CASE("a workspace is known by PyTorch's function that asks for it") {
   };
   call("_ZN2at4cuda24getCurrentCUDABlasHandleEv");
   REQUIRE(g_found.has_value());
+  CHECK(g_may_find);
   CHECK(g_found->function == "at::cuda::getCurrentCUDABlasHandle()");
   CHECK(g_found->file == GRAPHKIT_FAKE_TORCH);
   call("_ZN2at4cuda5emptyEv");
   CHECK(!g_found.has_value());
+  const auto other = reinterpret_cast<uint64_t>(dlsym(library, "_ZN2at4cuda5emptyEv"));
+  const uint64_t elsewhere[] = {0, 1, other + 4};
+  CHECK(!WorkspaceCalls().MayFind(elsewhere));
   dlclose(library);
 }
 
