@@ -1,7 +1,7 @@
 """Records the memory history of torch in a program that isn't changed for it.
 
     import torch          a finder on sys.meta_path sees it, and arms what follows once torch is there
-    CUDA is initialised   the history begins: every allocation and free, with stacks
+    CUDA is initialised   the history begins: every allocation and free, with stacks (GRAPHKIT_TORCH_STACKS)
     a capture is on       garbage collections are NVTX ranges
     a capture begins      the graph gets the name of the batch that a server captures it for
     a capture ends        a snapshot; one that follows the last too soon for what it cost is made up by a thread, later or
@@ -25,10 +25,13 @@ import sys
 import threading
 import time
 
+import _graphkit_soft_torch as soft  # sitecustomize has loaded it
+
 OLDEST, NEWEST = (2, 1), (2, 15)  # of the versions of torch that were tried
 MAX_EVENTS = 5_000_000  # per device; beyond, the history is a ring, and graphkit says that events are lost
 SHARE = 10  # the time between two snapshots, in times of what the last one took
 IDLE_S = 0.5  # without captures, after which a snapshot is made up; doubled each time
+STACKS = {"all": "all", "alloc": "alloc", "none": None}  # GRAPHKIT_TORCH_STACKS: the history's `context`
 
 
 def say(text):
@@ -37,6 +40,14 @@ def say(text):
         sys.stderr.flush()
     except Exception:
         pass  # a program may close its stderr
+
+
+def context_wanted():
+    """The events whose stacks are recorded."""
+    choice = os.environ.get("GRAPHKIT_TORCH_STACKS") or "all"
+    if choice not in STACKS:
+        say(f"GRAPHKIT_TORCH_STACKS is none of {', '.join(STACKS)}: {choice}")
+    return STACKS.get(choice, "all")
 
 
 def version_of(torch):
@@ -154,7 +165,7 @@ class Recorder:
             self.torch = torch
             self._watch_history(torch.cuda.memory)
             self._watch_captures(torch.cuda.graphs.CUDAGraph)
-            lead_graph_drawings(torch)
+            soft.lead_graph_drawings(torch)
             if hasattr(torch, "autograd"):
                 variable = torch.autograd.Variable
                 variable._execution_engine = self.backwards.watch(variable._execution_engine)
@@ -282,7 +293,7 @@ class Recorder:
             if self._has_own_allocator():
                 return
             if not self.users_history:
-                self.record("all", context="all", stacks="python", max_entries=MAX_EVENTS)
+                self.record("all", context=context_wanted(), stacks="python", max_entries=MAX_EVENTS)
             self.pid = os.getpid()
             atexit.register(self.dump, patience=60)
             # A child that multiprocessing forked ends without atexit.
@@ -388,20 +399,12 @@ def write_whole(path, write):
         raise
 
 
-def soft_device():
-    """The software device's folder; none: the program runs on a GPU."""
-    for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":"):
-        if os.path.basename(folder.rstrip("/")) == "soft_cuda":
-            return folder
-    return None
-
-
 def stays_in_profiles():
     """The tracer keeps CUPTI when a profile begins: on the software device profiles have no GPU events anyway."""
     choice = os.environ.get("GRAPHKIT_TRACE_PROFILER", "")
     if choice not in ("", "keep", "release"):
         say(f"GRAPHKIT_TRACE_PROFILER is neither keep nor release: {choice}")
-    return choice == "keep" or (choice != "release" and soft_device() is not None)
+    return choice == "keep" or (choice != "release" and soft.soft_device() is not None)
 
 
 def let_go_of_cupti(holder):
@@ -413,52 +416,6 @@ def let_go_of_cupti(holder):
         return tracer.graphkit_let_go_of_cupti(holder.encode()) == 1
     except (OSError, AttributeError):
         return False
-
-
-def cuda_of(torch_folder):
-    """The version of CUDA that torch was built for, "13"; none: its file doesn't say."""
-    try:
-        with open(os.path.join(torch_folder, "version.py")) as file:
-            match = re.search(r"^cuda\b[^=\n]*=\s*['\"](\d+)", file.read(), re.MULTILINE)
-    except OSError:
-        return None
-    return match[1] if match else None
-
-
-def load_soft_runtime(torch_folder):
-    """On the software device: torch's wheel names its CUDA runtime and CUPTI by path (RPATH), before LD_LIBRARY_PATH,
-    and those don't run here. What is loaded already for all is taken in their place: of torch's own version, as in an
-    environment that pip made. cudnn-frontend would take CUDA 12's where both are there."""
-    folder = soft_device()
-    if folder is None:
-        return
-    import ctypes
-
-    version = cuda_of(torch_folder)
-    for number in (version,) if version in ("12", "13") else ("12", "13"):
-        for name in (f"libcudart.so.{number}", f"libcupti.so.{number}"):
-            try:
-                ctypes.CDLL(os.path.join(folder, name), mode=ctypes.RTLD_GLOBAL)
-            except OSError:
-                pass  # said by torch, if it misses it
-    if version:
-        os.environ.setdefault("CUDNN_FRONTEND_CUDART_LIB_NAME", f"libcudart.so.{version}")
-
-
-def lead_graph_drawings(torch):
-    """On the software device: CUDAGraph.debug_dump() of torch 2.14 and later asks cuda.bindings' runtime, which has NVIDIA's
-    inside. Its driver does the same, and is led."""
-    runtime = getattr(torch.cuda.graphs, "_cuda_runtime", None)
-    if runtime is None or soft_device() is None:
-        return
-
-    def draw(graph, path, flags):
-        from cuda.bindings import driver
-
-        (result,) = driver.cuGraphDebugDotPrint(driver.CUgraph(int(graph)), path, int(flags))
-        return (runtime.cudaError_t(int(result)),)
-
-    runtime.cudaGraphDebugDotPrint = draw
 
 
 class Finder:
@@ -489,7 +446,7 @@ class Finder:
 
         def exec_module(module):
             del loader.exec_module
-            load_soft_runtime(os.path.dirname(spec.origin or ""))
+            soft.load_soft_runtime(os.path.dirname(spec.origin or ""))
             original(module)
             if self in sys.meta_path:
                 sys.meta_path.remove(self)

@@ -13,15 +13,19 @@ def _leave_path(folder):
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) != folder]
 
 
-def _arm(folder):
+def _load(folder, name):
     import importlib.util
 
-    name = "_graphkit_torch_hook"
-    spec = importlib.util.spec_from_file_location(name, os.path.join(folder, "graphkit_torch_hook.py"))
+    spec = importlib.util.spec_from_file_location("_" + name, os.path.join(folder, name + ".py"))
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
+    sys.modules["_" + name] = module
     spec.loader.exec_module(module)
-    module.arm()
+    return module
+
+
+def _arm(folder):
+    _load(folder, "graphkit_soft_torch")
+    _load(folder, "graphkit_torch_hook").arm()
 
 
 def _show_device_files():

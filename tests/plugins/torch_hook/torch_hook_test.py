@@ -178,6 +178,17 @@ def ranks_are_in_the_names():
     assert run.names() == ["trace.json", "trace.rank5.N.pickle"], run.names()
 
 
+def stacks_are_recorded_of_the_events_that_are_wanted():
+    for wanted, stacked in (("", {"alloc", "free_requested"}), ("alloc", {"alloc"}), ("none", set()), ("alot", {"alloc", "free_requested"})):
+        run = Run(TRAIN, env={"GRAPHKIT_TORCH_STACKS": wanted})
+        [snapshot] = run.snapshots().values()
+        events = snapshot["device_traces"][0]
+        assert {e["action"] for e in events if e["frames"]} & {"alloc", "free_requested"} == stacked, (wanted, events)
+        said = "graphkit: GRAPHKIT_TORCH_STACKS is none of all, alloc, none: alot\n"
+        assert run.code == 0 and (said in run.err) == (wanted == "alot"), run.err
+        assert "2 blocks of the snapshot, 2 of them in captures" in run.err and "not joined" not in run.err, run.err
+
+
 def a_killed_process_leaves_the_snapshot_of_its_capture():
     run = Run(TRAIN + "import os, signal; os.kill(os.getpid(), signal.SIGKILL)\n")
     assert run.code == 137 and run.names() == ["trace.N.pickle", "trace.json"], (run.code, run.names())

@@ -26,6 +26,7 @@ def check(code):
 
 class History:
     on = False
+    context = None
     events = []
 
 
@@ -46,8 +47,9 @@ def _frames(depth=3):
 
 def _event(action, address, size, pool):
     if History.on:
+        stacked = History.context == "all" or (History.context == "alloc" and action in ("alloc", "segment_alloc"))
         History.events.append({"action": action, "addr": address, "size": size, "stream": graphs.current_handle(),
-                               "time_us": time.time_ns() // 1000, "segment_pool_id": pool, "frames": _frames()})
+                               "time_us": time.time_ns() // 1000, "segment_pool_id": pool, "frames": _frames() if stacked else []})
 
 
 class Segment:
@@ -107,6 +109,7 @@ def _record_memory_history(enabled="all", context="all", stacks="all", max_entri
     if not enabled:
         History.events = []
     History.on = enabled == "all"
+    History.context = context
 
 
 def _blocks(segment):
