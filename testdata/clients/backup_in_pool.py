@@ -1,4 +1,4 @@
-# graphkit: error eager-use-of-graph-memory 2 MiB :38
+# graphkit: error eager-use-of-graph-memory 2 MiB :39
 # not: torch-2.8
 """Speculative decoding that rolls back: a backup of the state is taken before each replay, and put back after it.
 
