@@ -246,7 +246,7 @@ void WorkspaceCalls::Look() {
   dlclose(library);
 }
 
-// The words between the variables of a frame aren't for reading, says an address sanitizer.
+// An address sanitizer forbids reading the words between the variables of a frame.
 __attribute__((no_sanitize("address"))) bool WorkspaceCalls::MayFind(
     std::span<const uint64_t> words) {
   if (functions_.empty()) Look();

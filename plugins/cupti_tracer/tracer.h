@@ -98,6 +98,7 @@ class Tracer {
   int StackDepth(const ThreadState& thread, const Call& call) const;
   int FailureDepth(int32_t error, bool matters) const;
   StackId StackOf(int depth, Lock& lock);
+  bool MayAskForWorkspace(ThreadState& thread);
   StackId WorkspaceStack(ThreadState& thread, Lock& lock);
   void RememberKernel(ThreadState& thread, const Call& call) const;
   void LearnKernel(const Call& call, Lock& lock);

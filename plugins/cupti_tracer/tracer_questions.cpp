@@ -122,6 +122,12 @@ StackId Tracer::StackOf(int depth, Lock& lock) {
   return recorder_->stacks().Add(taken.key(), frames);
 }
 
+bool Tracer::MayAskForWorkspace(ThreadState& thread) {
+  if (!IsOnStack(thread, thread.anchor)) return true;
+  std::lock_guard naming(names_mutex_);
+  return workspace_calls_.MayFind(StackWords(thread));
+}
+
 // Where no stacks were asked for: the one frame that tells a library's workspace from tensors. Few
 // allocations are workspaces, and most stacks show that by their words, without being unwound.
 StackId Tracer::WorkspaceStack(ThreadState& thread, Lock& lock) {
@@ -129,12 +135,10 @@ StackId Tracer::WorkspaceStack(ThreadState& thread, Lock& lock) {
   size_t taken = 0;
   std::optional<NamedFrame> frame;
   lock.unlock();
-  {
+  if (MayAskForWorkspace(thread)) {
+    taken = TakeStack(addresses);
     std::lock_guard naming(names_mutex_);
-    if (!IsOnStack(thread, thread.anchor) || workspace_calls_.MayFind(StackWords(thread))) {
-      taken = TakeStack(addresses);
-      frame = workspace_calls_.Find({addresses.data(), taken});
-    }
+    frame = workspace_calls_.Find({addresses.data(), taken});
   }
   lock.lock();
   if (!frame || !on_.load(std::memory_order_relaxed)) return {};
