@@ -1,10 +1,9 @@
-# graphkit: error eager-use-of-graph-memory 2 MiB :39
+# graphkit: error eager-use-of-graph-memory 2 MiB :38
 # not: torch-2.8
 """Speculative decoding that rolls back: a backup of the state is taken before each replay, and put back after it.
 
 The fault: the backup is allocated after the capture in the graph's own pool, where the capture's intermediate tensor was, and the
-replay writes over it. graphkit must name it.
-The twin: the backup is allocated outside of the pool.
+replay writes over it. graphkit must name it. The twin: the backup is allocated outside of the pool.
 """
 import sys
 
