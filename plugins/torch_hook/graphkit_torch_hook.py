@@ -46,7 +46,7 @@ def context_wanted():
     """The events whose stacks are recorded."""
     choice = os.environ.get("GRAPHKIT_TORCH_STACKS") or "all"
     if choice not in STACKS:
-        say(f"GRAPHKIT_TORCH_STACKS is none of {', '.join(STACKS)}: {choice}")
+        say(f"GRAPHKIT_TORCH_STACKS={choice} isn't known: set all, alloc or none; all stacks are recorded")
     return STACKS.get(choice, "all")
 
 
