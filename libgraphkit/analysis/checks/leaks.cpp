@@ -55,14 +55,18 @@ bool NeverFreed(const Trace& trace, const Block& block) {
   return !block.pool.valid() || trace[block.pool].destroyed == kNever;
 }
 
-// A graph's blocks, and those that it touches, are as many as its graphs: not counted.
+// A graph's blocks, and those that it touches, are as many as its graphs: not counted. A library
+// keeps a workspace for each stream: only another one of the same stream is growth.
 uint32_t CountIntervals(const Facts& facts, const std::vector<Seq>& intervals,
                         const UnfreedSite& site) {
   uint32_t count = 0;
   std::ptrdiff_t last = -1;
+  std::set<StreamId> streams;
+  const bool by_stream = !LibraryMemory(facts.trace, site.stack).empty();
   for (const BlockId id : site.blocks) {
     const Block& block = facts.trace[id];
     if (block.graph.valid() || !facts.lives().Touches(id).empty()) continue;
+    if (by_stream && streams.insert(block.stream).second) continue;
     const auto interval = std::ranges::upper_bound(intervals, block.allocated) - intervals.begin();
     if (interval != last) ++count;
     last = interval;

@@ -208,6 +208,7 @@ bool IsLibraryFrame(std::string_view function, std::string_view file) {
   if (IsCudaFrame(function, file) || file.empty() || file.starts_with('<')) return true;
   return EndOfPackages(file) != 0 || EndOfStandardLibrary(file) != 0 || IsInterpreter(file) ||
          IsSystem(file) || IsGenerated(file) || file.ends_with("/graphkit_torch_hook.py") ||
+         file.ends_with("/graphkit_soft_torch.py") ||
          (file.ends_with(".so") && file.find("triton/") != file.npos) ||  // its launchers
          file.find("/soft_cuda/libraries/") != file.npos;  // what stands in for NVIDIA's
 }

@@ -108,6 +108,25 @@ TEST_CASE("block-leak warns of an allocator's memory that grows from launch to l
   }
 }
 
+TEST_CASE("block-leak counts a workspace for each stream as kept, and more of one stream as growth") {
+  const auto severity = [](int streams, int each) {
+    TraceBuilder t;
+    t.SetPool(t.Pool(PoolKind::kAllocator));
+    t.SetStack(t.Stack({{"at::cuda::getCurrentCUDABlasHandle()", "", 0}, {"Warm", "train.py", 5}}));
+    for (int i = 0; i < streams; ++i) {
+      const StreamId s = t.Stream();
+      for (int j = 0; j < each; ++j) {
+        t.Alloc(s, 1000);
+        t.BeginCapture(s);
+        t.EndCapture(s);
+      }
+    }
+    return RunForOne("block-leak", &t).severity;
+  };
+  CHECK(severity(4, 1) == Severity::kNote);
+  CHECK(severity(1, 4) == Severity::kWarning);
+}
+
 TEST_CASE("block-leak takes what a library asked the driver for as kept") {
   TraceBuilder t;
   t.SetStack(t.Stack({{"at::empty", "/venv/lib/python3.11/site-packages/torch/lib/libtorch.so", 0},

@@ -9,6 +9,8 @@ namespace {
 
 TEST_CASE("frames of installed packages, Python's own files and CUDA are libraries'") {
   CHECK(IsLibraryFrame("forward", "/venv/lib/python3.11/site-packages/torch/nn/linear.py"));
+  CHECK(IsLibraryFrame("snapshot", "/opt/torch_hook/graphkit_torch_hook.py"));
+  CHECK(IsLibraryFrame("observe", "/opt/torch_hook/graphkit_soft_torch.py"));
   CHECK(IsLibraryFrame("launchKernel", "/home/me/.triton/cache/LTGL/cuda_utils.cpython-311.so"));
   CHECK(IsLibraryFrame("load", "/usr/lib/python3/dist-packages/numpy/core.py"));
   CHECK(IsLibraryFrame("run", "/opt/conda/lib/python3.13/threading.py"));
