@@ -1,5 +1,5 @@
-"""A graph with every kind of node, traced and drawn by cuGraphDebugDotPrint with each flag: every drawing gives the
-graphs, kinds, kernels, edges and holders of the trace.
+"""A graph with every kind of node and one with every kind of edge, traced and drawn by cuGraphDebugDotPrint with each
+flag: every drawing gives the graphs, kinds, kernels, edges and holders of the trace.
 
     drawings_test.py --graphkit BINARY --program GRAPH_DRAWINGS --out FOLDER
 """
@@ -49,18 +49,18 @@ def main():
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     trace, _ = graphkit.trace(pathlib.Path(arguments.program).resolve(), [folder], "graph_drawings")
-    first = next(record for record in records_of(trace) if record["type"] == "graph")
-    wanted = shape_of(records_of(trace), first["tool_id"])
-    kinds = {node["kind"] for node in wanted}
+    every, edges = [record["tool_id"] for record in records_of(trace) if record["type"] == "graph"][:2]
+    kinds = {node["kind"] for node in shape_of(records_of(trace), every)}
     if len(kinds) != KINDS:
         raise Failure(f"the graph has nodes of {sorted(kinds)}, expected all {KINDS} kinds")
-    drawings = sorted(folder.glob("*.dot"), key=lambda path: int(path.stem))
+    drawings = sorted(folder.glob("*.dot"))
     imported = graphkit.folder / "drawing.json"
     for drawing in drawings:
         graphkit.run(["import", "dot", drawing, "-o", imported])
-        got = shape_of(records_of(imported), first["tool_id"])
+        drawn = edges if drawing.stem.startswith("edges") else every
+        got, wanted = shape_of(records_of(imported), drawn), shape_of(records_of(trace), drawn)
         if got != wanted:
-            raise Failure(f"the drawing with flags {drawing.stem}:\n{got}\nexpected\n{wanted}")
+            raise Failure(f"the drawing {drawing.name}:\n{got}\nexpected\n{wanted}")
     print(f"{len(drawings)} drawings are read as traced")
 
 

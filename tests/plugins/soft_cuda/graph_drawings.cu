@@ -1,4 +1,5 @@
-// A graph with a node of every kind, drawn with each flag: argument, a folder for the drawings.
+// A graph with a node of every kind, and one with an edge of every kind, drawn with each flag: argument,
+// a folder for the drawings.
 // The external semaphore is the software device's (semaphore.cu).
 #include <cuda.h>
 #include <fcntl.h>
@@ -106,15 +107,30 @@ void Build(cudaGraph_t graph) {
   EXPECT_OK(cudaGraphAddMemFreeNode(&node, graph, &node, 1, allocation.dptr));
 }
 
+// A full edge, one from each programmatic port, and one from a kernel's launch.
+void BuildEdges(cudaGraph_t graph) {
+  const cudaGraphNode_t from = AddKernel(graph, {}, dim3(2));
+  const int kinds[][2] = {{0, 0}, {1, 1}, {2, 1}, {2, 0}};
+  for (const auto& [port, type] : kinds) {
+    const cudaGraphNode_t to = AddKernel(graph, {}, dim3(2));
+    cudaGraphEdgeData data = {};
+    data.from_port = static_cast<unsigned char>(port);
+    data.type = static_cast<unsigned char>(type);
+    EXPECT_OK(cudaGraphAddDependencies(graph, &from, &to, &data, 1));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 2) return 1;
-  cudaGraph_t graph = NewGraph();
+  cudaGraph_t graph = NewGraph(), edges = NewGraph();
   Build(graph);
+  BuildEdges(edges);
   const auto draw = [&](unsigned flags) {
-    const std::string path = std::string(argv[1]) + "/" + std::to_string(flags) + ".dot";
-    EXPECT_OK(cuGraphDebugDotPrint(graph, path.c_str(), flags));
+    const std::string folder = std::string(argv[1]) + "/", name = std::to_string(flags) + ".dot";
+    EXPECT_OK(cuGraphDebugDotPrint(graph, (folder + name).c_str(), flags));
+    EXPECT_OK(cuGraphDebugDotPrint(edges, (folder + "edges_" + name).c_str(), flags));
   };
   constexpr unsigned kFlags = 16;
   draw(0);
@@ -125,5 +141,6 @@ int main(int argc, char** argv) {
     draw(((1u << kFlags) - 1) & ~CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE & ~(1u << flag));
   }
   EXPECT_OK(cudaGraphDestroy(graph));
+  EXPECT_OK(cudaGraphDestroy(edges));
   return Finish("graph_drawings");
 }
