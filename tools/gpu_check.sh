@@ -7,6 +7,7 @@
 #   tools/gpu_check.sh dry [OUT [PART…]]   the same without a GPU: the software device stands in for it, to try the script
 #
 # Parts, where a machine is lent for a few minutes at a time: device, graphs, costs, programs, clients; all of them unless named.
+# Of clients a folder can be named: clients:torch.
 #
 # Programs by others (PyTorch, Triton, NCCL, JAX, CuPy: tools/gpu_check/programs.py) run where they are installed, and
 # are skipped visibly where not. What was recorded is executed again under planned placements, and the model of PyTorch's
@@ -135,19 +136,38 @@ questions() {
   printf '| memory of executables | %s |\n' "$code"
 }
 
+# Which first call makes device 0's context active, on both devices.
+contexts() {
+  python3 tools/gpu_check/contexts.py > "$out/contexts" 2>&1 || true
+  LD_LIBRARY_PATH="$tree/cudagraphkit/lib/graphkit/soft_cuda" python3 tools/gpu_check/contexts.py > "$out/contexts.soft" 2>&1 || true
+  printf '\n| the first call, its result and the context | on the software device |\n|---|---|\n'
+  paste "$out/contexts" "$out/contexts.soft" | sed 's/\t/ | /; s/.*/| & |/'
+}
+
 # Random programs: what the trace says of their graphs, against what CUDA's API told them.
 random_programs() {
   local seed code said
   mkdir -p "$out/random"
   printf '\n| random programs | exit code | trace against API |\n|---|---|---|\n'
   for seed in 1 11 21 31 41 51 61 71 81 91; do
-    said="$out/random/$seed" code=0
-    timeout 60 "$graphkit" trace --device "$device" -o "$said.json" "$tree/workloads/random_graphs" \
-      --seed "$seed" --count 10 > "$said.dump" 2> "$said.stderr" || code=$?
-    python3 tests/plugins/cupti_tracer/random_graphs/random_graphs.py --trace "$said.json" --dump "$said.dump" \
-      > "$said.txt" 2>&1 || true
-    printf '| %s to %s | %s | %s |\n' "$seed" "$((seed + 9))" "$code" "$(head -n 1 "$said.txt")"
+    random_program "$seed" 10 && continue
+    for ((one = seed; one < seed + 10; ++one)); do random_program "$one" 1 || true; done
   done
+}
+
+# random_program SEED COUNT: 1 if it doesn't end well. Where it doesn't, it is run once more untraced.
+random_program() {
+  local said="$out/random/$1.$2" code=0 untraced=""
+  timeout 60 "$graphkit" trace --device "$device" -o "$said.json" "$tree/workloads/random_graphs" \
+    --seed "$1" --count "$2" > "$said.dump" 2> "$said.stderr" || code=$?
+  python3 tests/plugins/cupti_tracer/random_graphs/random_graphs.py --trace "$said.json" --dump "$said.dump" \
+    > "$said.txt" 2>&1 || true
+  if [ "$code" -ne 0 ]; then
+    "${library[@]}" timeout 60 "$tree/workloads/random_graphs" --seed "$1" --count "$2" > "$said.untraced" 2>&1 || untraced=$?
+    untraced=", untraced ${untraced:-0}"
+  fi
+  printf '| %s to %s | %s | %s |\n' "$1" "$(($1 + $2 - 1))" "$code$untraced" "$(head -n 1 "$said.txt")"
+  [ "$code" -eq 0 ]
 }
 
 # within HOW PROGRAM...: runs it untraced (plain), with a CUPTI whose callbacks do nothing (empty), traced, or traced
@@ -193,6 +213,19 @@ for call in columns[0]:
 PYTHON
 }
 
+# A captured step of PyTorch, call by call in turn with the same process untraced, with PyTorch's history alone, and with
+# the tracer without it.
+step_cost() {
+  local step=(python3 tests/bench/torch_step.py --serve) trace=("$graphkit" trace --device "$device")
+  python3 -c 'import torch' 2> /dev/null || return 0
+  printf '\n```\n'
+  timeout 120 python3 tests/bench/in_turn.py 60 "untraced=${step[*]}" "history=${step[*]} --history all" \
+    "traced=${trace[*]} -o $out/step.json -- ${step[*]}" "traced without history=${trace[*]} --no-torch -o $out/step2.json -- ${step[*]}" \
+    2> "$out/step.stderr" || tail -n 3 "$out/step.stderr"
+  printf '```\n'
+  rm -f "$out"/step*.json
+}
+
 # Programs by others. What they need is installed or not: 77 is said as such.
 others() {
   local name code trace
@@ -214,16 +247,42 @@ others() {
   done
 }
 
+# torch.profiler, untraced and beside the tracer, which lets go of CUPTI or keeps it.
+profiles() {
+  local how code said
+  mkdir -p "$out/profiles"
+  printf '\n| torch.profiler | exit code | in the profile | launches in the trace |\n|---|---|---|---|\n'
+  for how in untraced release keep; do
+    said="$out/profiles/$how" code=0
+    if [ "$how" = untraced ]; then within plain python3 tools/gpu_check/profiled.py "$said.profile.json" > "$said.txt" || code=$?
+    else
+      GRAPHKIT_TRACE_PROFILER="$how" timeout 60 "$graphkit" trace --device "$device" -o "$said.json" \
+        python3 tools/gpu_check/profiled.py "$said.profile.json" > "$said.txt" 2> "$said.stderr" || code=$?
+    fi
+    printf '| %s | %s | %s | %s |\n' "$how" "$code" "$(tail -n 1 "$said.txt")" \
+      "$({ grep '"type":"launch"' "$said.json" || true; } 2> /dev/null | sed -n 's/.*"correlation":\([0-9]*\).*/\1/p' | paste -s -d ' ')"
+  done
+}
+
 # The tests' own programs of PyTorch, with what each expects of its trace, several at once.
 clients() {
-  local folder
-  mkdir -p "$out/clients"
+  local folder kept
   printf '\n| program | result |\n|---|---|\n'
-  for folder in tests/clients/torch testdata/clients; do
-    find "$folder" -maxdepth 1 -name '*.py' -exec basename -s .py {} + | sort |
-      xargs -P 6 -I NAME timeout 150 python3 tests/clients/run.py --graphkit "$graphkit" --device "$device" --python "$(command -v python3)" \
-        --name gpu --keep "$out/clients" "$folder" NAME || true
-  done | sed -n 's/^\(passed\|FAILED\|skipped\) gpu \([^:]*\)\(.*\)/| \2 | \1\3 |/p'
+  for folder in ${client_folders:-tests/clients/{torch,jax,cupy,cuda_python,training,sglang,transformer_engine,vllm} testdata/clients}; do
+    kept="$out/clients/$(basename "$folder")"
+    mkdir -p "$kept"
+    python3 tools/gpu_check/here.py "$folder" "$(gpus)" 2> "$kept/left_out" |
+      xargs -P "$(nproc)" -I NAME timeout 150 python3 tests/clients/run.py --graphkit "$graphkit" --device "$device" \
+        --python "$(command -v python3)" --name gpu --keep "$kept" "$folder" NAME |
+      sed -n 's/^\(passed\|FAILED\|skipped\) gpu \([^:]*\)\(.*\)/| \2 | \1\3 |/p' || true
+    sed 's/\(.*\) needs \(.*\)/| \1 | left out, needs \2 |/' "$kept/left_out"
+  done
+}
+
+gpus() {
+  local count
+  count="$({ nvidia-smi --list-gpus || true; } 2> /dev/null | grep -c ^GPU)" || true
+  echo "$((count > 0 ? count : 1))"
 }
 
 # The recorded graphs run again under two placements, with real memory and canaries.
@@ -236,7 +295,18 @@ executions() {
     code=0
     timeout 60 "$graphkit" execute "$out/$device/$name.json" --allocator reuse,optimal --device "$device" \
       > "$out/executions/$name.txt" 2>&1 || code=$?
-    printf '| %s | %s | %s |\n' "$name" "$code" "$(grep -E ': executed|^graphkit: ' "$out/executions/$name.txt" | paste -s -d ';')"
+    printf '| %s | %s | %s |\n' "$name" "$code" "$(grep -E ': executed|^graphkit: |launch' "$out/executions/$name.txt" | paste -s -d ';')"
+  done
+}
+
+# One block of a plan is moved onto another that needs its memory: an execution finds it.
+wrong_plans() {
+  local name
+  printf '\n| recorded workload | wrong plans found by executing them |\n|---|---|\n'
+  for name in "${workloads[@]}"; do
+    [ -s "$out/$device/$name.json" ] || continue
+    printf '| %s | %s |\n' "$name" "$(timeout 60 python3 tools/gpu_check/wrong_plans.py "$graphkit" "$device" \
+      "$out/$device/$name.json" "$out/executions" 2>&1 | tail -n 1)"
   done
 }
 
@@ -279,18 +349,22 @@ run() {
 # part NAME: the functions that it consists of.
 part() {
   case "$1" in
-    device) echo callbacks conformance questions ;;
-    graphs) echo compare_all random_programs executions ;;
-    costs) echo capture_cost call_cost ;;
-    programs) echo snapshots others ;;
-    clients) echo clients ;;
+    device) echo callbacks conformance questions contexts ;;
+    graphs) echo compare_all random_programs executions wrong_plans ;;
+    costs) echo capture_cost call_cost step_cost ;;
+    programs) echo snapshots others profiles ;;
+    clients | clients:*) echo clients ;;
     *) die "there is no part '$1'" "parts: device graphs costs programs clients" ;;
   esac
 }
 
 command="${1:-}" out="${2:-gpu_check_out}" parts=""
 [ $# -gt 2 ] || set -- "$command" "$out" device graphs costs programs clients
-for name in "${@:3}"; do parts+=" $(part "$name")"; done
+client_folders="" # all of them
+for name in "${@:3}"; do
+  parts+=" $(part "$name")"
+  [[ "$name" != clients:* ]] || client_folders="tests/clients/${name#*:}"
+done
 case "$command" in
   pack) pack ;;
   run) device=cuda && run ;;
