@@ -108,7 +108,7 @@ TEST_CASE("block-leak warns of an allocator's memory that grows from launch to l
   }
 }
 
-TEST_CASE("block-leak counts a workspace for each stream as kept, and more of one stream as growth") {
+TEST_CASE("block-leak counts a workspace for each stream as kept, more of one stream as growth") {
   const auto severity = [](int streams, int each) {
     TraceBuilder t;
     t.SetPool(t.Pool(PoolKind::kAllocator));

@@ -1,5 +1,5 @@
-// A graph with a node of every kind, and one with an edge of every kind, drawn with each flag: argument,
-// a folder for the drawings.
+// A graph with a node of every kind, and one with an edge of every kind, drawn with each flag:
+// argument, a folder for the drawings.
 // The external semaphore is the software device's (semaphore.cu).
 #include <cuda.h>
 #include <fcntl.h>
