@@ -97,6 +97,35 @@ TEST_CASE("between launches is free what was freed in its capture, and what nobo
   CHECK(ValidateBorrow(facts, pools).empty());
 }
 
+// A node that is switched off leaves what it wrote in the launch before. Its reader isn't proved to
+// come after it, as the node between them doesn't wait in every launch, but it isn't the first one.
+TEST_CASE("what a node that is switched off wrote earlier isn't lent") {
+  OnePool p(4);
+  TraceBuilder& t = p.t;
+  const GraphId graph = t.BeginCapture(p.s);
+  const BlockId kept = p.Alloc(0, 2);
+  const Access some{kept, AccessMode::kUnknown, 0, 2 * kUnit};
+  const NodeId make = t.Kernel(p.s, "make", {some});
+  const NodeId between = t.ProgrammaticKernel(p.s, t.Function("between", Ternary::kYes), {});
+  t.Kernel(p.s, "take", {some});
+  t.Free(kept);
+  t.EndCapture(p.s);
+  const ExecId exec = t.Instantiate(graph);
+  t.Launch(exec, p.s);
+  t.Change(between, exec, NodeChangeKind::kDisabled);
+  t.Launch(exec, p.s);
+  t.Change(between, exec, NodeChangeKind::kEnabled);
+  t.Change(make, exec, NodeChangeKind::kDisabled);
+  t.Launch(exec, p.s);
+  const Trace trace = t.Build();
+  const Facts facts(trace);
+  std::vector<PoolBorrow> pools = FindBorrow(facts, MarkerRule::kLastUse);
+  REQUIRE(pools.size() == 1);
+  CHECK(FreeUnits(pools[0], p.base) == Units{{2, 4}});
+  pools[0].free = {{p.base, p.base + kUnit}};
+  CHECK_FALSE(ValidateBorrow(facts, pools).empty());
+}
+
 // A graph keeps the address of what another one freed in its capture (a weak reference).
 TEST_CASE("what another graph finds at the address of a freed block isn't lent") {
   OnePool p(8);

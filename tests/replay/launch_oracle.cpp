@@ -11,6 +11,7 @@ LaunchOracle::LaunchOracle(const OracleProgram& program, size_t cells, Place pla
     : program_(program),
       trace_(program.trace),
       order_(program.trace),
+      likely_order_(program.trace, EdgeRule::kCompletion, Ternary::kYes),
       roots_(FindRoots(program.trace)),
       backs_(BacksSegment(program.trace)),
       place_(std::move(place)),
@@ -203,7 +204,8 @@ bool LaunchOracle::First(NodeId node, BlockId block) const {
   const GraphId root = roots_[trace_[node].graph.index()];
   if (!trace_[block].graph.valid() || roots_[trace_[block].graph.index()] != root) return false;
   for (size_t i = 0; i < trace_.nodes.size(); ++i) {
-    if (roots_[trace_.nodes[i].graph.index()] != root || !order_.Before(NodeId(i), node)) continue;
+    if (roots_[trace_.nodes[i].graph.index()] != root || !likely_order_.Before(NodeId(i), node))
+      continue;
     for (const Access& access : trace_.accesses.Of(trace_.nodes[i].accesses)) {
       if (access.block == block) return false;
     }

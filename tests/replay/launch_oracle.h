@@ -88,7 +88,7 @@ class LaunchOracle {
 
   const OracleProgram& program_;
   const Trace& trace_;
-  const SlowOrder order_;
+  const SlowOrder order_, likely_order_;  // likely: as if all nodes waited of which it isn't known
   std::vector<GraphId> roots_;
   std::vector<bool> backs_;
   std::map<GraphId, std::vector<NodeId>> nodes_;

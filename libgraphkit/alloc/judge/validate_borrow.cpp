@@ -224,11 +224,11 @@ class Judge {
       return OfOwnGraph(facts_, block, touch);
     });
   }
-  // No other node of the graph touches the block before.
+  // No other node of the graph is likely to touch the block before.
   bool ComesFirst(BlockId block, NodeId node) const {
     if (!OfOwnGraph(facts_, block, node)) return false;
     return std::ranges::none_of(facts_.lives().Touches(block), [&](const NodeId touch) {
-      return OfOwnGraph(facts_, block, touch) && facts_.order().Before(touch, node);
+      return OfOwnGraph(facts_, block, touch) && facts_.likely_order().Before(touch, node);
     });
   }
   // A node that may both read and write writes first, where nothing can be there.

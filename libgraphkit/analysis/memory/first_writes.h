@@ -69,7 +69,7 @@ class FirstWrites {
     AccessRows rows;
     bool reads = false;   // and not only what it wrote itself
     bool writes = false;  // surely
-    bool first = false;   // no other use comes before it
+    bool first = false;   // no other use is likely to come before it
   };
   std::vector<Use> UsesOf(BlockId block, GraphId root) const;
   OfGraph Of(BlockId block, GraphId root) const;

@@ -111,6 +111,8 @@ class MemoryFacts {
   // By completion, as if all kernels waited for their grid dependencies of which it isn't known.
   const Fact<Order> hopeful_order{
       [this] { return BuildOrder(trace, EdgeRule::kCompletion, Ternary::kYes); }};
+  // What may come before a node isn't only what is proved to.
+  const Order& likely_order() const { return partial_edges() ? hopeful_order() : order(); }
   // Of each root graph, in capture order. Of lives.
   const Fact<std::vector<std::vector<BlockId>>> blocks{[this] { return FindBlocks(); }};
   // Of lives.
