@@ -200,7 +200,7 @@ class Matcher {
     const Keys backward = Cones(before_, after_, labels, false);
     const Keys exact = Both(forward, backward);
     MatchUnique(exact);
-    MatchAmbiguous(exact, false);
+    MatchAmbiguous(exact, true);
     if (!Done()) {
       const Keys forward_names = Cones(before_, after_, names, true);
       const Keys backward_names = Cones(before_, after_, names, false);
@@ -210,6 +210,7 @@ class Matcher {
       for (const Keys* keys : kinds) MatchUnique(*keys);
       SpreadAgain(labels);
       SpreadAgain(names);
+      MatchAmbiguous(exact, false);
       for (const Keys* keys : kinds) MatchAmbiguous(*keys, true);
       for (const Keys* keys : {&labels, &names}) {
         SpreadAgain(*keys);
