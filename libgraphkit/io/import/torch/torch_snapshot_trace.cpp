@@ -180,7 +180,7 @@ struct Converter {
     }
     if (make.trace.records == before) make.Next();
     places[device].insert(places[device].end(), taken, make.trace.records - 1);
-    if (event.time_us < INT64_MAX / 1000) {
+    if (event.time_us >= 0 && event.time_us < INT64_MAX / 1000) {
       make.SetTimes(before, event.time_us * 1000, s.events.size());
     }
     return taken;
