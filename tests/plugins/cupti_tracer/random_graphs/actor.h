@@ -80,6 +80,7 @@ class Actor {
     std::string label;
     int mode;
     cudaGraph_t graph;
+    bool embedded;
   };
   struct Info {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -134,7 +135,8 @@ class Actor {
   void Moved(cudaGraph_t graph, cudaGraph_t into);
   Dependencies PickDependencies(cudaGraph_t graph, int most);
   cudaGraphEdgeData PickEdge();
-  const Graph& Known(cudaGraph_t graph) const;
+  const Graph* Find(cudaGraph_t graph) const;  // null: it is left alone
+  const Graph& Known(cudaGraph_t graph) const { return *Find(graph); }
   bool IsBusy(cudaGraph_t graph) const;
   const Graph* PickGraph(Use use);
 

@@ -27,7 +27,7 @@ void Actor::Begin(cudaStream_t stream) {
   }
   const cudaGraph_t graph = InfoOf(stream).graph;
   Made(graph, "capture");
-  captures_[stream] = {Known(graph).label, mode, graph};
+  captures_[stream] = {Known(graph).label, mode, graph, false};
 }
 
 void Actor::BeginInto(cudaStream_t stream, const Graph& graph) {
@@ -37,7 +37,7 @@ void Actor::BeginInto(cudaStream_t stream, const Graph& graph) {
   if (cudaStreamBeginCaptureToGraph(stream, graph.handle, after.nodes.data(), after.data.data(),
                                     after.nodes.size(),
                                     static_cast<cudaStreamCaptureMode>(mode)) == cudaSuccess) {
-    captures_[stream] = {graph.label, mode, graph.handle};
+    captures_[stream] = {graph.label, mode, graph.handle, graph.family != graph.handle};
   }
 }
 
@@ -89,8 +89,12 @@ void Actor::End(cudaStream_t stream, bool elsewhere) {
 
 // A capture that fails takes the graph along that it made or was to fill. Where that is a body, its
 // family is left alone from then on: NVIDIA's driver crashes at the end of the graph around it.
+// That may itself still be captured.
 void Actor::Failed(const Capture& capture, const std::vector<cudaGraphNode_t>& nodes) {
-  const cudaGraph_t family = Known(capture.graph).family;
+  const Graph* known = Find(capture.graph);
+  if (known == nullptr && !capture.embedded) Say(R"({"gone":")" + capture.label + "\"}");
+  if (known == nullptr) return;
+  const cudaGraph_t family = known->family;
   if (family == capture.graph) return Gone(family);
   const std::vector<cudaGraphNode_t> left = NodesOf(capture.graph);
   for (cudaGraphNode_t node : nodes) {
@@ -229,7 +233,7 @@ void Actor::MoveFrontier(cudaStream_t stream) {
 // Adds a node to the graph at hand by an explicit call, as PyTorch does conditional nodes.
 void Actor::AddIntoCapture(cudaStream_t stream) {
   const Info info = InfoOf(stream);
-  if (info.graph == nullptr || NodesOf(info.graph).size() > 40) return;
+  if (Find(info.graph) == nullptr || NodesOf(info.graph).size() > 40) return;
   const Dependencies after = {info.nodes, std::vector<cudaGraphEdgeData>(info.nodes.size())};
   const bool conditional = random_.Chance(40);
   cudaGraphNode_t node =
@@ -252,7 +256,7 @@ void Actor::LaunchGraph(cudaStream_t stream) {
   if (cudaGraphLaunch(exec.handle, stream) != cudaSuccess) return;
   if (!capturing) return Say(R"({"launched":")" + exec.label + "\"}");
   const Info info = InfoOf(stream);
-  if (info.nodes.size() != 1) return;
+  if (info.nodes.size() != 1 || Find(info.graph) == nullptr) return;
   const size_t known = graphs_.size();
   if (cudaGraph_t child = ChildOf(info.nodes[0])) {
     MadeInside(child, "child", Known(info.graph).family, exec.parameters_of);

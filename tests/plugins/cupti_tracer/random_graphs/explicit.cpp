@@ -22,15 +22,17 @@ cudaGraphNodeType TypeOf(cudaGraphNode_t node) {
   return type;
 }
 
-const Actor::Graph& Actor::Known(cudaGraph_t graph) const {
-  return *std::find_if(graphs_.begin(), graphs_.end(),
-                       [&](const Graph& known) { return known.handle == graph; });
+const Actor::Graph* Actor::Find(cudaGraph_t graph) const {
+  const auto known = std::find_if(graphs_.begin(), graphs_.end(),
+                                  [&](const Graph& other) { return other.handle == graph; });
+  return known == graphs_.end() ? nullptr : &*known;
 }
 
 // True if something is captured into the graph, or into one that it is inside of or that is inside.
 bool Actor::IsBusy(cudaGraph_t graph) const {
   return std::any_of(captures_.begin(), captures_.end(), [&](const auto& capture) {
-    return Known(capture.second.graph).family == Known(graph).family;
+    const Graph* captured = Find(capture.second.graph);
+    return captured != nullptr && captured->family == Known(graph).family;
   });
 }
 
