@@ -159,8 +159,7 @@ Access At(Access access, Address block);
 //     allocated  ┌───┐    ┌──────┐          "allocated_bytes": until the free is requested
 //     record     0        a             end   a: peak in use; reserved − in use is idle
 //
-// "requested_bytes" is the memory in use by the sizes that the program requested, without the
-// allocator's rounding.
+// "requested_bytes" is the memory in use by the sizes that the program requested, unrounded.
 //
 // Of the device that a block or a segment lies on, by its stream: 0 where that isn't known.
 using DeviceIndex = int16_t;

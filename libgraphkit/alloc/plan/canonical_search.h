@@ -48,13 +48,11 @@ class CanonicalState {
   // The component has no fixed blocks. Both must outlive it.
   CanonicalState(const LifetimeArena& component, const ConflictLists& conflicts);
 
-  // Nothing is placed. What failed before counts less and less: where searches fail moves as they
-  // learn.
+  // Nothing is placed. What failed counts less and less: where searches fail moves as they learn.
   void Reset(Bytes capacity);
 
   Mark Now() const { return {support_trail_.size(), bound_trail_.size(), floor_trail_.size()}; }
-  // `offset`: the block's support; no unplaced block will lie lower. False: what remains can't be
-  // placed.
+  // `offset`: the block's support; no unplaced block lies lower. False: the rest can't be placed.
   bool Place(uint32_t block, Bytes offset);
   bool PassOver(uint32_t block, Bytes offset);
   void UndoPlace(uint32_t block, const Mark& mark);

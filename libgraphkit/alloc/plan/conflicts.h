@@ -1,5 +1,4 @@
-// Finds the placed blocks that conflict with a block, where blocks are ordered by a
-// graph.
+// Finds the placed blocks that conflict with a block, where blocks are ordered by a graph.
 //
 // By lanes (libgraphkit/analysis/memory/bound/lanes.h) "x before y" is one comparison: x's *exit*
 // from a lane is the place of the first birth there that comes after x.
@@ -108,8 +107,7 @@ struct LifetimeArena {
 // The arenas of a problem, by number.
 std::vector<LifetimeArena> SplitIntoArenas(const LifetimeProblem& problem);
 
-// The parts of an arena that share no section: each can be planned by itself. Loads and bounds are
-// theirs.
+// The parts of an arena that share no section: each is planned by itself, with its own loads.
 std::vector<LifetimeArena> SplitIntoComponents(const LifetimeArena& arena);
 
 // Every block's conflicts, listed: what greedy placement reads again and again.

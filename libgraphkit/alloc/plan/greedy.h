@@ -1,5 +1,4 @@
-// Greedy placement: one block after the other, each into a gap between those that are placed
-// already.
+// Greedy placement: one block after the other, each into a gap between those already placed.
 #pragma once
 
 #include <span>

@@ -162,8 +162,7 @@ class Replay {
     if (op.action == TorchAction::kFreeCompleted) allocator_.CompleteFree(handle_of_[op.life]);
   }
 
-  // Takes in frees between two calls: of a pool's memory when the pool was destroyed, or all that
-  // was cached.
+  // Takes in frees between two calls: of a pool that was destroyed, or of the whole cache.
   void GiveBack() {
     EmptyDestroyedPools(0);
     if (driver_.GivesBack()) allocator_.EmptyCache();

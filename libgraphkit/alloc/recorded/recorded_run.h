@@ -279,8 +279,7 @@ struct WhatIf {
   uint64_t left_out = 0;  // events in memory that the file doesn't tell enough about
 };
 
-// Fails when a setting isn't known, or needs a capacity (garbage_collection_threshold) and there is
-// none.
+// Fails when a setting isn't known, or lacks the capacity that garbage_collection_threshold needs.
 Result<WhatIf> ReplayWhatIf(const TorchSnapshot& snapshot, size_t device,
                             std::span<const std::string> settings,
                             std::optional<Bytes> capacity = {});
