@@ -22,7 +22,8 @@ REPOSITORY = HERE.parent.parent
 # Files of the repository that the package has as well.
 BESIDE = {"LICENSE": REPOSITORY / "LICENSE", "cudagraphkit/SKILL.md": REPOSITORY / "docs/SKILL.md"}
 # The software device says what the programs of its tests check, so these are among its sources.
-NEEDED = ["CMakeLists.txt", "LICENSE", "README.md", "libgraphkit", "plugins", "tools", "docs/checks", "tests/plugins/soft_cuda"]
+NEEDED = ["CMakeLists.txt", "LICENSE", "README.md", "libgraphkit", "plugins", "tools", "docs/checks", "docs/glossary.md",
+          "tests/plugins/soft_cuda"]
 
 
 @contextlib.contextmanager
