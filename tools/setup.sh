@@ -3,7 +3,7 @@
 # Brings what graphkit needs and this machine lacks: Debian packages, and a CUDA 13 toolkit for the plugins.
 # Safe to run again: with nothing missing it touches neither the network nor the system.
 #
-#   tools/setup.sh [build] [test] [wheel] [site] [lint] [fuzz] [mpi] [matrix] [aarch64] [web]     what is needed (default: build)
+#   tools/setup.sh [build] [test] [wheel] [site] [lint] [fuzz] [mpi] [matrix] [aarch64] [web] [browser]     what is needed (default: build)
 #
 # `test` also brings CUDA 12 for the programs that are traced; `matrix` the headers of further CUDA versions.
 set -euo pipefail
@@ -18,8 +18,8 @@ GRAPHKIT_SETUP="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/setup"
 
 for need in "$@"; do
   case "$need" in
-    build | test | wheel | site | lint | fuzz | mpi | matrix | aarch64 | web) ;;
-    *) die "unknown need '$need'" "usage: tools/setup.sh [build] [test] [wheel] [site] [lint] [fuzz] [mpi] [matrix] [aarch64] [web]" ;;
+    build | test | wheel | site | lint | fuzz | mpi | matrix | aarch64 | web | browser) ;;
+    *) die "unknown need '$need'" "usage: tools/setup.sh [build] [test] [wheel] [site] [lint] [fuzz] [mpi] [matrix] [aarch64] [web] [browser]" ;;
   esac
 done
 [ "$*" = site ] || { need_packages build "$@" && want_toolkit; }

@@ -5,9 +5,10 @@
 #
 #   tools/test.sh          what every change must pass
 #   tools/test.sh --all    and ThreadSanitizer for the threaded tests, clang, clang-tidy, long random cross-checks, fuzzing; the HTML
-#                          report and the page that shows any file in Chromium, where that is installed; jobs of Open MPI; the
+#                          report and the page that shows any file in Chromium, where that can be had; jobs of Open MPI; the
 #                          wheel for aarch64, emulated; the documentation's commands, in a bare Debian where tools/fresh.sh can
 #                          make one
+#   tools/test.sh --all PART...         only these: threads clang random sdist browser mpi aarch64 fuzz docs
 #   tools/test.sh --clients [NAME...]   programs of PyTorch, newest and 2.8, JAX, numba-cuda, cuda.core and CuPy, which it fetches
 #                          (gigabytes, kept in the cache), PyTorch's own tests, and NVIDIA's samples; NAME: only those of
 #                          tools/setup/clients.txt, torch-tests or samples;
@@ -30,8 +31,25 @@ case "${1:-}" in
   "") ;;
   --all) all=yes ;;
   --clients) clients=yes ;;
-  *) die "unknown option '$1'" "usage: tools/test.sh [--all | --clients [NAME... | frameworks [NAME...]]]" ;;
+  *) die "unknown option '$1'" "usage: tools/test.sh [--all [PART...] | --clients [NAME... | frameworks [NAME...]]]" ;;
 esac
+
+# What --all adds, each by its name: a part, and the function that runs it.
+readonly part_names=(threads clang random sdist browser mpi aarch64 fuzz docs)
+readonly -A parts=([threads]=threads [clang]=clang_build [random]=long_random [sdist]=python_sdist [browser]=in_browser
+  [mpi]=mpi_jobs [aarch64]=aarch64_wheel [fuzz]=fuzz [docs]=documented_commands)
+if [ "$all" = yes ]; then
+  for name in "${@:2}"; do
+    [ -n "${parts[$name]:-}" ] || die "there is no part '$name'" "parts: ${part_names[*]}"
+  done
+fi
+
+# part NAME: runs it and prints its results.
+part() {
+  local before=("$passed" "$failed" "$skipped") begin=$SECONDS
+  "${parts[$1]}"
+  say "$1: $((passed - before[0])) passed, $((failed - before[1])) failed, $((skipped - before[2])) skipped in $((SECONDS - begin)) s"
+}
 
 # count ATTRIBUTE FILE: an attribute of the test suite in ctest's JUnit file, which has one on a line.
 count() {
@@ -199,14 +217,15 @@ aarch64_wheel() {
   passed=$((passed + $(count_of passed "$line"))) failed=$((failed + $(count_of failed "$line")))
 }
 
-# The page that shows any file, which the tests in a browser open.
-web_page() {
+# The report, and the page that shows any file, which is built first.
+in_browser() {
   if [ ! -e "$(web_cache)" ]; then
     lacking 1 "the page that shows any file, for lack of the libraries that build it"
   elif ! tools/web.sh > build/web.log; then
     say "the page that shows any file does not build"
     failed=$((failed + 1))
   fi
+  run_tests build -L browser
 }
 
 # The command line built with MPI, in jobs of 2 and 4 processes.
@@ -310,23 +329,25 @@ if [ "$clients" = yes ]; then
   [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
   exit
 fi
-if [ "$all" = yes ]; then tools/setup.sh build test lint fuzz mpi matrix aarch64 web; else tools/setup.sh build test matrix; fi
-ordinary
-python_package
-site
-address_and_undefined
 if [ "$all" = yes ]; then
-  threads
-  clang_build
-  long_random
-  python_sdist
-  web_page
-  run_tests build -L browser
-  mpi_jobs
-  aarch64_wheel
-  fuzz
-  documented_commands
+  tools/setup.sh build test lint fuzz mpi matrix aarch64 web
+  tools/setup.sh browser || say "without Chromium the tests in a browser are skipped"
 else
+  tools/setup.sh build test matrix
+fi
+if [ "$all" = yes ] && [ $# -gt 1 ]; then
+  configure build "$([ -n "${CI:-}" ] && echo ci || echo release)"
+  build_or_fail build all || exit 1
+  for name in "${@:2}"; do part "$name"; done
+else
+  ordinary
+  python_package
+  site
+  address_and_undefined
+fi
+if [ "$all" = yes ] && [ $# -eq 1 ]; then
+  for name in "${part_names[@]}"; do part "$name"; done
+elif [ "$all" = no ]; then
   say "not run: ThreadSanitizer, clang, clang-tidy, long random cross-checks, fuzzing, the report and the page that shows any file in a browser, jobs of MPI, the wheel for aarch64, the documentation's commands (tools/test.sh --all); programs of PyTorch, JAX, numba-cuda, cuda.core, CuPy, PyTorch's own tests, and NVIDIA's samples (tools/test.sh --clients)"
 fi
 if grep -q 'no CUDA 13 headers' build/configure.log; then
