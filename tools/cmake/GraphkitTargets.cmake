@@ -24,8 +24,8 @@ endif()
 
 # Compiles the sources of a target up to GRAPHKIT_UNIT_SOURCES of a folder at a time, which halves the time: names local to
 # a file have to be unique in their folder, in libgraphkit in their part of it (alloc, analysis, …). With
-# GRAPHKIT_FEW_UNITS off, as in the preset 'clang', each is compiled for itself and has to include what it uses. Of tests 8
-# at a time: they are what is compiled again most.
+# GRAPHKIT_FEW_UNITS off, as in the preset 'clang', each is compiled for itself and has to include what it uses, but for
+# tests. Of these 8 at a time: they are what is compiled again most.
 function(graphkit_few_units target)
   get_target_property(sources ${target} SOURCES)
   get_target_property(place ${target} SOURCE_DIR)
@@ -60,7 +60,8 @@ function(graphkit_target target)
     CXX_VISIBILITY_PRESET hidden
     C_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON)
-  if(GRAPHKIT_FEW_UNITS)
+  get_target_property(place ${target} SOURCE_DIR)
+  if(GRAPHKIT_FEW_UNITS OR place MATCHES "^${PROJECT_SOURCE_DIR}/tests")
     cmake_language(EVAL CODE "cmake_language(DEFER CALL graphkit_few_units ${target})")
   endif()
 endfunction()

@@ -45,8 +45,8 @@ std::vector<FirstWrites::Use> FirstWrites::UsesOf(BlockId block, GraphId root) c
   }
   const bool fresh = facts_.lives()[block].root == root;
   for (Use& use : uses) {
-    const auto before = [&](const Use& other) {
-      return facts_.likely_order().Before(other.node, use.node);
+    const auto before = [&, &order = facts_.likely_order()](const Use& other) {
+      return order.Before(other.node, use.node);
     };
     use.first = fresh && std::ranges::none_of(uses, before);  // mostly the first one is before
     const bool assumed = use.first && (use.mode == AccessMode::kUnknown || !use.known) &&
