@@ -239,7 +239,7 @@ documented_commands() {
   local line
   if tools/fresh.sh --ready; then
     FRESH_CCACHE="${FRESH_CCACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ccache}" \
-      tools/fresh.sh './tools/demo.sh' 'apt-get -q install -y jq' './tests/docs/run_docs.py' > build/docs.log 2>&1 || true
+      tools/fresh.sh './tools/demo.sh' 'cmake --build build --target examples' 'apt-get -q install -y jq' './tests/docs/run_docs.py' > build/docs.log 2>&1 || true
   else
     tests/docs/run_docs.py > build/docs.log 2>&1 || true
   fi

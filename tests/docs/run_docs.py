@@ -58,6 +58,7 @@ OF_PAGE = {
     "docs/replay.md": {"snapshot.pickle": "testdata/torch-snapshots/transformer_forward.pickle"},
     **dict.fromkeys(["docs/vllm.md", "docs/sglang.md"], {"engine.json": "testdata/traces/soft/inference_server.json"}),
 }
+EXAMPLE, MAKES_EXAMPLES = "workloads/record_stream", "cmake --build build --target examples"
 # The pages that are run whole: what builds, and Python. Of the others, what takes a moment.
 WHOLE = ["README.md", *(f"docs/{name}.md" for name in ("tutorial", "failing-capture", "ci", "python", "torch-allocator", "estimate", "diff"))]
 # The reader's programs, where the page hasn't built them.
@@ -198,8 +199,8 @@ class Run:
         self.skipped: list[str] = []
 
     def why_not(self, step: pages.Step, session: Session, page: str) -> str:
-        if "graphkit trace" in (SOURCE / page).read_text() and not (self.build / "workloads/record_stream").exists():
-            return "build/workloads isn't there: cmake --build build --target examples"
+        if "graphkit trace" in (SOURCE / page).read_text() and not (self.build / EXAMPLE).exists():
+            return f"build/{EXAMPLE} isn't there: {MAKES_EXAMPLES}"
         whole = not self.quick and page in WHOLE
         if step.language == "python" and page not in WHOLE:
             return "a part of the reader's program"
@@ -303,6 +304,8 @@ def main() -> int:
         folder = pathlib.Path(made)
         (folder / "python").symlink_to(sys.executable)  # some systems have a python3 alone
         path = [arguments.build.resolve() / "bin", folder, *compiler(arguments.build)]
+        if not arguments.quick and not (arguments.build / EXAMPLE).exists():
+            sys.exit(f"run_docs: {arguments.build / EXAMPLE} isn't there, which nearly all pages trace: {MAKES_EXAMPLES}")
         if not arguments.quick:
             path.insert(0, install(folder / "venv", arguments.wheel))
         run = Run(arguments.build.resolve(), arguments.quick, path)
