@@ -146,7 +146,7 @@ contexts() {
 
 # Random programs: what the trace says of their graphs, against what CUDA's API told them.
 random_programs() {
-  local seed code said
+  local seed one
   mkdir -p "$out/random"
   printf '\n| random programs | exit code | trace against API |\n|---|---|---|\n'
   for seed in 1 11 21 31 41 51 61 71 81 91; do
@@ -264,7 +264,7 @@ profiles() {
   done
 }
 
-# The tests' own programs of PyTorch, with what each expects of its trace, several at once.
+# The tests' own client programs that can run here, with what each expects of its trace, several at once.
 clients() {
   local folder kept
   printf '\n| program | result |\n|---|---|\n'
@@ -353,7 +353,10 @@ part() {
     graphs) echo compare_all random_programs executions wrong_plans ;;
     costs) echo capture_cost call_cost step_cost ;;
     programs) echo snapshots others profiles ;;
-    clients | clients:*) echo clients ;;
+    clients) echo clients ;;
+    clients:*)
+      [ -d "tests/clients/${1#*:}" ] || die "there is no folder tests/clients/${1#*:}" "ls tests/clients lists them"
+      echo clients ;;
     *) die "there is no part '$1'" "parts: device graphs costs programs clients" ;;
   esac
 }
