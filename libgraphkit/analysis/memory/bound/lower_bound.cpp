@@ -19,7 +19,7 @@ struct ThreadClock {
   using rep = duration::rep;
   using period = duration::period;
   using time_point = std::chrono::time_point<ThreadClock>;
-  static constexpr bool is_steady = true;
+  [[maybe_unused]] static constexpr bool is_steady = true;
 
   static time_point now() {
     timespec time{};
