@@ -123,7 +123,7 @@ TEST_CASE("what has no source frame lies in the settings that the gate was given
   sample.settings = "/src/app/ci/graphkit.json";
   sample.verdict.reasons.push_back({.kind = GateReason::Kind::kBaseline, .text = "baseline: gone"});
   const json results = json::parse(Sarif(sample))["runs"][0]["results"];
-  for (size_t i : {1, 3, 4}) {
+  for (size_t i : {1u, 3u, 4u}) {
     CHECK(results[i]["locations"][0]["physicalLocation"] == BeginningOf("ci/graphkit.json"));
   }
   CHECK(results[0]["locations"][0]["physicalLocation"]["region"]["startLine"] == 42);

@@ -293,7 +293,7 @@ void AddEager(const OracleProgram& program, const std::vector<bool>& members, Ad
 constexpr uint64_t kOrders = 12;
 
 TEST_CASE("bytes of a recorded pool are lent only if no execution needs them") {
-  uint64_t lent = 0, lendable = 0, planted = 0, planted_safe = 0, taken_safe = 0, pools_seen = 0;
+  uint64_t lent = 0, lendable = 0, planted = 0, taken_safe = 0, pools_seen = 0;
   for (uint64_t seed = RandomSeed(), end = seed + static_cast<uint64_t>(RandomRounds(2000));
        seed < end; ++seed) {
     CAPTURE(seed);
@@ -340,7 +340,6 @@ TEST_CASE("bytes of a recorded pool are lent only if no execution needs them") {
       CAPTURE(granule / kGranule);
       if (!safe(granule)) REQUIRE_FALSE(taken);
       planted += safe(granule) ? 0 : 1;
-      planted_safe += safe(granule) ? 1 : 0;
       taken_safe += safe(granule) && taken ? 1 : 0;
       lendable += safe(granule) ? 1 : 0;
     }

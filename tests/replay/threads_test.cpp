@@ -79,7 +79,7 @@ Made MakeAllOn(size_t threads, const Trace& trace) {
 
 void CheckThreads(const Trace& trace) {
   const Made one = MakeAllOn(1, trace);
-  for (const size_t threads : {2, 3, 8}) {
+  for (const size_t threads : {2u, 3u, 8u}) {
     CAPTURE(threads);
     const Made several = MakeAllOn(threads, trace);
     CHECK(several.reports == one.reports);

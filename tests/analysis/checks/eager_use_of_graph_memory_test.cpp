@@ -115,7 +115,7 @@ TEST_CASE("eager-use-of-graph-memory names the graph that wrote what is used") {
 // whose addresses a program keeps. Then the length shows which of the two is read.
 TEST_CASE("eager-use-of-graph-memory tells two blocks of one place by the bytes that are read") {
   for (const char* check : {"eager-use-of-graph-memory", "pool-clobbered-workspace"}) {
-    for (const Bytes length : {4096, 8192}) {
+    for (const Bytes length : {4096u, 8192u}) {
       FreedBlock s;
       const GraphId keep = s.t.BeginCapture(s.a, "keep");
       const BlockId kept = s.t.AllocAt(s.a, 8192, s.base, s.segment);

@@ -71,7 +71,7 @@ TEST_CASE("recorded-again leaves out inputs that other graphs make") {
 
 TEST_CASE("recorded-again counts recordings for other sizes apart") {
   Server server;
-  for (const Bytes size : {4096, 4096, 8192, 8192}) server.Record(size);
+  for (const Bytes size : {4096u, 4096u, 8192u, 8192u}) server.Record(size);
   const std::vector<Finding> findings = server.Find();
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].severity == Severity::kNote);
@@ -112,7 +112,7 @@ TEST_CASE("recorded-again counts recordings for two buffers that take turns") {
 
 TEST_CASE("recorded-again finds nothing in a server with a graph for each size") {
   Server server;
-  for (const Bytes size : {4096, 8192, 16384}) server.Record(size);
+  for (const Bytes size : {4096u, 8192u, 16384u}) server.Record(size);
   CHECK(server.Find().empty());
 }
 

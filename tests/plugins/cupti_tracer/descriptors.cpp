@@ -143,9 +143,9 @@ class OwnFiles {
   // Half of each: called twice.
   void Write() {
     std::vector<char> bytes(kFileBytes / 2);
-    for (int n = 0; n < kFiles; ++n) {
+    for (size_t n = 0; n < files_.size(); ++n) {
       for (size_t i = 0; i < bytes.size(); ++i)
-        bytes[i] = static_cast<char>((written_ + i + 7 * static_cast<size_t>(n)) % 251);
+        bytes[i] = static_cast<char>((written_ + i + 7 * n) % 251);
       if (write(files_[n], bytes.data(), bytes.size()) != ssize_t(bytes.size())) Fail("write");
     }
     written_ += bytes.size();
