@@ -18,6 +18,18 @@ uint64_t HashField(uint64_t hash, std::string_view text) {
   return HashText("\xff", HashText(text, hash));
 }
 
+// Of a finding of a graph by that name, from that line (its number aside); both may be empty.
+std::string Fingerprint(std::string_view check, std::string_view graph, const PlaceFrame& place) {
+  uint64_t hash = HashField(HashField(HashText(""), check), graph);
+  if (place != PlaceFrame()) {
+    hash = HashField(hash, place.function);
+    hash = HashField(hash, FileName(place.file));
+  }
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return text;
+}
+
 std::string FingerprintIn(std::string_view graph, const GateSubject& subject, size_t finding) {
   const std::vector<PlaceFrame>& frames = subject.places[finding].frames;
   return Fingerprint(subject.report.findings[finding].check, graph,
@@ -90,17 +102,6 @@ BaselineTrace MakeBaselineTrace(const GateSubject& subject, std::string key) {
 }
 
 }  // namespace
-
-std::string Fingerprint(std::string_view check, std::string_view graph, const PlaceFrame& place) {
-  uint64_t hash = HashField(HashField(HashText(""), check), graph);
-  if (place != PlaceFrame()) {
-    hash = HashField(hash, place.function);
-    hash = HashField(hash, FileName(place.file));
-  }
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
-  return text;
-}
 
 std::string_view FileName(std::string_view path) { return LastParts(path, 1); }
 

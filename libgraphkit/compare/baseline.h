@@ -42,9 +42,6 @@ struct FindingKey {
   auto operator<=>(const FindingKey&) const = default;
 };
 
-// Of a finding of a graph by that name, from that line (its number aside); both may be empty.
-std::string Fingerprint(std::string_view check, std::string_view graph, const PlaceFrame& place);
-
 // Of each finding of the subject. `match` may be without a trace.
 std::vector<FindingKey> FindingKeys(const GateSubject& subject, const BaselineMatch& match);
 

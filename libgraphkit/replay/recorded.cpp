@@ -77,6 +77,27 @@ void ComparePool(const Trace& trace, const ReplayedPool& pool, SegmentPlaces* pl
   }
 }
 
+// Of all graphs, by block: where it lies among the blocks of its pool, in all graphs that share it.
+std::vector<Bytes> RecordedOffsets(const Facts& facts, const std::vector<PoolSharers>& sharers) {
+  std::vector<Bytes> offsets(facts.trace.blocks.size());
+  for (const PoolSharers& one : sharers) {
+    std::map<PoolId, std::vector<PlacedBlock>> pools;
+    for (const GraphId graph : one.graphs) {
+      for (const PoolBlocks& pool : BlocksByPool(facts, graph)) {
+        for (const BlockId block : pool.blocks) {
+          pools[pool.pool].push_back({.block = block, .size = RoundedSize(facts.trace[block])});
+        }
+      }
+    }
+    for (auto& [pool, blocks] : pools) {
+      for (const PlacedBlock& placed : RecordedPlacement(facts, std::move(blocks))) {
+        offsets[placed.block.index()] = placed.offset;
+      }
+    }
+  }
+  return offsets;
+}
+
 }  // namespace
 
 std::vector<PlacedBlock> RecordedPlacement(const Facts& facts, std::vector<PlacedBlock> blocks) {
@@ -96,26 +117,6 @@ std::vector<PlacedBlock> RecordedPlacement(const Facts& facts, std::vector<Place
     }
   }
   return blocks;
-}
-
-std::vector<Bytes> RecordedOffsets(const Facts& facts, const std::vector<PoolSharers>& sharers) {
-  std::vector<Bytes> offsets(facts.trace.blocks.size());
-  for (const PoolSharers& one : sharers) {
-    std::map<PoolId, std::vector<PlacedBlock>> pools;
-    for (const GraphId graph : one.graphs) {
-      for (const PoolBlocks& pool : BlocksByPool(facts, graph)) {
-        for (const BlockId block : pool.blocks) {
-          pools[pool.pool].push_back({.block = block, .size = RoundedSize(facts.trace[block])});
-        }
-      }
-    }
-    for (auto& [pool, blocks] : pools) {
-      for (const PlacedBlock& placed : RecordedPlacement(facts, std::move(blocks))) {
-        offsets[placed.block.index()] = placed.offset;
-      }
-    }
-  }
-  return offsets;
 }
 
 PolicyReplay ReplayRecorded(const Facts& facts, const ReplayOptions& options) {

@@ -19,9 +19,6 @@ namespace graphkit {
 // Blocks of one pool, with their offsets set: addresses where no block ever lay are left out.
 std::vector<PlacedBlock> RecordedPlacement(const Facts& facts, std::vector<PlacedBlock> blocks);
 
-// Of all graphs, by block: where it lies among the blocks of its pool, in all graphs that share it.
-std::vector<Bytes> RecordedOffsets(const Facts& facts, const std::vector<PoolSharers>& sharers);
-
 // Reserved are the segments that the blocks lay in.
 PolicyReplay ReplayRecorded(const Facts& facts, const ReplayOptions& options = {});
 

@@ -230,6 +230,20 @@ void Follow(PoolReplays& replays, uint32_t launch, GraphId graph, std::optional<
   last = place;
 }
 
+// "1", "-2", "-1.5".
+std::string StepText(const PipelineStep& step) {
+  const std::string chunk = std::to_string(step.chunk + 1);
+  switch (step.kind) {
+    case StepKind::kForward:
+      return chunk;
+    case StepKind::kBackward:
+      return "-" + chunk;
+    case StepKind::kWeightGrad:
+      return "-" + chunk + ".5";
+  }
+  return chunk;
+}
+
 }  // namespace
 
 bool StepOrder::forward_only() const {
@@ -261,19 +275,6 @@ Result<StepOrder> ParseStepOrder(std::string_view text) {
                  .hint = "each chunk runs every microbatch once"};
   }
   return order;
-}
-
-std::string StepText(const PipelineStep& step) {
-  const std::string chunk = std::to_string(step.chunk + 1);
-  switch (step.kind) {
-    case StepKind::kForward:
-      return chunk;
-    case StepKind::kBackward:
-      return "-" + chunk;
-    case StepKind::kWeightGrad:
-      return "-" + chunk + ".5";
-  }
-  return chunk;
 }
 
 std::string StepOrderText(const StepOrder& order) {

@@ -49,8 +49,6 @@ Result<StepOrder> ParseStepOrder(std::string_view text);
 
 // The text of an order, as ParseStepOrder reads it.
 std::string StepOrderText(const StepOrder& order);
-// "1", "-2", "-1.5".
-std::string StepText(const PipelineStep& step);
 
 // The schedules that pipeline-parallel training runs by, as orders of one rank's steps.
 //

@@ -99,29 +99,7 @@ std::vector<CaptureSpan> FindSpans(const Facts& facts) {
   return spans;
 }
 
-}  // namespace
-
-std::vector<PoolBlocks> BlocksByPool(const Facts& facts, GraphId graph) {
-  std::map<PoolId, std::vector<BlockId>> by_pool;
-  for (const BlockId block : facts.blocks()[graph.index()]) {
-    const Block& b = facts.trace[block];
-    if (HandedOut(facts.trace, b)) by_pool[b.pool].push_back(block);
-  }
-  std::vector<PoolBlocks> pools;
-  for (auto& [pool, blocks] : by_pool) pools.push_back({pool, std::move(blocks)});
-  return pools;
-}
-
-LowerBound BoundOf(const Facts& facts, MarkerRule rule, GraphId graph, const PoolBlocks& pool) {
-  if (rule == MarkerRule::kLastUse && !facts.pool_bounds().empty()) {
-    // Pools are handed out whole.
-    const std::vector<PoolBound>& bounds = facts.pool_bounds()[graph.index()];
-    const auto found = std::ranges::find(bounds, pool.pool, &PoolBound::pool);
-    if (found != bounds.end()) return found->bound;
-  }
-  return FindLowerBound(facts.Blocks(rule), pool.blocks);
-}
-
+// The arenas of all parts, in their order; each part has a trace's graphs or pools of its own.
 PlannedMemory JoinPlans(std::vector<PlannedMemory> parts) {
   PlannedMemory plan;
   plan.of_trace = true;
@@ -155,6 +133,40 @@ PlannedMemory JoinPlans(std::vector<PlannedMemory> parts) {
     plan.lower_bound += part.lower_bound;
   }
   return plan;
+}
+
+// The nodes that touch a block and aren't after another one that does.
+std::vector<NodeId> FirstTouches(const BlockOrder& order, BlockId block) {
+  std::vector<NodeId> first;
+  for (const NodeId touch : order.lives().Touches(block)) {
+    const bool after = std::ranges::any_of(
+        first, [&](NodeId node) { return node == touch || order.order().Before(node, touch); });
+    if (!after) first.push_back(touch);
+  }
+  return first;
+}
+
+}  // namespace
+
+std::vector<PoolBlocks> BlocksByPool(const Facts& facts, GraphId graph) {
+  std::map<PoolId, std::vector<BlockId>> by_pool;
+  for (const BlockId block : facts.blocks()[graph.index()]) {
+    const Block& b = facts.trace[block];
+    if (HandedOut(facts.trace, b)) by_pool[b.pool].push_back(block);
+  }
+  std::vector<PoolBlocks> pools;
+  for (auto& [pool, blocks] : by_pool) pools.push_back({pool, std::move(blocks)});
+  return pools;
+}
+
+LowerBound BoundOf(const Facts& facts, MarkerRule rule, GraphId graph, const PoolBlocks& pool) {
+  if (rule == MarkerRule::kLastUse && !facts.pool_bounds().empty()) {
+    // Pools are handed out whole.
+    const std::vector<PoolBound>& bounds = facts.pool_bounds()[graph.index()];
+    const auto found = std::ranges::find(bounds, pool.pool, &PoolBound::pool);
+    if (found != bounds.end()) return found->bound;
+  }
+  return FindLowerBound(facts.Blocks(rule), pool.blocks);
 }
 
 // Each pool by itself; greedily, where several are to fit into one capacity.
@@ -212,16 +224,6 @@ void AddPlans(const Facts& facts, Report* report) {
     const bool whole = graph.unknown_memory.empty() && blocks[at] == graph.blocks;
     if (graph.blocks > 0 && whole) graph.plan_bytes = bytes[at];
   }
-}
-
-std::vector<NodeId> FirstTouches(const BlockOrder& order, BlockId block) {
-  std::vector<NodeId> first;
-  for (const NodeId touch : order.lives().Touches(block)) {
-    const bool after = std::ranges::any_of(
-        first, [&](NodeId node) { return node == touch || order.order().Before(node, touch); });
-    if (!after) first.push_back(touch);
-  }
-  return first;
 }
 
 void AddSharedBytes(const BlockOrder& order, std::span<const Placement> placements,

@@ -33,17 +33,11 @@ PlannedMemory PlanTrace(const Facts& facts, MarkerRule rule,
                         const CapturePlannerOptions& options = {},
                         std::atomic<size_t>* graphs_done = nullptr);
 
-// The arenas of all parts, in their order; each part has a trace's graphs or pools of its own.
-PlannedMemory JoinPlans(std::vector<PlannedMemory> parts);
-
 // Adds to plan->shared which bytes the blocks of one arena take over from each other, and the proof
 // that they may: each range with the block that lay there last. `placements`: in capture order,
 // blocks by id.
 void AddSharedBytes(const BlockOrder& order, std::span<const Placement> placements,
                     PlannedMemory* plan);
-
-// The nodes that touch a block and aren't after another one that does.
-std::vector<NodeId> FirstTouches(const BlockOrder& order, BlockId block);
 
 // Puts beside the bound of each graph in a report a placement that exists: fills in plan_bytes of
 // the graphs of small traces (up to 2 000 blocks), with little search. `facts`: the report's.

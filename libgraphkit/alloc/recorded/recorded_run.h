@@ -284,8 +284,4 @@ Result<WhatIf> ReplayWhatIf(const TorchSnapshot& snapshot, size_t device,
                             std::span<const std::string> settings,
                             std::optional<Bytes> capacity = {});
 
-// One run of the model; part of ReplayWhatIf.
-AllocatorOutcome ReplayUnder(const RecordedRun& run, const CachingConfig& config,
-                             std::optional<Bytes> capacity);
-
 }  // namespace graphkit

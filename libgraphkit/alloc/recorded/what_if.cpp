@@ -142,11 +142,6 @@ RecordedSums SumRecorded(const TorchSnapshot& snapshot, size_t device) {
 
 }  // namespace
 
-AllocatorOutcome ReplayUnder(const RecordedRun& run, const CachingConfig& config,
-                             std::optional<Bytes> capacity) {
-  return ChangedRun(run, config, capacity).Run();
-}
-
 Result<WhatIf> ReplayWhatIf(const TorchSnapshot& snapshot, size_t device,
                             std::span<const std::string> settings, std::optional<Bytes> capacity) {
   const Result<RecordedRun> run = RewindSnapshot(snapshot, device);
@@ -157,7 +152,7 @@ Result<WhatIf> ReplayWhatIf(const TorchSnapshot& snapshot, size_t device,
                 .recorded = sums.outcome,
                 .capacity = capacity ? capacity : sums.capacity,
                 .left_out = run->not_judged.events()};
-  result.rows.push_back({"", ReplayUnder(*run, run->config, result.capacity)});
+  result.rows.push_back({"", ChangedRun(*run, run->config, result.capacity).Run()});
   for (const std::string& setting : settings) {
     const Result<CachingConfig> config = WithAllocConf(run->config, setting);
     if (!config) return config.error();
@@ -167,7 +162,7 @@ Result<WhatIf> ReplayWhatIf(const TorchSnapshot& snapshot, size_t device,
                        "which the file doesn't say",
                    .hint = "give it with --capacity 80GiB"};
     }
-    result.rows.push_back({setting, ReplayUnder(*run, *config, result.capacity)});
+    result.rows.push_back({setting, ChangedRun(*run, *config, result.capacity).Run()});
   }
   return result;
 }

@@ -145,21 +145,6 @@ void TakeHistory(const MemoryFacts& facts, const MemoryHistory& history, MemoryA
   }
 }
 
-MemoryAccount AccountFor(const MemoryFacts& facts, std::span<const StackName> names,
-                         DeviceIndex device, Told told) {
-  const Trace& trace = facts.trace;
-  MemoryAccount account{.device = device, .moments = facts.timeline().Of(device)};
-  account.told = account.moments.peak_in_use;
-  if (const MemoryHistory* history = HistoryOf(trace)) TakeHistory(facts, *history, &account);
-  if (told == Told::kEnd) account.told = account.moments.end;
-  account.peak_stack = StackAt(trace, account.moments.peak_in_use.seq);
-  account.holders = GroupHeld(trace, names, facts.timeline().InUse(device, account.told.seq),
-                              account.first_event);
-  account.idle_at_end = facts.timeline().IdleAfter(device, trace.records);
-  account.remarks = FindRemarks(facts, names, account);
-  return account;
-}
-
 using Kind = MemoryRemark::Kind;
 
 // A part that a text has only where there is something to say: "2 GiB in 3 empty segments".
@@ -310,15 +295,7 @@ void AddDeferred(const Trace& trace, const MemoryAccount& account, std::span<con
   if (count > 0) remarks->push_back(Deferred(bytes, count));
 }
 
-}  // namespace
-
-std::vector<StackName> NamesOfStacks(const Trace& trace) {
-  std::vector<StackName> names;
-  names.reserve(trace.stacks.size());
-  for (size_t i = 0; i < trace.stacks.size(); ++i) names.push_back(NameOfStack(trace, StackId(i)));
-  return names;
-}
-
+// The most bytes first. `first_event`: blocks from before it are from before recording.
 std::vector<HeldGroup> GroupHeld(const Trace& trace, std::span<const StackName> names,
                                  std::span<const BlockId> blocks, Seq first_event) {
   const bool any_is_named = std::ranges::any_of(blocks, [&](BlockId id) {
@@ -347,6 +324,54 @@ std::vector<HeldGroup> GroupHeld(const Trace& trace, std::span<const StackName> 
   for (auto& [key, building] : by_key) groups.push_back(Finished(std::move(building)));
   std::ranges::stable_sort(groups, std::greater(), &HeldGroup::bytes);
   return groups;
+}
+
+// `account`: all but its remarks. Out of memory first, then the most bytes; nothing that is less
+// than a fiftieth of the peak in use.
+std::vector<MemoryRemark> FindRemarks(const MemoryFacts& facts, std::span<const StackName> names,
+                                      const MemoryAccount& account) {
+  const Trace& trace = facts.trace;
+  constexpr Bytes kWorth = 50;  // of the peak in use, the share that is worth a look
+  std::vector<MemoryRemark> remarks;
+  remarks.push_back(
+      ForwardKept(FindKeptByForward(facts, names, account.device, account.first_event)));
+  remarks.push_back(Idle(account.idle_at_end));
+  const std::vector<BlockId> blocks = facts.timeline().InUse(account.device, account.told.seq);
+  for (const OperatorFamily family : {OperatorFamily::kLoss, OperatorFamily::kSoftmax}) {
+    const FamilyBlocks found = FindFamily(trace, names, blocks, family);
+    if (found.alike > 1) remarks.push_back(Family(family, found));
+  }
+  AddDeferred(trace, account, blocks, &remarks);
+  AddBeforeRecording(trace, account, blocks, &remarks);
+  const Bytes least = std::max<Bytes>(account.moments.peak_in_use.in_use / kWorth, 1);
+  std::erase_if(remarks, [&](const MemoryRemark& remark) { return remark.bytes < least; });
+  std::ranges::stable_sort(remarks, std::greater(), &MemoryRemark::bytes);
+  if (account.out_of_memory) remarks.insert(remarks.begin(), OutOfMemory(facts, account));
+  return remarks;
+}
+
+MemoryAccount AccountFor(const MemoryFacts& facts, std::span<const StackName> names,
+                         DeviceIndex device, Told told) {
+  const Trace& trace = facts.trace;
+  MemoryAccount account{.device = device, .moments = facts.timeline().Of(device)};
+  account.told = account.moments.peak_in_use;
+  if (const MemoryHistory* history = HistoryOf(trace)) TakeHistory(facts, *history, &account);
+  if (told == Told::kEnd) account.told = account.moments.end;
+  account.peak_stack = StackAt(trace, account.moments.peak_in_use.seq);
+  account.holders = GroupHeld(trace, names, facts.timeline().InUse(device, account.told.seq),
+                              account.first_event);
+  account.idle_at_end = facts.timeline().IdleAfter(device, trace.records);
+  account.remarks = FindRemarks(facts, names, account);
+  return account;
+}
+
+}  // namespace
+
+std::vector<StackName> NamesOfStacks(const Trace& trace) {
+  std::vector<StackName> names;
+  names.reserve(trace.stacks.size());
+  for (size_t i = 0; i < trace.stacks.size(); ++i) names.push_back(NameOfStack(trace, StackId(i)));
+  return names;
 }
 
 KeptByForward FindKeptByForward(const MemoryFacts& facts, std::span<const StackName> names,
@@ -405,28 +430,6 @@ std::vector<MemoryAccount> AccountForMemory(const MemoryFacts& facts, Told told)
     return account.moments.peak_in_use.in_use;
   });
   return accounts;
-}
-
-std::vector<MemoryRemark> FindRemarks(const MemoryFacts& facts, std::span<const StackName> names,
-                                      const MemoryAccount& account) {
-  const Trace& trace = facts.trace;
-  constexpr Bytes kWorth = 50;  // of the peak in use, the share that is worth a look
-  std::vector<MemoryRemark> remarks;
-  remarks.push_back(
-      ForwardKept(FindKeptByForward(facts, names, account.device, account.first_event)));
-  remarks.push_back(Idle(account.idle_at_end));
-  const std::vector<BlockId> blocks = facts.timeline().InUse(account.device, account.told.seq);
-  for (const OperatorFamily family : {OperatorFamily::kLoss, OperatorFamily::kSoftmax}) {
-    const FamilyBlocks found = FindFamily(trace, names, blocks, family);
-    if (found.alike > 1) remarks.push_back(Family(family, found));
-  }
-  AddDeferred(trace, account, blocks, &remarks);
-  AddBeforeRecording(trace, account, blocks, &remarks);
-  const Bytes least = std::max<Bytes>(account.moments.peak_in_use.in_use / kWorth, 1);
-  std::erase_if(remarks, [&](const MemoryRemark& remark) { return remark.bytes < least; });
-  std::ranges::stable_sort(remarks, std::greater(), &MemoryRemark::bytes);
-  if (account.out_of_memory) remarks.insert(remarks.begin(), OutOfMemory(facts, account));
-  return remarks;
 }
 
 }  // namespace graphkit

@@ -47,10 +47,6 @@ struct HeldGroup {
 // The names of all stacks of a trace, by their ids.
 std::vector<StackName> NamesOfStacks(const Trace& trace);
 
-// The most bytes first. `first_event`: blocks from before it are from before recording.
-std::vector<HeldGroup> GroupHeld(const Trace& trace, std::span<const StackName> names,
-                                 std::span<const BlockId> blocks, Seq first_event);
-
 // A possible change, with the memory that it concerns.
 struct MemoryRemark {
   enum class Kind : uint8_t {
@@ -134,13 +130,6 @@ struct FamilyBlocks {
 enum class OperatorFamily : uint8_t { kLoss, kSoftmax };
 FamilyBlocks FindFamily(const Trace& trace, std::span<const StackName> names,
                         std::span<const BlockId> blocks, OperatorFamily family);
-
-// Remarks on a device's memory that are worth a look.
-
-// `account`: all but its remarks. Out of memory first, then the most bytes; nothing that is less
-// than a fiftieth of the peak in use.
-std::vector<MemoryRemark> FindRemarks(const MemoryFacts& facts, std::span<const StackName> names,
-                                      const MemoryAccount& account);
 
 // The summary of one file: kind, holders of memory, findings, and next commands.
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 #include <tuple>
 
 #include "libgraphkit/analysis/order/topology.h"
@@ -51,6 +52,24 @@ double Dot(const Vector& a, const Vector& b) {
 double Deviation(const ByteRange& range) {
   return std::max(1.0, static_cast<double>(range.high - range.low));
 }
+
+// Execs whose parts are equal, and what readings say that they took together.
+struct MeasuredExecs {
+  ExecPartCounts counts{};
+  uint64_t execs = 0;
+  Bytes sum = 0;
+  Bytes least = 0;
+  Bytes most = 0;
+
+  // Of one of them. Readings are multiples of a chunk; where in its chunk each begins is chance, so
+  // that the error of the sum grows as the root of their number.
+  ByteRange each() const {
+    const double count = static_cast<double>(execs);
+    const double off = static_cast<double>(kDriverChunk) / std::sqrt(count);
+    const double mean = static_cast<double>(sum) / count;
+    return {NearestBytes(mean - off), NearestBytes(mean), NearestBytes(mean + off)};
+  }
+};
 
 // A reading lies within a chunk around what was taken; half a chunk is a careful deviation.
 double Variance(const MeasuredExecs& group) {
@@ -144,70 +163,8 @@ Measured Measure(const Trace& trace, const std::vector<GraphId>& roots) {
   return measured;
 }
 
-ExecModel ModelOf(const Trace& trace, const Measured& measured) {
-  return Calibrate(PublishedExecModel(trace.process.driver_version), measured.whole);
-}
-
-// A life begins or ends: what is given back at a place can be taken there.
-struct Step {
-  Seq seq;
-  bool begins;
-  uint32_t cost;  // index
-};
-
-ExecPeak PeakOf(const Trace& trace, const std::vector<ExecCost>& costs,
-                const std::vector<uint32_t>& which) {
-  std::vector<Step> steps;
-  for (const uint32_t i : which) {
-    const Exec& exec = trace[costs[i].exec];
-    steps.push_back({exec.created, true, i});
-    if (exec.destroyed != kNever) steps.push_back({exec.destroyed, false, i});
-  }
-  std::ranges::sort(steps, {}, [](const Step& step) { return std::tuple(step.seq, step.begins); });
-  ExecPeak peak, now;
-  for (const Step& step : steps) {
-    const ByteRange& bytes = costs[step.cost].bytes;
-    if (step.begins) {
-      now.bytes += bytes;
-      ++now.execs;
-      now.at = step.seq;
-      if (now.bytes.bytes > peak.bytes.bytes || peak.execs == 0) peak = now;
-      continue;
-    }
-    now.bytes = {now.bytes.low - bytes.low, now.bytes.bytes - bytes.bytes,
-                 now.bytes.high - bytes.high};
-    --now.execs;
-  }
-  return peak;
-}
-
-}  // namespace
-
-ExecPart PartOf(NodeKind kind) {
-  switch (kind) {
-    case NodeKind::kKernel:
-    case NodeKind::kUnknown:
-      return ExecPart::kKernel;
-    case NodeKind::kMemcpy:
-    case NodeKind::kMemset:
-      return ExecPart::kCopy;
-    default:
-      return ExecPart::kOther;
-  }
-}
-
-ExecModel PublishedExecModel(int driver_version) {
-  const bool old = driver_version != 0 && driver_version < kVersion124;
-  return {.parts = old ? kBefore124 : kSince124};
-}
-
-ByteRange MeasuredExecs::each() const {
-  const double count = static_cast<double>(execs);
-  const double off = static_cast<double>(kDriverChunk) / std::sqrt(count);
-  const double mean = static_cast<double>(sum) / count;
-  return {NearestBytes(mean - off), NearestBytes(mean), NearestBytes(mean + off)};
-}
-
+// Linear least squares over the groups, each weighted by its error, with the table as one more
+// observation. What the groups don't tell stays as the table has it.
 ExecModel Calibrate(const ExecModel& table, std::span<const MeasuredExecs> groups) {
   if (groups.empty()) return table;
   // One group after the other corrects the fit, and what is left of its doubt.
@@ -245,6 +202,63 @@ ExecModel Calibrate(const ExecModel& table, std::span<const MeasuredExecs> group
     model.parts[i] = vague && agrees ? known : range;
   }
   return model;
+}
+
+ExecModel ModelOf(const Trace& trace, const Measured& measured) {
+  return Calibrate(PublishedExecModel(trace.process.driver_version), measured.whole);
+}
+
+// A life begins or ends: what is given back at a place can be taken there.
+struct Step {
+  Seq seq;
+  bool begins;
+  uint32_t cost;  // index
+};
+
+ExecPeak PeakOf(const Trace& trace, const std::vector<ExecCost>& costs,
+                const std::vector<uint32_t>& which) {
+  std::vector<Step> steps;
+  for (const uint32_t i : which) {
+    const Exec& exec = trace[costs[i].exec];
+    steps.push_back({exec.created, true, i});
+    if (exec.destroyed != kNever) steps.push_back({exec.destroyed, false, i});
+  }
+  std::ranges::sort(steps, {}, [](const Step& step) { return std::tuple(step.seq, step.begins); });
+  ExecPeak peak, now;
+  for (const Step& step : steps) {
+    const ByteRange& bytes = costs[step.cost].bytes;
+    if (step.begins) {
+      now.bytes += bytes;
+      ++now.execs;
+      now.at = step.seq;
+      if (now.bytes.bytes > peak.bytes.bytes || peak.execs == 0) peak = now;
+      continue;
+    }
+    now.bytes = {now.bytes.low - bytes.low, now.bytes.bytes - bytes.bytes,
+                 now.bytes.high - bytes.high};
+    --now.execs;
+  }
+  return peak;
+}
+
+ExecPart PartOf(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::kKernel:
+    case NodeKind::kUnknown:
+      return ExecPart::kKernel;
+    case NodeKind::kMemcpy:
+    case NodeKind::kMemset:
+      return ExecPart::kCopy;
+    default:
+      return ExecPart::kOther;
+  }
+}
+
+}  // namespace
+
+ExecModel PublishedExecModel(int driver_version) {
+  const bool old = driver_version != 0 && driver_version < kVersion124;
+  return {.parts = old ? kBefore124 : kSince124};
 }
 
 std::vector<ExecPartCounts> CountExecParts(const Trace& trace, const std::vector<GraphId>& roots) {

@@ -122,6 +122,13 @@ void AddTotals(const Trace& trace, const Lifetimes& lives, std::vector<Usage>* b
   }
 }
 
+// The driver gave it, and it isn't handed out of a segment.
+bool FromDriver(const Trace& trace, const Block& block) {
+  const PoolKind kind = KindOf(trace, block.pool);
+  return !block.segment && (kind == PoolKind::kDevice || kind == PoolKind::kStream ||
+                            kind == PoolKind::kGraph || kind == PoolKind::kManaged);
+}
+
 }  // namespace
 
 Bytes RoundedSize(const Block& block) { return RoundUp(block.size, kBlockGranularity); }
@@ -358,12 +365,6 @@ IdleMemory MemoryTimeline::IdleAfter(DeviceIndex device, Seq seq) const {
     covered = at;
   }
   return idle;
-}
-
-bool FromDriver(const Trace& trace, const Block& block) {
-  const PoolKind kind = KindOf(trace, block.pool);
-  return !block.segment && (kind == PoolKind::kDevice || kind == PoolKind::kStream ||
-                            kind == PoolKind::kGraph || kind == PoolKind::kManaged);
 }
 
 std::vector<DeviceIndex> DevicesOfBlocks(const Trace& trace) {

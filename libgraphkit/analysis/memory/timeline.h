@@ -43,9 +43,6 @@ bool Deferred(const Block& block);
 // each, the last place where it is there; kNever: it stays.
 Bytes PeakLive(const Trace& trace, std::span<const BlockId> blocks, std::span<const Seq> ends);
 
-// The driver gave it, and it isn't handed out of a segment.
-bool FromDriver(const Trace& trace, const Block& block);
-
 // By block, the device that it lies on.
 std::vector<DeviceIndex> DevicesOfBlocks(const Trace& trace);
 

@@ -175,6 +175,15 @@ std::optional<uint32_t> OwnNativeFrame(const Trace& trace, StackId stack) {
   return file.empty() || file == "??" ? std::nullopt : own;
 }
 
+// The same of Python's own library.
+size_t EndOfStandardLibrary(std::string_view file) {
+  constexpr std::string_view kFolder = "/lib/python3.";
+  const size_t at = file.find(kFolder);
+  if (at == std::string_view::npos) return 0;
+  const size_t end = file.find_first_not_of("0123456789t", at + kFolder.size());
+  return end != std::string_view::npos && file[end] == '/' ? end + 1 : 0;
+}
+
 }  // namespace
 
 size_t EndOfPackages(std::string_view file) {
@@ -186,14 +195,6 @@ size_t EndOfPackages(std::string_view file) {
     }
   }
   return 0;
-}
-
-size_t EndOfStandardLibrary(std::string_view file) {
-  constexpr std::string_view kFolder = "/lib/python3.";
-  const size_t at = file.find(kFolder);
-  if (at == std::string_view::npos) return 0;
-  const size_t end = file.find_first_not_of("0123456789t", at + kFolder.size());
-  return end != std::string_view::npos && file[end] == '/' ? end + 1 : 0;
 }
 
 bool IsCudaFrame(std::string_view function, std::string_view file) {

@@ -34,9 +34,8 @@ struct CallSite {
 };
 CallSite CallSiteOf(const Trace& trace, StackId stack);
 
-// A folder of packages, or of Python's own library: where it ends in a path; 0: it has none.
+// A folder of packages: where it ends in a path; 0: it has none.
 size_t EndOfPackages(std::string_view file);
-size_t EndOfStandardLibrary(std::string_view file);
 
 // "train.py:17", "torch/nn/modules/linear.py:134".
 std::string PlaceOfFrame(const Trace& trace, uint32_t frame);

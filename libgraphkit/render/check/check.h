@@ -43,10 +43,6 @@ void RenderCheckMarkdown(const GateRun& run, const TextOut& out);
 
 // Shared by the presenters of `graphkit check`.
 
-// The frame that a person wants to see: the innermost of the program's own code whose line is
-// known, else the innermost of any; null: there is none.
-const PlaceFrame* SourceFrame(const FindingPlace& place);
-
 // Where a result is shown, as services drop those without a place: at the source frame, else at the
 // beginning of the settings, or of its trace where there are none.
 PlaceFrame ShownAt(const GateRun& run, std::optional<uint32_t> trace,

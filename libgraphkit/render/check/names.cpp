@@ -4,7 +4,10 @@
 #include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
+namespace {
 
+// The frame that a person wants to see: the innermost of the program's own code whose line is
+// known, else the innermost of any; null: there is none.
 const PlaceFrame* SourceFrame(const FindingPlace& place) {
   const PlaceFrame* found = nullptr;
   for (const PlaceFrame& frame : place.frames) {
@@ -14,6 +17,8 @@ const PlaceFrame* SourceFrame(const FindingPlace& place) {
   }
   return found;
 }
+
+}  // namespace
 
 PlaceFrame ShownAt(const GateRun& run, std::optional<uint32_t> trace, const FindingPlace& place) {
   if (const PlaceFrame* frame = SourceFrame(place)) return *frame;

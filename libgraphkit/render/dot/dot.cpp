@@ -179,6 +179,29 @@ void JoinBoxes(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
   folded.edges = std::move(joined);
 }
 
+// By node: of the ranges that were open on its thread, the one opened last; kNoRange (fold.h): none
+// was, or the thread isn't known. One sweep over the nodes in capture order; ranges needn't be
+// nested.
+std::vector<uint32_t> InnermostRanges(const Trace& trace) {
+  std::vector<uint32_t> range_of(trace.nodes.size(), kNoRange);
+  std::vector<std::vector<uint32_t>> open(trace.threads.size());  // by thread
+  const std::vector<uint32_t> order =
+      IndicesBy(trace.nvtx_ranges.size(), [&](uint32_t i) { return trace.nvtx_ranges[i].begin; });
+  auto next = order.begin();
+  for (size_t i = 0; i < trace.nodes.size(); ++i) {
+    const Node& node = trace.nodes[i];
+    for (; next != order.end() && trace.nvtx_ranges[*next].begin < node.seq; ++next) {
+      const ThreadId thread = trace.nvtx_ranges[*next].thread;
+      if (thread.index() < open.size()) open[thread.index()].push_back(*next);
+    }
+    if (node.thread.index() >= open.size()) continue;
+    std::vector<uint32_t>& of_thread = open[node.thread.index()];
+    std::erase_if(of_thread, [&](uint32_t r) { return trace.nvtx_ranges[r].end <= node.seq; });
+    if (!of_thread.empty()) range_of[i] = of_thread.back();
+  }
+  return range_of;
+}
+
 }  // namespace
 
 FoldedGraphs FoldGraphs(const Trace& trace, const std::vector<bool>& nodes, Fold fold) {
@@ -202,27 +225,6 @@ FoldedGraphs FoldGraphs(const Trace& trace, const std::vector<bool>& nodes, Fold
   if (automatic && folded.boxes.size() > kChainsUpTo) box(Fold::kStreams);
   JoinBoxes(trace, drawn, folded);
   return folded;
-}
-
-// One sweep over the nodes in capture order; ranges needn't be nested.
-std::vector<uint32_t> InnermostRanges(const Trace& trace) {
-  std::vector<uint32_t> range_of(trace.nodes.size(), kNoRange);
-  std::vector<std::vector<uint32_t>> open(trace.threads.size());  // by thread
-  const std::vector<uint32_t> order =
-      IndicesBy(trace.nvtx_ranges.size(), [&](uint32_t i) { return trace.nvtx_ranges[i].begin; });
-  auto next = order.begin();
-  for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    const Node& node = trace.nodes[i];
-    for (; next != order.end() && trace.nvtx_ranges[*next].begin < node.seq; ++next) {
-      const ThreadId thread = trace.nvtx_ranges[*next].thread;
-      if (thread.index() < open.size()) open[thread.index()].push_back(*next);
-    }
-    if (node.thread.index() >= open.size()) continue;
-    std::vector<uint32_t>& of_thread = open[node.thread.index()];
-    std::erase_if(of_thread, [&](uint32_t r) { return trace.nvtx_ranges[r].end <= node.seq; });
-    if (!of_thread.empty()) range_of[i] = of_thread.back();
-  }
-  return range_of;
 }
 
 DotSummary RenderDot(const Trace& trace, const DotOptions& options, std::ostream& out) {

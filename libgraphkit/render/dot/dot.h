@@ -63,10 +63,6 @@ inline constexpr uint32_t kNoBox = 0xffffffffu;
 // `nodes`: which to draw, by node id. Removed edges aren't drawn.
 FoldedGraphs FoldGraphs(const Trace& trace, const std::vector<bool>& nodes, Fold fold);
 
-// By node: of the ranges that were open on its thread, the one opened last; kNoRange (fold.h): none
-// was, or the thread isn't known.
-std::vector<uint32_t> InnermostRanges(const Trace& trace);
-
 // Graphs as DOT, the language of Graphviz: each graph a cluster, in it a cluster for each stream;
 // child graphs and bodies of conditional nodes nested, and linked to their node. Written as text,
 // so that it needs no Graphviz; tests read it back with libcgraph.
