@@ -185,6 +185,7 @@ void HoldTrace(const Rule& rule, GateMeasure measure, const std::vector<GateSubj
     Hold(std::move(measure), "leaks", GateReason::Kind::kBudget, verdict);
     const GateMeasure& leaks = verdict.measures.back();
     if (leaks.value && !leaks.passed) FailLeaks(subjects, trace, verdict);
+    return;
   }
   if (rule.of_trace == nullptr) return;
   measure.value = rule.of_trace(subject);

@@ -90,10 +90,10 @@ int KeepOpen(int file) {
   return kept >= 0 ? kept : fcntl(file, F_DUPFD_CLOEXEC, 0);
 }
 
-// Takes the pages from behind a range and leaves it reserved.
+// Takes the pages from behind a range and leaves it reserved. Where that fails they stay.
 void Empty(uint64_t begin, uint64_t size) {
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-  mmap(Address(begin), size, PROT_NONE, flags, -1, 0);
+  (void)mmap(Address(begin), size, PROT_NONE, flags, -1, 0);
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ class SnapshotReader final : public PickleTaker {
 
   // An event's first key is its action. One that isn't as expected is left for Event, which says
   // so.
-  bool Take(std::span<const PickleValue> entries) {
+  bool Take(std::span<const PickleValue> entries) override {
     if (entries.size() < 4 || !entries[0].is(PickleType::kString) ||
         entries[0].text() != "action") {
       return false;

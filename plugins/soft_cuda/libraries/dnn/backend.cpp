@@ -282,7 +282,7 @@ Status GiveDefault(const Descriptor& d, int name, int type, int64_t room, int64_
     case 405:  // EXECUTION_PLAN_JSON_REPRESENTATION
     case 2402:
     case 2702:
-      return GiveBytes(std::string("{}", 3), 1, room, count, out);
+      return GiveBytes(std::string("{}") + '\0', 1, room, count, out);
     case 802: {  // OPERATIONGRAPH_ENGINE_GLOBAL_COUNT
       const int64_t one = 1;
       return GiveBytes(std::string(reinterpret_cast<const char*>(&one), sizeof one), sizeof one,
