@@ -5,10 +5,12 @@
 Each program runs under PyTorch's allocator, then traced under graphkit's. It passes when it runs to its end, its peak of reserved
 memory is at most PyTorch's, of each rank, and each placement in its graphs is safe: verified, and executed with canaries. Lines
 at its begin are those of run.py, and `# refused: TEXT`: PyTorch itself ends the program under an allocator that isn't its own,
-with an error that contains TEXT. Ends with the numbers. Where PYTHON isn't there, all of it is skipped.
+with an error that contains TEXT; such a program counts as skipped. Ends with the numbers. Where PYTHON isn't there, all of it is
+skipped.
 """
 
 import argparse
+import collections
 import json
 import os
 import pathlib
@@ -80,6 +82,7 @@ def mib(count):
 
 
 def check(program, folder):
+    """Whether it passed or is skipped, and the figures or the reason."""
     done = start(folder, "pytorch", program, traced=False)
     own = peaks(folder, "pytorch")
     if done.returncode or not own:
@@ -89,14 +92,14 @@ def check(program, folder):
     if refused:
         if done.returncode == 0 or refused[0] not in done.stderr:
             raise Failed(f"PyTorch should refuse it with '{refused[0]}'; it ended with {done.returncode}: {last_line(done)}")
-        return f"refused by PyTorch: {refused[0]}"
+        return "skipped", f"refused by PyTorch: {refused[0]}"
     if done.returncode:
         raise Failed(f"ended with {done.returncode}: {last_line(done)}")
     found = peaks(folder, "graphkit")
     told = ", ".join(f"{mib(found.get(rank, 0))} of {mib(peak)}" for rank, peak in own.items())
     if found.keys() != own.keys() or any(found[rank] > peak for rank, peak in own.items()):
         raise Failed(f"a peak above PyTorch's: {told}")
-    return f"{told}; {check_placements(folder)} graphs with blocks"
+    return "passed", f"{told}; {check_placements(folder)} graphs with blocks"
 
 
 def main():
@@ -106,16 +109,18 @@ def main():
         print(f"skipped: {OPTIONS.name} isn't installed: tools/test.sh --clients frameworks installs it")
         print(f"{OPTIONS.name}: 0 passed, 0 failed, {len(programs)} skipped")
         return
-    failed = 0
+    count = collections.Counter()
     for program in programs:
         with tempfile.TemporaryDirectory() as folder:
             try:
-                told, word = check(program, pathlib.Path(folder)), "passed"
+                word, told = check(program, pathlib.Path(folder))
             except (Failed, subprocess.TimeoutExpired) as error:
-                told, word, failed = str(error), "FAILED", failed + 1
+                word, told = "FAILED", str(error)
+        count[word] += 1
         print(f"{word} {OPTIONS.name} {program.stem}: {told}", flush=True)
-    print(f"{OPTIONS.name}: {len(programs) - failed} passed, {failed} failed")
-    sys.exit(1 if failed else 0)
+    skipped = f", {count['skipped']} skipped" if count["skipped"] else ""
+    print(f"{OPTIONS.name}: {count['passed']} passed, {count['FAILED']} failed{skipped}")
+    sys.exit(1 if count["FAILED"] else 0)
 
 
 main()

@@ -26,13 +26,10 @@ std::vector<ExecPartCounts> CountGraphParts(const Trace& trace, const std::vecto
 // The model that the trace's readings yield; the table where it has none.
 ExecModel CalibratedExecModel(const Trace& trace, const std::vector<GraphId>& roots);
 
-// Memory of an exec by its nodes: a table of published figures, and its correction by those that a
-// trace measured.
-
 // The driver takes memory for execs in chunks: a reading of free memory is off by less than one.
 inline constexpr Bytes kDriverChunk = Bytes{2} << 20;
 
-// The table. `driver_version`: as cuDriverGetVersion; 0: unknown.
+// The model of published figures. `driver_version`: as cuDriverGetVersion; 0: unknown.
 ExecModel PublishedExecModel(int driver_version);
 
 }  // namespace graphkit
