@@ -124,6 +124,11 @@ std::string Ellipsize(std::string_view text, size_t columns) {
          std::string(text.substr(ByteOf(text, width - (kept - front))));
 }
 
+std::string CutAtEnd(std::string_view text, size_t columns) {
+  if (DisplayWidth(text) <= columns) return std::string(text);
+  return columns == 0 ? "" : std::string(text.substr(0, ByteOf(text, columns - 1))) + "…";
+}
+
 std::string ShellWord(const std::string& text) {
   if (Printable(text) != text) return EscapedWord(text);
   constexpr std::string_view kPlain = "_-./+:,@%=";

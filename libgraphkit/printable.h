@@ -26,6 +26,8 @@ size_t DisplayWidth(std::string_view text);
 
 // At most `columns` wide: the middle gives way to "…". Expects valid UTF-8, never cuts a character.
 std::string Ellipsize(std::string_view text, size_t columns);
+// The same of a title that begins with its line: the end gives way.
+std::string CutAtEnd(std::string_view text, size_t columns);
 
 // The text as one word of a POSIX shell.
 std::string ShellWord(const std::string& text);

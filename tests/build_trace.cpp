@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "libgraphkit/model/access_map.h"
 #include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
@@ -189,6 +190,7 @@ void TraceBuilder::SetTime(Nanoseconds time) {
 
 Trace TraceBuilder::Build() {
   Trace trace = std::exchange(*this, TraceBuilder()).trace_;
+  MapAccesses(&trace);
   ApplyNodeChanges(&trace);
   return trace;
 }
@@ -301,6 +303,13 @@ GraphId TraceBuilder::Body(NodeId conditional) {
   trace_.graphs[id.index()].parent = conditional;
   trace_.graphs[id.index()].body = body;
   return id;
+}
+
+GraphId TraceBuilder::AddChild(GraphId graph, std::initializer_list<NodeId> dependencies) {
+  const NodeId holder = Add(graph, NodeKind::kChildGraph, dependencies);
+  const GraphId child = Graph({}, GraphOrigin::kChild);
+  trace_.graphs[child.index()].parent = holder;
+  return child;
 }
 
 GraphId TraceBuilder::Embedded(NodeId child) const {

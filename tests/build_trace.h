@@ -135,6 +135,7 @@ class TraceBuilder {
   GraphId Graph(std::string_view name = {}, GraphOrigin origin = GraphOrigin::kExplicit);
   GraphId Body(NodeId conditional);      // the next body of a conditional node
   GraphId Embedded(NodeId child) const;  // the graph inside a child graph node
+  GraphId AddChild(GraphId graph, std::initializer_list<NodeId> dependencies = {});  // empty so far
   NodeId Add(GraphId graph, NodeKind kind, std::initializer_list<NodeId> dependencies = {},
              AccessList accesses = {});
   EdgeId Connect(NodeId from, NodeId to, uint8_t from_port = kPortDefault,

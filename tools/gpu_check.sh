@@ -293,9 +293,9 @@ executions() {
   for name in "${workloads[@]}"; do
     [ -s "$out/$device/$name.json" ] || continue
     code=0
-    timeout 60 "$graphkit" execute "$out/$device/$name.json" --allocator reuse,optimal --device "$device" \
+    timeout 60 "$graphkit" replay "$out/$device/$name.json" --allocator reuse,optimal --execute "$device" \
       > "$out/executions/$name.txt" 2>&1 || code=$?
-    printf '| %s | %s | %s |\n' "$name" "$code" "$(grep -E ': executed|^graphkit: |launch' "$out/executions/$name.txt" | paste -s -d ';')"
+    printf '| %s | %s | %s |\n' "$name" "$code" "$(grep -E ': executed|^graphkit: ' "$out/executions/$name.txt" | paste -s -d ';')"
   done
 }
 
@@ -322,7 +322,7 @@ snapshots() {
       printf '| %s | skipped: %s | |\n' "$name" "$(sed -n 's/^skipped: //p' "$text" | head -n 1)"
       continue
     fi
-    [ "$code" -ne 0 ] || timeout 60 "$graphkit" predict "$out/snapshots/$name.pickle" \
+    [ "$code" -ne 0 ] || timeout 60 "$graphkit" replay "$out/snapshots/$name.pickle" --against-recorded \
       > "$text" 2>&1 || code=$?
     printf '| %s | %s | %s |\n' "$name" "$code" "$(tail -n 4 "$text" | paste -s -d ';')"
   done

@@ -15,7 +15,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 tools/setup.sh build
 configure build release
-build_or_fail build graphkit_cli graphkit_tracer soft_cuda soft_cuda_libraries
+build_or_fail build trace_parts
 
 # scenarios DEVICE FOLDER PROGRAM...: with the newest PyTorch.
 scenarios() {

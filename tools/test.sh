@@ -231,7 +231,7 @@ in_browser() {
 # The command line built with MPI, in jobs of 2 and 4 processes.
 mpi_jobs() {
   configure build-mpi mpi
-  if build_or_fail build-mpi graphkit_cli; then run_tests build-mpi -L mpi; fi
+  if build_or_fail build-mpi graphkit_cli graphkit_synth_program; then run_tests build-mpi -L mpi; fi
 }
 
 # The commands of the documentation, as a reader runs them after the README's first command.
@@ -268,18 +268,21 @@ count_of() {
 client_programs() {
   local name packages wanted=" $* "
   configure build release
-  build_or_fail build graphkit_cli graphkit_tracer soft_cuda soft_cuda_libraries graphkit_torch_allocator || return 0
+  build_or_fail build trace_parts graphkit_torch_allocator || return 0
   while read -r name packages <&3; do
     [[ $# -eq 0 || "$wanted" == *" $name "* ]] || continue
     # shellcheck disable=SC2086  # a list of words
     want_client "$name" $packages || true
     run_client "$name" run.py --python "$(client_python "$name")" --name "$name" "tests/clients/${name%%-*}"
     [[ "$name" == torch* ]] || continue
+    [[ "$name" != torch ]] || run_client check_examples ../docs/check_programs.py test docs/checks --python "$(client_python "$name")"
     run_client "$name" run.py --python "$(client_python "$name")" --name "$name" testdata/clients
     run_client "$name" memory_figures.py --python "$(client_python "$name")" --name "$name" tests/clients/torch testdata/clients
     run_client "$name" allocator.py --python "$(client_python "$name")" --name "$name"
     run_client "$name" borrowing.py --python "$(client_python "$name")" --name "$name"
     run_client "$name" layout.py --python "$(client_python "$name")" --name "$name"
+    [[ "$name" != torch ]] || # 2.8 lacks the hooks
+      run_client "$name" compare_recordings.py --python "$(client_python "$name")" --name "$name" tests/clients/torch
     [[ "$name" != torch ]] || # 2.8 lacks one of the settings that are compared
       run_client "$name" compare_allocators.py --python "$(client_python "$name")" --name "$name"
   done 3< <(grep -v '^#' tools/setup/clients.txt)
@@ -301,7 +304,7 @@ torch_tests() {
 frameworks() {
   local name packages wanted=" $* "
   configure build release
-  build_or_fail build graphkit_cli graphkit_tracer soft_cuda soft_cuda_libraries graphkit_torch_allocator || return 0
+  build_or_fail build trace_parts graphkit_torch_allocator || return 0
   while read -r name packages <&3; do
     [[ "$wanted" == *" $name "* || ($# -eq 0 && "$packages" != *" --build "*) ]] || continue
     want_framework "$name" || true

@@ -4,7 +4,7 @@
    calls. For each graph of the trace an allocator is created, told of every allocation, every use
    on another stream, and every free, in capture order, and destroyed. It says where each block
    lies, as an offset in one arena for each pool; the replay measures what that takes, and with
-   --verify, or graphkit execute, finds out whether it was safe. docs/replay.md.
+   --verify finds out whether it was safe. docs/replay.md.
 
    Ids are those of the trace. Nothing here may throw across the boundary. */
 #ifndef GRAPHKIT_ALLOCATOR_ABI_H

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "libgraphkit/analysis/checks/checks.h"
+#include "libgraphkit/analysis/checks/places.h"
 #include "libgraphkit/analysis/memory/exec_memory.h"
 #include "libgraphkit/analysis/memory/lifetimes.h"
 #include "libgraphkit/analysis/names/call_site.h"
@@ -454,6 +455,8 @@ Result<Report> Analyze(const Facts& facts, const AnalyzeOptions& options) {
   AddExecs(facts, &report);
   std::ranges::stable_sort(report.findings, ComesFirst);
   ExplainBySettings(trace.process, &report.findings);
+  FindPlaces(trace, &report.findings);
+  report.groups = GroupFindings(report.findings);
   report.joins = CountJoins(facts);
   report.totals = TotalsOf(facts, report);
   return report;

@@ -44,13 +44,15 @@ class Facts : public MemoryFacts {
     return Group(trace.launches, trace.execs.size(), [](const Launch& at) { return at.exec; });
   }};
   const Fact<LaunchOrder> launch_order{[this] { return LaunchOrder(trace); }};
-  // Of never_run.
-  const Fact<KernelSites> kernel_sites{[this] { return FindKernelSites(trace, never_run()); }};
+  // Of never_run, roots.
+  const Fact<KernelSites> kernel_sites{[this] { return FindKernelSites(*this); }};
   // Of ran.
   const Fact<RankCollectives> collectives{[this] { return SummarizeCollectives(trace, ran()); }};
   // By root graph. Of inputs, launches, and what became of freed blocks (lives).
   const Fact<std::vector<std::vector<StaleInput>>> stale_inputs{
       [this] { return FindStaleInputs(*this); }};
+  // Of blocks, lives, roots, launches.
+  const Fact<std::vector<SpoiltRead>> spoilt_reads{[this] { return FindSpoiltReads(*this); }};
   // Of blocks, lives, roots, launches, launch_order.
   const Fact<std::vector<Overwrite>> overwrites{[this] { return FindOverwrites(*this); }};
 };

@@ -31,9 +31,9 @@ std::string Fingerprint(std::string_view check, std::string_view graph, const Pl
 }
 
 std::string FingerprintIn(std::string_view graph, const GateSubject& subject, size_t finding) {
-  const std::vector<PlaceFrame>& frames = subject.places[finding].frames;
-  return Fingerprint(subject.report.findings[finding].check, graph,
-                     frames.empty() ? PlaceFrame() : frames.front());
+  const Finding& found = subject.report.findings[finding];
+  const bool known = !found.places.empty() && !found.places[0].frames.empty();
+  return Fingerprint(found.check, graph, known ? found.places[0].frames[0] : PlaceFrame());
 }
 
 // Of each graph the first one that is equal to it: of the same name and content.
@@ -97,6 +97,7 @@ BaselineTrace MakeBaselineTrace(const GateSubject& subject, std::string key) {
     kept.deferred_bytes = graph.deferred_bytes.value_or(0);
     kept.never_freed_bytes = graph.never_freed_bytes.value_or(0);
     kept.launched = graph.launches > 0;
+    if (i < subject.peak_lines.size()) kept.peak_lines = subject.peak_lines[i];
   }
   return trace;
 }

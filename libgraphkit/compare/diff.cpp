@@ -97,14 +97,14 @@ class FindingCounter {
  public:
   explicit FindingCounter(std::vector<GraphId> equal) : equal_(std::move(equal)) {}
 
-  void Count(const Trace& trace, const Report& report, std::span<const GraphView> views, bool after,
+  void Count(const Report& report, std::span<const GraphView> views, bool after,
              const std::map<GraphId, GraphId>& to_before) {
     for (const Finding& finding : report.findings) {
-      const FindingPlace place = PlaceOf(finding, trace);
-      std::string key = finding.check;
-      key += "|" + (place.frames.empty() ? std::string()
-                                         : place.frames[0].function + "|" +
-                                               std::string(FileName(place.frames[0].file)));
+      std::string key = finding.check + "|";
+      if (!finding.places.empty() && !finding.places[0].frames.empty()) {
+        const PlaceFrame& frame = finding.places[0].frames[0];
+        key += frame.function + "|" + std::string(FileName(frame.file));
+      }
       const bool empty = finding.graph && views[finding.graph.index()].size() == 0;
       key += "|" + (empty ? "without nodes" : GraphKey(finding.graph, after, to_before));
       FindingChange& change = changes_[key];
@@ -318,8 +318,8 @@ TraceDiff DiffTraces(const Trace& before, const Report& before_report, const Tra
   diff.removed_graphs = std::move(graphs.removed);
   diff.added_graphs = std::move(graphs.added);
   FindingCounter findings(FirstEqualGraphs(before_side));
-  findings.Count(before, before_report, before_views, false, to_before);
-  findings.Count(after, after_report, after_views, true, to_before);
+  findings.Count(before_report, before_views, false, to_before);
+  findings.Count(after_report, after_views, true, to_before);
   diff.findings = findings.Changes();
   return diff;
 }

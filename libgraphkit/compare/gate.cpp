@@ -2,7 +2,9 @@
 
 #include "libgraphkit/analysis/launches/coverage.h"
 #include "libgraphkit/analysis/names/call_site.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/compare/match_graphs.h"
+#include "libgraphkit/compare/peak_lines.h"
 
 namespace graphkit {
 namespace {
@@ -52,50 +54,6 @@ int ExitCode(const GateVerdict& verdict) {
   return verdict.reasons.empty() ? kPassed : kFailed;
 }
 
-constexpr uint32_t kFramesKept = 32;
-
-std::vector<PlaceFrame> FramesOf(const Trace& trace, StackId stack) {
-  std::vector<PlaceFrame> frames;
-  if (!stack) return frames;
-  const Slice slice = trace.stacks[stack.index()].frames;
-  bool inside = true;
-  for (uint32_t i = 0; i < slice.count && frames.size() < kFramesKept; ++i) {
-    const StackFrame& frame = trace.stack_frames[slice.first + i];
-    const std::string_view function = trace[frame.function], file = trace[frame.file];
-    inside = inside && i + 1 < slice.count && IsCudaFrame(function, file);
-    if (inside) continue;
-    frames.push_back({std::string(function), std::string(file), frame.line});
-  }
-  return frames;
-}
-
-// The first stack that the finding or what it names has.
-StackId StackOf(const Finding& finding, const Trace& trace) {
-  for (const Evidence& evidence : finding.evidence) {
-    if (evidence.stack) return evidence.stack;
-  }
-  for (const BlockId block : finding.blocks) {
-    if (trace[block].stack) return trace[block].stack;
-  }
-  for (const NodeId node : finding.nodes) {
-    if (trace[node].stack) return trace[node].stack;
-  }
-  return {};
-}
-
-std::string LogicalName(const Finding& finding, const Trace& trace) {
-  std::string name = "trace";
-  if (finding.graph) {
-    name = "graph " + std::to_string(finding.graph.value);
-    const std::string_view text = trace[trace[finding.graph].name];
-    if (!text.empty()) name += " " + std::string(text);
-  }
-  if (!finding.nodes.empty()) return name + "/node " + std::to_string(finding.nodes[0].value);
-  if (!finding.blocks.empty()) return name + "/block " + std::to_string(finding.blocks[0].value);
-  if (!finding.streams.empty()) return name + "/stream " + std::to_string(finding.streams[0].value);
-  return name;
-}
-
 // True if a check looks for things that are never given back.
 bool IsLeakCheck(std::string_view check) { return check.ends_with("-leak"); }
 
@@ -116,10 +74,17 @@ std::vector<uint64_t> LeaksOf(const std::vector<Finding>& findings, const Trace&
 
 constexpr const char* kNewLeak = "; the baseline doesn't have that leak";
 
-bool AnyFrameHas(const FindingPlace& place, std::string_view text) {
-  return std::ranges::any_of(place.frames, [text](const PlaceFrame& frame) {
+bool AnyFrameHas(const Finding& finding, std::string_view text) {
+  const auto has = [text](const PlaceFrame& frame) {
     const std::string line = frame.file + ":" + std::to_string(frame.line) + " " + frame.function;
-    return line.find(text) != std::string::npos;
+    const size_t at = line.find(text);
+    if (at == std::string::npos) return false;
+    // "step.cu:4" isn't a part of "step.cu:42".
+    const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+    return !digit(text.back()) || !digit((line + " ")[at + text.size()]);
+  };
+  return std::ranges::any_of(finding.places, [&](const FindingPlace& place) {
+    return has(place.line) || std::ranges::any_of(place.frames, has);
   });
 }
 
@@ -135,7 +100,7 @@ bool Covers(const Suppression& suppression, const GateSubject& subject, size_t i
   if (!suppression.graph.empty() && suppression.graph != GraphName(subject.report, finding.graph)) {
     return false;
   }
-  return suppression.source.empty() || AnyFrameHas(subject.places[index], suppression.source);
+  return suppression.source.empty() || AnyFrameHas(finding, suppression.source);
 }
 
 bool Expired(const Suppression& suppression, const GateConfig& config) {
@@ -237,6 +202,40 @@ struct Judge {
   }
 };
 
+const Finding& FoundIn(const std::vector<GateSubject>& subjects, const JudgedFinding& judged) {
+  return subjects[judged.trace].report.findings[judged.finding];
+}
+
+// Puts the findings in the order of all views, and in groups.
+void Group(const std::vector<GateSubject>& subjects, GateVerdict& verdict) {
+  std::ranges::stable_sort(verdict.findings, [&](const JudgedFinding& a, const JudgedFinding& b) {
+    if (a.status != b.status) return a.status < b.status;
+    return ComesFirst(FoundIn(subjects, a), FoundIn(subjects, b));
+  });
+  std::vector<const Finding*> findings;
+  std::vector<uint32_t> statuses;
+  for (const JudgedFinding& judged : verdict.findings) {
+    findings.push_back(&FoundIn(subjects, judged));
+    statuses.push_back(static_cast<uint32_t>(judged.status));
+  }
+  verdict.groups = GroupFindings(findings, statuses);
+}
+
+// A reason for each row that fails.
+void AddReasons(const std::vector<GateSubject>& subjects, const GateConfig& config,
+                GateVerdict& verdict) {
+  for (const FindingGroup& group : verdict.groups) {
+    for (const FindingRow& row : group.rows) {
+      const JudgedFinding& judged = verdict.findings[row.findings.front()];
+      if (judged.status != FindingStatus::kFails) continue;
+      const Finding& finding = FoundIn(subjects, judged);
+      verdict.reasons.push_back({GateReason::Kind::kFinding, judged.trace,
+                                 finding.check + ": " + finding.message + Times(row.count()) +
+                                     (AskedFor(finding, config) ? "" : kNewLeak)});
+    }
+  }
+}
+
 // Fills verdict.findings, and adds the reasons of those that fail and notes on suppressions that
 // don't hold or suppress nothing. `known` has an entry for each subject.
 void JudgeFindings(const std::vector<GateSubject>& subjects, const GateConfig& config,
@@ -248,16 +247,11 @@ void JudgeFindings(const std::vector<GateSubject>& subjects, const GateConfig& c
     const std::vector<FindingKey> keys = FindingKeys(subject, known[trace]);
     const bool compared = known[trace].trace != nullptr;
     for (uint32_t i = 0; i < subject.report.findings.size(); ++i) {
-      JudgedFinding judged = judge.One(trace, i, keys[i], compared, allowances);
-      const Finding& finding = subject.report.findings[i];
-      if (judged.status == FindingStatus::kFails) {
-        verdict.reasons.push_back(
-            {GateReason::Kind::kFinding, trace,
-             finding.check + ": " + finding.message + (AskedFor(finding, config) ? "" : kNewLeak)});
-      }
-      verdict.findings.push_back(std::move(judged));
+      verdict.findings.push_back(judge.One(trace, i, keys[i], compared, allowances));
     }
   }
+  Group(subjects, verdict);
+  AddReasons(subjects, config, verdict);
   judge.AddNotes(verdict.notes);
 }
 
@@ -271,6 +265,7 @@ GateVerdict JudgeGate(const std::vector<GateSubject>& subjects, const GateConfig
   RefuseWhatIsMissing(subjects, config, verdict);
   JudgeFindings(subjects, config, matches, verdict);
   JudgeBudgets(subjects, config, verdict);
+  Group(subjects, verdict);  // too many leaks fail
   if (baseline) JudgeAgainstBaseline(subjects, config, *baseline, matches, verdict);
   RefuseUnknown(subjects, verdict);
   // Reasons that blind the gate come first.
@@ -299,22 +294,19 @@ uint64_t LeakedBy(const GateSubject& subject, size_t finding) {
   return std::max<uint64_t>(1, found.blocks.size());
 }
 
-FindingPlace PlaceOf(const Finding& finding, const Trace& trace) {
-  return {.frames = FramesOf(trace, StackOf(finding, trace)),
-          .logical = LogicalName(finding, trace)};
-}
-
 GateSubject MakeGateSubject(std::string trace_file, const Facts& facts, Report report) {
   const Trace& trace = facts.trace;
   GateSubject subject;
   subject.trace = std::move(trace_file);
-  for (const Finding& finding : report.findings) subject.places.push_back(PlaceOf(finding, trace));
   subject.leaks = LeaksOf(report.findings, trace);
   if (!report.graphs.empty()) {
     const std::vector<GraphView> views = ViewGraphs(trace);
     for (const GraphSummary& graph : report.graphs) {
       subject.contents.push_back(ContentOf(views[graph.graph.index()]));
     }
+  }
+  for (const GraphSummary& graph : report.graphs) {
+    subject.peak_lines.push_back(PeakLines(trace, graph));
   }
   for (GraphSummary& graph : report.graphs) graph.reuse.clear();  // many, of no use here
   subject.report = std::move(report);
@@ -345,18 +337,12 @@ void AddRankDifferences(std::vector<GateSubject>& subjects,
         checks.empty() || std::ranges::find(checks, found.finding.check) != checks.end();
     if (!asked) continue;
     GateSubject& subject = subjects[found.trace];
-    FindingPlace place{.logical = "trace"};
-    if (found.place != PlaceFrame()) place.frames = {found.place};
-    if (found.finding.graph) {
-      place.logical = "graph " + std::to_string(found.finding.graph.value);
-    }
     ++subject.report.totals.findings[static_cast<size_t>(found.finding.severity)];
     std::vector<Finding>& findings = subject.report.findings;
     const auto at = std::ranges::upper_bound(findings, found.finding, ComesFirst);
-    const auto index = at - findings.begin();
+    subject.leaks.insert(subject.leaks.begin() + (at - findings.begin()), 0);
     findings.insert(at, std::move(found.finding));
-    subject.places.insert(subject.places.begin() + index, std::move(place));
-    subject.leaks.insert(subject.leaks.begin() + index, 0);
+    subject.report.groups = GroupFindings(findings);
   }
 }
 

@@ -43,10 +43,6 @@ GateSubject MakeGateSubject(std::string trace_file, const Facts& facts, Report r
 void AddRankDifferences(std::vector<GateSubject>& subjects,
                         const std::vector<std::string>& checks = {});
 
-// Where a finding comes from: the stack of its evidence, or that of the first block, node, … that
-// it names.
-FindingPlace PlaceOf(const Finding& finding, const Trace& trace);
-
 // The part of the gate that holds figures against limits: budgets, and the baseline with what it
 // may grow by.
 

@@ -10,6 +10,7 @@
 
 #include "libgraphkit/checked_number.h"
 #include "libgraphkit/compare/gate.h"
+#include "libgraphkit/compare/peak_lines.h"
 #include "libgraphkit/model/names.h"
 
 namespace graphkit {
@@ -21,14 +22,16 @@ std::string GraphText(const GraphSummary& graph) {
   return graph.name.empty() ? text : text + " " + graph.name;
 }
 
-// Figures that are near each other are shown in full.
+// A figure of a measure; of two that are near each other the bytes are shown in full.
+std::string Shown(const GateMeasure& measure, double figure, double other) {
+  const bool near = std::max(figure, other) < std::min(figure, other) * 1.01;
+  if (measure.unit != MeasureUnit::kBytes || !near) return FigureText(figure, measure.unit);
+  return FormatCount(SaturateWhole(figure)) + " B";
+}
+
 std::string Exceeds(const GateMeasure& measure, const std::string& what) {
-  std::string value = FigureText(measure.value, measure.unit);
-  std::string limit = FigureText(measure.limit, measure.unit);
-  if (measure.unit == MeasureUnit::kBytes && *measure.value < measure.limit * 1.01) {
-    value = FormatCount(SaturateWhole(*measure.value)) + " B";
-    limit = FormatCount(SaturateWhole(measure.limit)) + " B";
-  }
+  const std::string value = Shown(measure, *measure.value, measure.limit);
+  const std::string limit = Shown(measure, measure.limit, *measure.value);
   if (measure.unit == MeasureUnit::kRatio) {
     return "peak reserved is " + value + "× " + what + "; limit " + limit + "×";
   }
@@ -38,18 +41,37 @@ std::string Exceeds(const GateMeasure& measure, const std::string& what) {
   return value + " " + what + ", limit " + limit;
 }
 
-// An unknown figure neither passes nor fails: RefuseUnknown says so.
-void Hold(GateMeasure measure, const std::string& what, GateReason::Kind kind,
-          GateVerdict& verdict) {
+std::string PercentText(double share) {
+  const bool whole = std::abs(share * 100 - std::round(share * 100)) < 0.05;
+  return FormatPercent(share, whole ? 0 : 1);
+}
+
+// "live at the peak: 4 MiB → 6 MiB (+50%, allowed 2%)".
+std::string Grew(const GateMeasure& measure, const std::string& what, Bytes base, double increase) {
+  const double before = static_cast<double>(base);
+  const std::string more = base == 0 ? "" : "+" + PercentText(*measure.value / before - 1) + ", ";
+  return what + ": " + Shown(measure, before, *measure.value) + " → " +
+         Shown(measure, *measure.value, before) + " (" + more + "allowed " + PercentText(increase) +
+         ")";
+}
+
+// An unknown figure neither passes nor fails: RefuseUnknown says so. `over`: what is said of one
+// beyond its limit.
+template <typename Over>
+void Hold(GateMeasure measure, GateReason::Kind kind, GateVerdict& verdict, Over over) {
   const bool least = measure.unit == MeasureUnit::kShare;
   measure.passed =
       measure.value && (least ? *measure.value >= measure.limit : *measure.value <= measure.limit);
   if (measure.value && !measure.passed) {
     const std::string subject = measure.subject.empty() ? "" : measure.subject + ": ";
-    verdict.reasons.push_back(
-        {kind, measure.trace, measure.rule + ": " + subject + Exceeds(measure, what)});
+    verdict.reasons.push_back({kind, measure.trace, measure.rule + ": " + subject + over(measure)});
   }
   verdict.measures.push_back(std::move(measure));
+}
+
+void HoldBudget(GateMeasure measure, const std::string& what, GateVerdict& verdict) {
+  Hold(std::move(measure), GateReason::Kind::kBudget, verdict,
+       [&](const GateMeasure& held) { return Exceeds(held, what); });
 }
 
 std::optional<double> Figure(std::optional<Bytes> bytes) {
@@ -169,11 +191,11 @@ const Rule& RuleNamed(std::string_view name) {
 }
 
 void HoldGraph(const Rule& rule, GateMeasure measure, const GraphSummary& graph,
-               GateReason::Kind kind, GateVerdict& verdict) {
+               GateVerdict& verdict) {
   if (rule.of_graph == nullptr) return;
   measure.subject = GraphText(graph);
   measure.value = Figure(graph.*rule.of_graph);
-  Hold(std::move(measure), rule.graph_what, kind, verdict);
+  HoldBudget(std::move(measure), rule.graph_what, verdict);
 }
 
 void HoldTrace(const Rule& rule, GateMeasure measure, const std::vector<GateSubject>& subjects,
@@ -182,7 +204,7 @@ void HoldTrace(const Rule& rule, GateMeasure measure, const std::vector<GateSubj
   const uint32_t trace = measure.trace;
   if (rule.name == "max-leaks") {
     measure.value = CountLeaks(subjects, trace, verdict);
-    Hold(std::move(measure), "leaks", GateReason::Kind::kBudget, verdict);
+    HoldBudget(std::move(measure), "leaks", verdict);
     const GateMeasure& leaks = verdict.measures.back();
     if (leaks.value && !leaks.passed) FailLeaks(subjects, trace, verdict);
     return;
@@ -191,23 +213,46 @@ void HoldTrace(const Rule& rule, GateMeasure measure, const std::vector<GateSubj
   measure.value = rule.of_trace(subject);
   if (rule.of_graph && (!subject.report.graphs.empty() || !measure.value)) return;
   const bool execs = rule.name == "max-exec-bytes";
-  Hold(std::move(measure), execs ? ExecsText(subject.report) : rule.what, GateReason::Kind::kBudget,
-       verdict);
+  HoldBudget(std::move(measure), execs ? ExecsText(subject.report) : rule.what, verdict);
 }
 
 double Grown(Bytes base, double increase) {
   return std::floor(static_cast<double>(base) * (1 + increase));
 }
 
-void CompareGraph(const GraphSummary& graph, const BaselineGraph& base, uint32_t trace,
-                  double increase, GateVerdict& verdict) {
+// "; 2 MiB more at step.cu:22": the lines of a peak that grew, where both sides know them.
+std::string MoreAt(std::span<const LineBytes> before, std::span<const LineBytes> after) {
+  const std::vector<LineBytes> grown = GrownLines(before, after);
+  return before.empty() || grown.empty() ? "" : "; new: " + LinesText(grown);
+}
+
+// `lines`: who has the graph's peak.
+void CompareGraph(const GraphSummary& graph, std::span<const LineBytes> lines,
+                  const BaselineGraph& base, uint32_t trace, double increase,
+                  GateVerdict& verdict) {
   for (const Rule& rule : kRules) {
     if (rule.base == nullptr) continue;
-    HoldGraph(
-        rule,
-        {.rule = std::string(rule.name), .trace = trace, .limit = Grown(base.*rule.base, increase)},
-        graph, GateReason::Kind::kBaseline, verdict);
+    const bool peak = rule.base == &BaselineGraph::peak_live_bytes;
+    Hold({.rule = std::string(rule.name),
+          .trace = trace,
+          .subject = GraphText(graph),
+          .value = Figure(graph.*rule.of_graph),
+          .limit = Grown(base.*rule.base, increase)},
+         GateReason::Kind::kBaseline, verdict, [&](const GateMeasure& held) {
+           return Grew(held, rule.graph_what, base.*rule.base, increase) +
+                  (peak ? MoreAt(base.peak_lines, lines) : "");
+         });
   }
+}
+
+// "step"; of one without a name "graph 1 (4 MiB live at the peak, most of it from step.cu:22)".
+std::string BaselineGraphText(const BaselineTrace& base, size_t graph) {
+  const BaselineGraph& of = base.graphs[graph];
+  if (!of.name.empty()) return of.name;
+  const std::string most =
+      of.peak_lines.empty() ? "" : "; the most is " + LinesText(std::span(of.peak_lines).first(1));
+  return "graph " + std::to_string(graph) + " (" + FormatBytes(of.peak_live_bytes) +
+         " live at the peak" + most + ")";
 }
 
 // A graph that doesn't run isn't seen to go wrong. Of graphs that are alike any one may be the one
@@ -240,17 +285,19 @@ void CompareTrace(const GateSubject& subject, uint32_t trace, const BaselineMatc
                                  "baseline: " + GraphText(graph) +
                                      " isn't in it; save it again "
                                      "if the graph is meant to be there"});
-      if (!graph.unknown_memory.empty()) CompareGraph(graph, {}, trace, increase, verdict);
+      if (!graph.unknown_memory.empty()) CompareGraph(graph, {}, {}, trace, increase, verdict);
       continue;
     }
     met[same] = true;
-    CompareGraph(graph, base.graphs[same], trace, increase, verdict);
+    const bool known = i < subject.peak_lines.size();
+    CompareGraph(graph, known ? subject.peak_lines[i] : std::vector<LineBytes>(), base.graphs[same],
+                 trace, increase, verdict);
   }
   for (size_t i = 0; i < met.size(); ++i) {
     if (met[i]) continue;
-    const std::string name = base.graphs[i].name.empty() ? "a graph" : base.graphs[i].name;
-    verdict.reasons.push_back({GateReason::Kind::kBaseline, trace,
-                               "baseline: " + name + " of the baseline wasn't captured"});
+    verdict.reasons.push_back(
+        {GateReason::Kind::kBaseline, trace,
+         "baseline: " + BaselineGraphText(base, i) + " of the baseline wasn't captured"});
   }
   CompareLaunches(subject, trace, match, verdict);
   if (!base.peak_outside_graphs_bytes) return;
@@ -258,7 +305,9 @@ void CompareTrace(const GateSubject& subject, uint32_t trace, const BaselineMatc
         .trace = trace,
         .value = Figure(subject.peak_outside_graphs_bytes),
         .limit = Grown(*base.peak_outside_graphs_bytes, increase)},
-       "reserved", GateReason::Kind::kBaseline, verdict);
+       GateReason::Kind::kBaseline, verdict, [&](const GateMeasure& held) {
+         return Grew(held, "reserved", *base.peak_outside_graphs_bytes, increase);
+       });
 }
 
 std::string UnknownText(const GateMeasure& first, uint64_t more, const GateSubject& subject) {
@@ -320,7 +369,7 @@ void JudgeBudgets(const std::vector<GateSubject>& subjects, const GateConfig& co
     };
     for (const GraphSummary& graph : subject.report.graphs) {
       hold_each([&](const Rule& rule, GateMeasure measure) {
-        HoldGraph(rule, std::move(measure), graph, GateReason::Kind::kBudget, verdict);
+        HoldGraph(rule, std::move(measure), graph, verdict);
       });
     }
     hold_each([&](const Rule& rule, GateMeasure measure) {

@@ -183,8 +183,24 @@ void CompareFindings(const RankSummary& usual, const RankSummary& here, RankGrou
       (after ? change.bytes_after : change.bytes_before) = finding.bytes;
     }
   }
+  // A finding that only one side has, and another one of the check that only the other side has,
+  // are one line.
+  std::map<std::string, std::vector<FindingChange>> only_usual;
   for (auto& [fingerprint, change] : changes) {
-    if (change.changed()) group.findings.push_back(std::move(change));
+    if (change.count_after == 0) only_usual[change.check].push_back(std::move(change));
+  }
+  for (auto& [fingerprint, change] : changes) {
+    if (!change.changed() || change.count_after == 0) continue;
+    std::vector<FindingChange>& others = only_usual[change.check];
+    if (change.count_before == 0 && !others.empty()) {
+      change.count_before = others.back().count_before;
+      change.bytes_before = others.back().bytes_before;
+      others.pop_back();
+    }
+    group.findings.push_back(std::move(change));
+  }
+  for (auto& [check, others] : only_usual) {
+    std::ranges::move(others, std::back_inserter(group.findings));
   }
 }
 

@@ -31,7 +31,7 @@ constexpr ByteRange operator*(uint64_t count, const ByteRange& range) {
 
 // Where a figure of an exec comes from, the least certain first.
 enum class ExecSource : uint8_t {
-  kEstimated,   // by the table of exec_model.cpp
+  kEstimated,   // by the table of analysis/memory/exec_memory.cpp
   kCalibrated,  // by that table, corrected by what was measured of other execs
   kMeasured,    // free memory before and after, of this exec and those like it
 };

@@ -75,20 +75,21 @@ inline constexpr GateLimit kGateLimits[] = {
 // The subject of the gate and its verdict: values that every presenter of `graphkit check` draws
 // from. A subject keeps all that is needed of a trace, so that the trace itself can go.
 
-// Where in the program a finding comes from.
-struct FindingPlace {
-  std::vector<PlaceFrame> frames = {};  // innermost first, CUDA's own left out; may be empty
-  std::string logical = {};             // "graph 0 step/node 3"; "trace" when it names nothing
-  bool operator==(const FindingPlace&) const = default;
+// Bytes that a line of the program allocated.
+struct LineBytes {
+  PlaceFrame at;  // its file with the folder that it lies in: equal on all machines
+  Bytes bytes = 0;
+  bool operator==(const LineBytes&) const = default;
 };
 
 // One trace before the gate.
 struct GateSubject {
   std::string trace = {};  // its file, as the user named it
   Report report = {};
-  std::vector<FindingPlace> places = {};  // of report.findings, in the same order
   std::vector<uint64_t> leaks = {};  // of report.findings: execs, graphs, blocks … that leaked
   std::vector<GraphContent> contents = {};  // of report.graphs; empty: unknown
+  // Of report.graphs: who has the bytes that are live at the peak, the most first. Empty: unknown.
+  std::vector<std::vector<LineBytes>> peak_lines = {};
   // MemoryMoments; nothing: unknown.
   std::optional<Bytes> peak_reserved_bytes = {};
   std::optional<Bytes> peak_outside_graphs_bytes = {};
@@ -112,7 +113,8 @@ struct BaselineGraph {
   Bytes peak_live_bytes = 0;
   Bytes deferred_bytes = 0;
   Bytes never_freed_bytes = 0;
-  bool launched = false;  // false, too, in a baseline that doesn't say
+  std::vector<LineBytes> peak_lines = {};  // the most first; none: not known
+  bool launched = false;                   // false, too, in a baseline that doesn't say
   bool operator==(const BaselineGraph&) const = default;
 };
 
@@ -188,7 +190,8 @@ struct GateReason {
 struct GateVerdict {
   int exit_code = 0;  // 0 passed, 1 failed, 3 refused: the gate would be blind
   std::vector<GateReason> reasons = {};
-  std::vector<JudgedFinding> findings = {};  // by trace, then as the report has them
+  std::vector<JudgedFinding> findings = {};  // by status, then in the order of all views
+  std::vector<FindingGroup> groups = {};     // of these, each of one status
   std::vector<GateMeasure> measures = {};
   std::vector<std::string> notes = {};  // expired and unused suppressions
   bool operator==(const GateVerdict&) const = default;

@@ -256,6 +256,7 @@ struct Launch {
   Seq seq = 0;
   ThreadId thread = {};      // none: not recorded
   uint32_t correlation = 0;  // CUPTI's correlation id of the call; 0: unknown
+  StackId stack = {};
   bool operator==(const Launch&) const = default;
 };
 

@@ -1,13 +1,9 @@
 #include "libgraphkit/model/graph_versions.h"
 
+#include "libgraphkit/model/nesting.h"
+
 namespace graphkit {
 namespace {
-
-std::vector<GraphId> RootsOf(const Trace& trace) {
-  std::vector<GraphId> roots;
-  for (size_t i = 0; i < trace.graphs.size(); ++i) roots.push_back(RootOf(trace, GraphId(i)));
-  return roots;
-}
 
 // By graph: where its root was fixed first.
 std::vector<Seq> FirstFixes(const Trace& trace, const std::vector<GraphId>& roots) {
@@ -153,7 +149,7 @@ bool GraphPlaces::AddPairs(GraphAt first, GraphAt second, size_t depth, NodePair
 
 std::vector<GraphEdit> FindLateEdits(const Trace& trace) {
   if (trace.execs.empty()) return {};
-  const std::vector<GraphId> roots = RootsOf(trace);
+  const std::vector<GraphId> roots = FindRoots(trace);
   const std::vector<Seq> fixed = FirstFixes(trace, roots);
   const Seq first = fixed.empty() ? kNever : *std::ranges::min_element(fixed);
   std::vector<GraphEdit> edits;
@@ -208,7 +204,7 @@ void SetVersions(const std::vector<GraphEdit>& edits, std::vector<GraphFix> fixe
     }
     by_root[root.index()] = {first, static_cast<uint32_t>(trace->versions.size()) - first};
   }
-  for (const GraphId root : RootsOf(*trace)) {
+  for (const GraphId root : FindRoots(*trace)) {
     trace->shown_versions.push_back(by_root[root.index()]);
   }
 }

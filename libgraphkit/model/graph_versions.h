@@ -15,7 +15,7 @@
 
 namespace graphkit {
 
-// The outermost graph that holds a graph: the one that the user launches.
+// The outermost graph that holds a graph: the one that the user launches. Of many: Nesting.
 GraphId RootOf(const Trace& trace, GraphId graph);
 
 class GraphPlaces {

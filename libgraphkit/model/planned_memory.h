@@ -21,6 +21,8 @@ struct PlannedArena {
   uint64_t blocks = 0;
   Bytes peak = 0;         // the highest byte used
   Bytes lower_bound = 0;  // no plan of this arena can have a smaller peak
+  // Blocks that all conflict, and have that many bytes together; none: read from a file.
+  std::vector<BlockId> heaviest = {};
   bool operator==(const PlannedArena&) const = default;
 };
 

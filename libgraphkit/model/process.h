@@ -40,7 +40,7 @@ struct Process {
   // graphs; empty: not recorded.
   std::vector<std::string> environment;
   // Why the source has no sizes of memory: "a drawing has none"; empty: it has them. Then memory
-  // that isn't recorded isn't known, and no figure of it is zero (analysis/known_memory.h).
+  // that isn't recorded isn't known, and no figure of it is zero (analysis/memory/known_memory.h).
   std::string unknown_memory;
   bool all_work = false;  // Trace::works has all work outside of captures (`--scope all`)
   Seq seq = 0;            // of the first process record

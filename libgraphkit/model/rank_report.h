@@ -23,14 +23,6 @@
 
 namespace graphkit {
 
-// A line of the program.
-struct PlaceFrame {
-  std::string function;  // as recorded: possibly mangled
-  std::string file;      // source file, or the object when the source isn't known
-  uint32_t line = 0;     // 1-based; 0: unknown
-  bool operator==(const PlaceFrame&) const = default;
-};
-
 struct RankOperation {
   Collective what;        // its seq is 0
   NodeId node;            // none: work outside of graphs

@@ -134,7 +134,8 @@ struct Report {
   std::vector<std::string> incomplete_because;
   std::string program;
   std::vector<GraphSummary> graphs;
-  std::vector<Finding> findings;  // the most severe first, then by bytes
+  std::vector<Finding> findings;     // the most severe first, then by bytes
+  std::vector<FindingGroup> groups;  // of these
   std::string unknown_memory;  // why its bytes aren't known, or those of a graph; empty: they are
   std::optional<AskedMemory> memory = AskedMemory();
   std::optional<MemoryMoments> moments = {};  // of all devices; nothing: sizes are unknown

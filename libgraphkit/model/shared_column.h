@@ -4,7 +4,7 @@
 //     rows      [seq 7, rest 0]  [seq 8, rest 1]  [seq 9, rest 0]
 //     rests     0: {graph 0, stream 7, kernel 3}   1: {graph 0, stream 8, kernel 3}
 //
-// Reading gives a copy. Rows of the columns of a trace: trace_rows.h.
+// Reading gives a copy. Rows of the columns of a trace: trace.h.
 #pragma once
 
 #include <algorithm>

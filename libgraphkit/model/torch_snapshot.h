@@ -28,7 +28,8 @@ enum class TorchAction : uint8_t {
   kSegmentMap,
   kSegmentUnmap,
   kSnapshot,
-  kOom,  // size: what was asked for; address: the bytes that the device had free
+  kOom,       // size: what was asked for; address: the bytes that the device had free
+  kAnnotate,  // torch.cuda.memory._annotate_tensor: metadata of the block at address (#190575)
   kOther,
 };
 // The allocator gets memory from the driver, or gives it back.
@@ -55,6 +56,7 @@ struct TorchEvent {
   uint64_t stream = 0;     // the stream's handle
   int64_t time_us = 0;     // Unix time
   StringId metadata = {};  // user_metadata, when there is some
+  StringId internal = {};  // internal_metadata of the allocator itself (PyTorch #193432, 2.15)
 
   static constexpr uint16_t kNoPool = 0xffff;
   bool operator==(const TorchEvent&) const = default;
@@ -104,6 +106,7 @@ struct TorchFrame {
 };
 
 struct TorchSettings {
+  std::string version;          // of PyTorch; empty: unknown
   std::string conf;             // PYTORCH_CUDA_ALLOC_CONF as given
   int64_t max_split_size = -1;  // bytes; -1: no limit
   double garbage_collection_threshold = 0;

@@ -1,6 +1,7 @@
 #include "libgraphkit/model/trace.h"
 
 #include "libgraphkit/group_by.h"
+#include "libgraphkit/interval_map.h"
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/names.h"
 
@@ -16,6 +17,27 @@ std::string GraphText(const Trace& trace, GraphId graph) {
 
 constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuvwxyz";
 constexpr size_t kMostEvents = 4096;  // in one row
+
+bool IsDriverBlock(const Trace& trace, const Block& block) {
+  return !block.segment && block.pool && trace[block.pool].kind == PoolKind::kDevice;
+}
+
+// Memory that is mapped at a segment's place while it lives: a pause unmapped what was there.
+void AddMappedAgain(const Trace& trace, std::vector<SegmentId>* segments) {
+  IntervalMap<SegmentId> latest;
+  size_t next = 0;
+  if (trace.segments.empty()) return;
+  for (const auto& [i, block] : Enumerate(trace.blocks)) {
+    for (; next < trace.segments.size() && trace.segments[next].allocated < block.allocated;
+         ++next) {
+      const Segment& segment = trace.segments[next];
+      latest.Add({segment.address, segment.address + segment.size}, SegmentId(next));
+    }
+    if ((*segments)[i] || !IsDriverBlock(trace, block)) continue;
+    const SegmentId* segment = latest.Find(block.address);
+    if (segment && trace[*segment].freed > block.allocated) (*segments)[i] = *segment;
+  }
+}
 
 }  // namespace
 
@@ -41,12 +63,6 @@ std::vector<std::string> IncompleteBecause(const Trace& trace) {
 bool IsComplete(const Trace& trace) { return IncompleteBecause(trace).empty(); }
 
 const char* NodeKindName(NodeKind kind) { return NameOf(kind).data(); }
-
-bool ComesFirst(const Finding& a, const Finding& b) {
-  return std::tie(a.severity, a.harm, a.bytes) > std::tie(b.severity, b.harm, b.bytes);
-}
-
-const char* SeverityName(Severity severity) { return NameOf(severity).data(); }
 
 StringTable& StringTable::operator=(const StringTable& other) {
   if (this == &other) return *this;
@@ -126,8 +142,7 @@ std::string_view FormatOf(const Trace& trace) {
 BlocksByAddress DriverBlocks(const Trace& trace) {
   BlocksByAddress blocks;
   for (const auto& [i, block] : Enumerate(trace.blocks)) {
-    const bool driver = !block.segment && block.pool && trace[block.pool].kind == PoolKind::kDevice;
-    if (driver) blocks.emplace(block.address, BlockId(i));
+    if (IsDriverBlock(trace, block)) blocks.emplace(block.address, BlockId(i));
   }
   return blocks;
 }
@@ -158,6 +173,7 @@ std::vector<SegmentId> SegmentsOfBlocks(const Trace& trace) {
       segments[piece.index()] = SegmentId(i);
     }
   }
+  AddMappedAgain(trace, &segments);
   return segments;
 }
 

@@ -97,11 +97,15 @@ std::string Wrapped(std::string_view first, std::string_view text, const TextSty
   return out + "\n";
 }
 
-std::string Labelled(Severity severity, std::string_view text, const TextStyle& style) {
+std::string Labelled(Severity severity, std::string_view text, const TextStyle& style,
+                     std::string_view where) {
   static constexpr std::array kInks = {Ink::kBlue, Ink::kYellow, Ink::kRed};
   const std::string label = std::string(SeverityName(severity)) + ":";
-  const std::string wrapped = Wrapped("", label + " " + std::string(text), style);
-  return Inked(label, kInks[static_cast<size_t>(severity)], style) + wrapped.substr(label.size());
+  const std::string before = where.empty() ? "" : std::string(where) + ": ";
+  const std::string wrapped = Wrapped("", before + label + " " + std::string(text), style);
+  return wrapped.substr(0, before.size()) +
+         Inked(label, kInks[static_cast<size_t>(severity)], style) +
+         wrapped.substr(before.size() + label.size());
 }
 
 std::string Ascii(std::string_view text) {

@@ -31,8 +31,9 @@ enum class Ink : uint8_t { kPlain, kBold, kDim, kRed, kYellow, kGreen, kBlue };
 // spaces. Ends with a newline. A word that is too long stands on a line of its own.
 std::string Wrapped(std::string_view first, std::string_view text, const TextStyle& style);
 
-// "error: <text>", wrapped; the label in its colour.
-std::string Labelled(Severity severity, std::string_view text, const TextStyle& style);
+// "step.cu:17: error: <text>", wrapped; the label in its colour; `where` may be empty.
+std::string Labelled(Severity severity, std::string_view text, const TextStyle& style,
+                     std::string_view where = {});
 
 // The signs of our own texts in ASCII ("→" is "->", "█" is "#"); all else stays.
 std::string Ascii(std::string_view text);

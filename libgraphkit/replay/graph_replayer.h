@@ -10,7 +10,7 @@
 #include "libgraphkit/alloc/policies/freed_by_order.h"
 #include "libgraphkit/alloc/policies/policy.h"
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/analysis/memory/bound/lower_bound.h"
+#include "libgraphkit/analysis/memory/lower_bound.h"
 #include "libgraphkit/analysis/order/slice.h"
 #include "libgraphkit/replay/policy_memory.h"
 #include "libgraphkit/replay/replay_trace.h"

@@ -77,6 +77,26 @@ void ComparePool(const Trace& trace, const ReplayedPool& pool, SegmentPlaces* pl
   }
 }
 
+// Blocks of one pool, with their offsets set: addresses where no block ever lay are left out.
+std::vector<PlacedBlock> RecordedPlacement(const Facts& facts, std::vector<PlacedBlock> blocks) {
+  std::vector<uint32_t> by_address(blocks.size());
+  std::iota(by_address.begin(), by_address.end(), 0u);
+  std::ranges::stable_sort(by_address, {},
+                           [&](uint32_t i) { return facts.trace[blocks[i].block].address; });
+  uint64_t end = 0;  // of the addresses so far
+  Bytes top = 0;     // and the offset that it has
+  for (const uint32_t i : by_address) {
+    const uint64_t address = facts.trace[blocks[i].block].address;
+    if (address > end) end = address;
+    blocks[i].offset = top - (end - address);
+    if (address + blocks[i].size > end) {
+      top += address + blocks[i].size - end;
+      end = address + blocks[i].size;
+    }
+  }
+  return blocks;
+}
+
 // Of all graphs, by block: where it lies among the blocks of its pool, in all graphs that share it.
 std::vector<Bytes> RecordedOffsets(const Facts& facts, const std::vector<PoolSharers>& sharers) {
   std::vector<Bytes> offsets(facts.trace.blocks.size());
@@ -99,25 +119,6 @@ std::vector<Bytes> RecordedOffsets(const Facts& facts, const std::vector<PoolSha
 }
 
 }  // namespace
-
-std::vector<PlacedBlock> RecordedPlacement(const Facts& facts, std::vector<PlacedBlock> blocks) {
-  std::vector<uint32_t> by_address(blocks.size());
-  std::iota(by_address.begin(), by_address.end(), 0u);
-  std::ranges::stable_sort(by_address, {},
-                           [&](uint32_t i) { return facts.trace[blocks[i].block].address; });
-  uint64_t end = 0;  // of the addresses so far
-  Bytes top = 0;     // and the offset that it has
-  for (const uint32_t i : by_address) {
-    const uint64_t address = facts.trace[blocks[i].block].address;
-    if (address > end) end = address;
-    blocks[i].offset = top - (end - address);
-    if (address + blocks[i].size > end) {
-      top += address + blocks[i].size - end;
-      end = address + blocks[i].size;
-    }
-  }
-  return blocks;
-}
 
 PolicyReplay ReplayRecorded(const Facts& facts, const ReplayOptions& options) {
   const std::vector<PoolSharers> sharers = FindPoolSharers(facts);

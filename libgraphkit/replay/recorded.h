@@ -7,17 +7,12 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
-#include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/ids.h"
 #include "libgraphkit/replay/replay_trace.h"
 
 namespace graphkit {
-
-// Blocks of one pool, with their offsets set: addresses where no block ever lay are left out.
-std::vector<PlacedBlock> RecordedPlacement(const Facts& facts, std::vector<PlacedBlock> blocks);
 
 // Reserved are the segments that the blocks lay in.
 PolicyReplay ReplayRecorded(const Facts& facts, const ReplayOptions& options = {});

@@ -79,26 +79,6 @@ void VerifySharers(const Facts& facts, const PoolSharers& sharers,
 
 namespace {
 
-GraphExecution Execute(const Facts& facts, PolicyKind policy, const GraphSlice& slice,
-                       const GraphReplay& graph, const ReplayOptions& options) {
-  std::vector<std::vector<PlacedBlock>> pools;
-  std::vector<std::vector<PlacedBlock>> recorded;
-  for (const ReplayedPool& pool : graph.pools) {
-    pools.push_back(pool.arena);
-    recorded.push_back(RecordedPlacement(facts, pool.arena));
-  }
-  const BlockOrder order = facts.Blocks(InfoOf(policy).rule);
-  const Program program = MakeProgram(facts, slice, order, pools);
-  GraphExecution execution =
-      Execute(facts, program, {.options = *options.execute, .device = options.device});
-  execution.graph = graph.graph;
-  if (options.device == nullptr || !execution.failed.empty()) return execution;
-  execution.launch_seconds = options.device->Time(facts, program);
-  execution.recorded_launch_seconds =
-      options.device->Time(facts, MakeProgram(facts, slice, order, recorded));
-  return execution;
-}
-
 std::vector<Bytes> OffsetsOf(const Facts& facts, const PlannedMemory& plan) {
   std::vector<Bytes> offsets(facts.trace.blocks.size());
   for (const Placement& placement : plan.placements) {
@@ -135,8 +115,8 @@ std::optional<OutOfMemory> FindOutOfMemory(std::span<const OutOfMemory> rises, B
 }
 
 // What a policy makes of all graphs; `graphs` by graph.
-PolicyReplay Collect(const Facts& facts, const Slices& slices, std::span<const PoolSharers> sharers,
-                     PolicyKind policy, const ReplayOptions& options,
+PolicyReplay Collect(std::span<const PoolSharers> sharers, PolicyKind policy,
+                     const ReplayOptions& options,
                      std::vector<std::optional<ReplayedGraph>> graphs) {
   PolicyReplay replay;
   replay.policy = policy;
@@ -155,9 +135,6 @@ PolicyReplay Collect(const Facts& facts, const Slices& slices, std::span<const P
     if (!graphs[i]) continue;
     GraphReplay& graph = graphs[i]->replay;
     graph.out_of_memory = FindOutOfMemory(graphs[i]->rises, before[i], options);
-    if (options.execute) {
-      replay.executions.push_back(Execute(facts, policy, slices.Of(graph.graph), graph, options));
-    }
     if (!graph.unsafe.empty()) replay.verified = false;
     replay.graphs.push_back(std::move(graph));
     graphs[i].reset();
@@ -223,8 +200,7 @@ std::vector<PolicyReplay> ReplayGraphs(const Facts& facts, std::span<const Polic
   });
   std::vector<PolicyReplay> replays;
   for (size_t i = 0; i < policies.size(); ++i) {
-    replays.push_back(
-        Collect(facts, slices, sharers, policies[i], options, std::move(replayed[i])));
+    replays.push_back(Collect(sharers, policies[i], options, std::move(replayed[i])));
   }
   return replays;
 }

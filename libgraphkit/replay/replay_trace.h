@@ -22,7 +22,7 @@
 #include "libgraphkit/alloc/policies/policy.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/model/caching_config.h"
-#include "libgraphkit/replay/execute.h"
+#include "libgraphkit/replay/execution.h"
 #include "libgraphkit/result.h"
 
 namespace graphkit {
@@ -119,8 +119,6 @@ struct ReplayOptions {
   bool missed = true;  // fill in `missed`
   bool bound = true;   // and `lower_bound`
   bool scan = false;   // look at every piece of memory at each malloc: slow, to compare with
-  std::optional<ExecutionOptions> execute = {};  // the placements without segments
-  const DeviceExecutor* device = nullptr;        // where; null: on the host
   std::atomic<size_t>* done = nullptr;  // counts up for each policy and graph, for who watches
 };
 

@@ -1,7 +1,7 @@
 // The memory work of a node of a rebuilt graph: the same on a GPU and in a host function.
 #pragma once
 
-#include "libgraphkit/model/executor_abi.h"
+#include "tools/graphkit/replay/executor_abi.h"
 
 #ifdef __CUDACC__
 #define GRAPHKIT_BOTH __device__ inline

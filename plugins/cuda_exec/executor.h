@@ -1,4 +1,4 @@
-// Runs jobs (libgraphkit/model/executor_abi.h) on one device.
+// Runs jobs (tools/graphkit/replay/executor_abi.h) on one device.
 #pragma once
 
 #include <string>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstring>
 #include <map>
 #include <tuple>
@@ -221,15 +220,9 @@ std::string RebuiltGraph::CheckEdges() const {
 }
 
 std::string RebuiltGraph::Launch(graphkit_job_outcome* outcome) {
-  using Clock = std::chrono::steady_clock;
-  for (uint32_t i = 0; i < std::max(job_.launches, 1u); ++i) {
-    const auto begin = Clock::now();
-    CUresult result = driver_.cuGraphLaunch(exec_, executor_.stream_);
-    if (result == CUDA_SUCCESS) result = driver_.cuStreamSynchronize(executor_.stream_);
-    if (result != CUDA_SUCCESS) return driver_.Problem(result, "running the graph");
-    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    if (i == 0 || seconds < outcome->seconds) outcome->seconds = seconds;
-  }
+  CUresult launched = driver_.cuGraphLaunch(exec_, executor_.stream_);
+  if (launched == CUDA_SUCCESS) launched = driver_.cuStreamSynchronize(executor_.stream_);
+  if (launched != CUDA_SUCCESS) return driver_.Problem(launched, "running the graph");
   Report report{};
   if (executor_.host_nodes_) {
     report = *base_.report;

@@ -35,13 +35,15 @@ void Annotate(Recorder& recorder, ThreadState& thread, uint32_t kind, const Call
 extern "C" __attribute__((visibility("default"))) int graphkit_annotate_v1(
     uint32_t kind, const void* address, uint64_t size, void* stream, const char* name) {
   using namespace graphkit;
-  Tracer::Get().With([&](Recorder& recorder, ThreadState& thread, uint64_t now) {
+  const bool freed = kind == GRAPHKIT_FREE_REQUESTED || kind == GRAPHKIT_FREE_COMPLETED;
+  const auto say = [&](Recorder& recorder, ThreadState& thread, uint64_t now) {
     Call call = CallAt(reinterpret_cast<uint64_t>(address), size, thread, now);
     bool has_stream = kind == GRAPHKIT_BLOCK_STREAM || kind == GRAPHKIT_RECORD_STREAM ||
                       kind == GRAPHKIT_ALLOC || kind == GRAPHKIT_FREE_REQUESTED;
     if (has_stream) call.stream = StreamHandle(stream, false);
     Annotate(recorder, thread, kind, call, name);
-  });
+  };
+  Tracer::Get().With(say, kind == GRAPHKIT_ALLOC || freed);
   return 0;
 }
 

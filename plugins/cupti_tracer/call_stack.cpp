@@ -15,29 +15,17 @@ namespace graphkit {
 namespace {
 
 struct Walk {
-  std::span<uint64_t> out;
+  std::span<FramePlace> out;
   size_t count = 0;
 };
 
 _Unwind_Reason_Code Step(_Unwind_Context* context, void* data) {
   auto& walk = *static_cast<Walk*>(data);
   int before = 0;
-  uint64_t address = _Unwind_GetIPInfo(context, &before);
+  const uint64_t address = _Unwind_GetIPInfo(context, &before);
   if (address == 0 || walk.count == walk.out.size()) return _URC_END_OF_STACK;
   // A return address may already be in the next function: the call is before it.
-  walk.out[walk.count++] = before != 0 ? address : address - 1;
-  return _URC_NO_REASON;
-}
-
-struct FrameWalk {
-  std::span<FramePlace> out;
-  size_t count = 0;
-};
-
-_Unwind_Reason_Code StepFrame(_Unwind_Context* context, void* data) {
-  auto& walk = *static_cast<FrameWalk*>(data);
-  if (walk.count == walk.out.size()) return _URC_END_OF_STACK;
-  walk.out[walk.count++] = {_Unwind_GetIP(context) - 1, _Unwind_GetCFA(context)};
+  walk.out[walk.count++] = {before != 0 ? address : address - 1, _Unwind_GetCFA(context)};
   return _URC_NO_REASON;
 }
 
@@ -90,25 +78,17 @@ struct StackNames::Module {
 StackNames::StackNames() = default;
 StackNames::~StackNames() = default;
 
-size_t TakeStack(std::span<uint64_t> out) {
+size_t TakeFrames(std::span<FramePlace> out) {
   Walk walk{out};
   _Unwind_Backtrace(Step, &walk);
   return walk.count;
 }
 
-size_t TakeFrames(std::span<FramePlace> out) {
-  FrameWalk walk{out};
-  _Unwind_Backtrace(StepFrame, &walk);
-  return walk.count;
-}
-
-void TakenStack::Take(const Python& interpreter, size_t depth) {
-  python_frames = interpreter.Take(python);
-  // Many of the interpreter's own frames lie between those of the program.
-  size_t most = python_frames != 0 ? kMostFrames : std::min<size_t>(depth, kMostFrames);
-  addresses = TakeStack({words, most + kFramesAbove});
-  uint64_t* next = words + addresses;
-  for (const PythonFrame& frame : std::span(python, python_frames)) {
+void TakenStack::TakeNative() {
+  count = TakeFrames(places);
+  uint64_t* next = words;
+  for (const FramePlace& frame : frames()) *next++ = frame.address;
+  for (const PythonFrame& frame : python()) {
     *next++ = reinterpret_cast<uint64_t>(frame.code);
     *next++ = uint64_t{frame.unit} << 1 | uint64_t{frame.outermost};
   }
@@ -170,15 +150,15 @@ NamedFrame StackNames::NameOf(uint64_t address, Module* module) {
   return frame;
 }
 
-std::vector<NamedFrame> StackNames::Name(std::span<const uint64_t> addresses, size_t depth,
+std::vector<NamedFrame> StackNames::Name(std::span<const FramePlace> taken, size_t depth,
                                          std::span<const PythonFrame> python) {
   std::vector<NamedFrame> frames;
   const bool interpreted = !python.empty();
-  for (uint64_t address : addresses) {
-    Module* module = ModuleAt(address);
+  for (const FramePlace& at : taken) {
+    Module* module = ModuleAt(at.address);
     if (frames.empty() && module != nullptr && module->between) continue;
     if (frames.size() >= depth) break;
-    NamedFrame frame = NameOf(address, module);
+    NamedFrame frame = NameOf(at.address, module);
     const bool last = frame.function == "main";
     if (interpreted && frame.function.starts_with(kLoop)) {  // or its cold part
       AppendPython(python, frames);
@@ -259,11 +239,11 @@ __attribute__((no_sanitize("address"))) bool WorkspaceCalls::MayFind(
   return false;
 }
 
-std::optional<NamedFrame> WorkspaceCalls::Find(std::span<const uint64_t> addresses) {
+std::optional<NamedFrame> WorkspaceCalls::Find(std::span<const FramePlace> frames) {
   if (functions_.empty()) Look();
-  for (const uint64_t address : addresses) {
+  for (const FramePlace& at : frames) {
     for (const Function& function : functions_) {
-      if (function.begin <= address && address < function.end) return function.frame;
+      if (function.begin <= at.address && at.address < function.end) return function.frame;
     }
   }
   return std::nullopt;

@@ -34,29 +34,43 @@ inline constexpr int kMostFrames = 256;
 // How many frames of CUDA's own may lie between the tracer and the program.
 inline constexpr int kFramesAbove = 24;
 
-// Writes the return addresses of the calling thread, innermost first; returns how many.
-size_t TakeStack(std::span<uint64_t> out);
-
-// A frame of the calling thread, and how far the stack reached as it called the next inner one.
+// A frame of the calling thread: the address of its call of the next inner one, and how far the
+// stack reached then.
 struct FramePlace {
   uint64_t address = 0;
   uint64_t stack_top = 0;
 };
 
-// The innermost frames; returns how many.
+// Unwinds the calling thread's stack, innermost frame first; returns how many frames there are.
 size_t TakeFrames(std::span<FramePlace> out);
 
-// A stack as it is taken: return addresses, and the Python functions that run.
-struct TakenStack {
-  uint64_t words[3 * kMostFrames + kFramesAbove];  // addresses, then two words a Python frame
-  PythonFrame python[kMostFrames];
-  size_t addresses = 0;
-  size_t python_frames = 0;
+// A word of the thread's stack, of which an address sanitizer forbids those between variables.
+__attribute__((no_sanitize("address"))) inline uint64_t WordAt(uint64_t address) {
+  return *reinterpret_cast<const uint64_t*>(address);
+}
 
-  // At least `depth` frames of the program, as far as there are so many.
-  void Take(const Python& interpreter, size_t depth);
-  // The stack's key.
-  std::span<const uint64_t> key() const { return {words, addresses + 2 * python_frames}; }
+// Adds a word to a hash of words.
+inline uint64_t Mixed(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+  return hash ^ hash >> 32;
+}
+
+// A stack as it is taken: its frames, and the Python functions that run. Too large for the small
+// stacks that threads may have.
+struct TakenStack {
+  FramePlace places[kMostFrames + kFramesAbove];
+  PythonFrame functions[kMostFrames];
+  uint64_t words[3 * kMostFrames + kFramesAbove];
+  size_t count = 0;
+  size_t functions_count = 0;
+
+  void TakePython(const Python& interpreter) { functions_count = interpreter.Take(functions); }
+  // After TakePython.
+  void TakeNative();
+  std::span<const FramePlace> frames() const { return {places, count}; }
+  std::span<const PythonFrame> python() const { return {functions, functions_count}; }
+  // The addresses, and two words for each Python frame.
+  std::span<const uint64_t> key() const { return {words, count + 2 * functions_count}; }
 };
 
 struct NamedFrame {
@@ -76,7 +90,7 @@ class StackNames {
 
   // The frames of a stack without CUDA's own and the tracer's at its inner end, as far as main, at
   // most `depth`.
-  std::vector<NamedFrame> Name(std::span<const uint64_t> addresses, size_t depth,
+  std::vector<NamedFrame> Name(std::span<const FramePlace> taken, size_t depth,
                                std::span<const PythonFrame> python = {});
 
   // The frames that are the program's, without CUDA's and the tracer's inside, as far as main.
@@ -100,7 +114,7 @@ class WorkspaceCalls {
  public:
   // The innermost of these functions that calls; nothing: none does. Takes the loader's lock for a
   // moment.
-  std::optional<NamedFrame> Find(std::span<const uint64_t> addresses);
+  std::optional<NamedFrame> Find(std::span<const FramePlace> frames);
 
   // False: none of these functions calls. `words`: of the stack, with all return addresses of its
   // frames and some of frames that were there before.

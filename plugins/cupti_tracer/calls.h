@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,12 +13,13 @@
 #include <vector>
 
 #include "libgraphkit/ids.h"
-#include "libgraphkit/io/record/record_writer.h"
+#include "libgraphkit/io/record/record_line.h"
 #include "libgraphkit/model/collective.h"
 #include "libgraphkit/model/graph.h"
 #include "libgraphkit/model/memory.h"
 #include "plugins/cupti_tracer/fingerprint.h"
 #include "plugins/cupti_tracer/handle_map.h"
+#include "plugins/cupti_tracer/known_stacks.h"
 
 namespace graphkit {
 
@@ -158,6 +160,7 @@ struct Call {
   uint64_t exec = 0;
   uint64_t pool = 0;
   bool registered = false;  // kAlloc: memory that was there already is made known to CUDA
+  bool polls = false;       // kStreamSync: asks whether the stream is done, again and again
   bool blocking = false;    // kWork: of a call without a stream, that may wait for it
   bool to_host = false;     // kWork: a copy into memory of the host
   bool recapture = false;   // kBeginCapture: over the nodes that `graph` has
@@ -193,6 +196,7 @@ struct GraphLaunch {
   uint64_t context = 0;
   uint64_t time = 0;
   uint32_t correlation = 0;  // of the outermost call
+  StackId stack;             // as a Call's
 };
 
 // The graph events of CUPTI's resource callbacks. Numbers are CUPTI's callback ids.
@@ -297,6 +301,10 @@ struct ThreadState {
   HandleMap<const KernelInfo*> kernels;  // by function: launched outside of captures before
   uint64_t unloads = 0;                  // of modules, before these were launched
   uint64_t anchor = 0;                   // where the callback in flight lies on the stack
+  uint64_t stack_left = 0;               // bytes, at the callback that is being handled
+  KnownStacks known_stacks;              // that it took before
+  std::unique_ptr<TakenStack> taken;     // none: it took none
+  StackId said_stack;                    // of what an allocator says at the moment
   ThreadSites* sites = nullptr;          // the places of its launches outside of captures
   uint64_t site_unloads = 0;             // of modules, before these were found
 
@@ -322,6 +330,7 @@ inline Call CallAt(uint64_t address, uint64_t size, const ThreadState& thread, u
   call.context = thread.context;
   call.address = address;
   call.size = size;
+  call.stack = thread.said_stack;
   return call;
 }
 

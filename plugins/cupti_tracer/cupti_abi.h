@@ -3,6 +3,7 @@
 // headers where the plugin is built (driver_calls.cpp).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace graphkit::cupti {
@@ -29,6 +30,20 @@ inline constexpr int kSuccess = 0;
 inline constexpr int kNotInitialized = 15;  // also: made for a later driver
 inline constexpr int kMultipleSubscribers = 39;
 inline constexpr int kUnknownError = 999;
+
+// CUpti_SubscriberParams of CUPTI 13.3 (cupti_callbacks.h in nvidia-cuda-cupti 13.3.75). That of
+// CUPTI 13.0 ends before allow_others: `size` tells how much of it there is.
+struct SubscriberParams {
+  size_t size = sizeof(SubscriberParams);
+  const char* name = nullptr;  // at most 53 bytes
+  char* old_name = nullptr;    // gets that of the first subscriber
+  size_t old_size = 0;
+  uint8_t allow_others = 0;  // allowMultipleSubscribers
+  uint8_t padding[7] = {};
+};
+static_assert(offsetof(SubscriberParams, allow_others) == 32 && sizeof(SubscriberParams) == 40);
+inline constexpr size_t kSubscriberParams13_0 = 32;
+inline constexpr uint32_t kVersion13_3 = 130300;  // cuptiGetVersion
 
 inline constexpr uint32_t kApiEnter = 0;
 inline constexpr uint32_t kApiExit = 1;

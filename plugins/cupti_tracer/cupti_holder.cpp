@@ -50,19 +50,13 @@ constexpr Tool kByVariable[] = {
 
 constexpr size_t kNameBytes = 256;
 
-struct SubscriberParams {  // CUpti_SubscriberParams of CUPTI 13.0; later ones are longer
-  size_t size = sizeof(SubscriberParams);
-  const char* name = nullptr;
-  char* old_name = nullptr;
-  size_t old_size = 0;
-};
-
 void Nothing(void*, uint32_t, uint32_t, const void*) {}
 
 std::string AskCupti(const CuptiLibrary& cupti) {
   if (cupti.subscribe_named == nullptr) return {};
   char name[kNameBytes] = "";
-  SubscriberParams params{.old_name = name, .old_size = sizeof name - 1};
+  cupti::SubscriberParams params{
+      .size = cupti::kSubscriberParams13_0, .old_name = name, .old_size = sizeof name - 1};
   void* subscriber = nullptr;
   const int result = cupti.subscribe_named(&subscriber, Nothing, nullptr, &params);
   if (result == cupti::kSuccess && cupti.unsubscribe != nullptr) cupti.unsubscribe(subscriber);

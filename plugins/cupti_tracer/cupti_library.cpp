@@ -57,6 +57,15 @@ CuptiLibrary Bind(void* library) {
 
 }  // namespace
 
+int Subscribe(const CuptiLibrary& cupti, void** subscriber, cupti::Callback callback, void* user) {
+  if (cupti.subscribe_named != nullptr && cupti.version >= cupti::kVersion13_3) {
+    cupti::SubscriberParams params{.name = "graphkit", .allow_others = 1};
+    const int result = cupti.subscribe_named(subscriber, callback, user, &params);
+    if (result == cupti::kSuccess || result == cupti::kNotInitialized) return result;
+  }
+  return cupti.subscribe(subscriber, callback, user);
+}
+
 std::string LoadedLibraryPath(const char* soname) {
   void* library = dlopen(soname, RTLD_LAZY | RTLD_NOLOAD);
   std::string path = PathOf(library);

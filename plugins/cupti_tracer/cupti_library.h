@@ -29,6 +29,10 @@ struct CuptiLibrary {
   bool found() const { return subscribe != nullptr && enable_callback != nullptr; }
 };
 
+// Subscribes so that others can, too, where CUPTI is 13.3 or newer and the driver allows it (r610);
+// else, or where others hold CUPTI in the older way, as the only one. Gives CUPTI's result.
+int Subscribe(const CuptiLibrary& cupti, void** subscriber, cupti::Callback callback, void* user);
+
 // The places where a libcupti may be, in the order in which they are tried after the copy that is
 // in the process already: beside the loaded libcudart or in its Python wheel, beside a software
 // libcuda, in the toolkit, on the loader's path. All of the version of a loaded libcudart come

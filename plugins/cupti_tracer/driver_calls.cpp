@@ -37,6 +37,7 @@ static_assert(cupti::kMultipleSubscribers == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NO
 
 void Managed(Call& call) { call.pool_kind = PoolKind::kManaged; }
 void Written(Call& call) { call.operations.front().touches[0].write = true; }
+void Polled(Call& call) { call.polls = true; }
 void Recaptured(Call& call) { call.recapture = true; }
 void OnLegacyStream(Call& call) { call.stream = kLegacyStream, call.blocking = true; }
 void OnThreadStream(Call& call) { call.stream = kPerThreadStream, call.blocking = true; }
@@ -45,6 +46,14 @@ void Registered(Call& call) {
   call.pool_kind = PoolKind::kHost;
   call.registered = true;
   call.is_allocation = false;
+}
+
+// Queries of edges: what they ask about.
+template <typename Params>
+void ReadQuery(const CallParams& params, Call& call) {
+  const auto& p = *static_cast<const Params*>(params.raw);
+  if constexpr (requires { p.hGraph; }) call.graph = reinterpret_cast<uint64_t>(p.hGraph);
+  if constexpr (requires { p.hNode; }) call.node = reinterpret_cast<uint64_t>(p.hNode);
 }
 
 // Since CUDA 13.3, as its cuda.h has them.
@@ -78,6 +87,8 @@ struct RecaptureParams {
     CUPTI_DRIVER_TRACE_CBID_##call##_ptsz, CallKind::kind,     \
         Decode<call##_params __VA_OPT__(, ) __VA_ARGS__>, true \
   }
+#define GRAPHKIT_QUERY(call) \
+  { CUPTI_DRIVER_TRACE_CBID_##call, CallKind::kOther, ReadQuery<call##_params> }
 // Work without a stream among its parameters, on the stream 0: the legacy one, and its twin's.
 #define GRAPHKIT_WAITING(call)                                                                    \
   GRAPHKIT_CALL(call, kWork, OnLegacyStream), {                                                   \
@@ -101,6 +112,7 @@ constexpr DriverCall kCalls[] = {
     GRAPHKIT_CALLS(cuEventRecordWithFlags, kEventRecord),
     GRAPHKIT_CALLS(cuStreamWaitEvent, kEventWait),
     GRAPHKIT_CALLS(cuStreamSynchronize, kStreamSync),
+    GRAPHKIT_CALLS(cuStreamQuery, kStreamSync, Polled),  // that it is done, else it fails
     GRAPHKIT_CALL(cuEventQuery, kEventSync),
     GRAPHKIT_CALL(cuEventSynchronize, kEventSync),
     GRAPHKIT_BARE(cuCtxSynchronize, kDeviceSync),
@@ -199,6 +211,8 @@ constexpr DriverCall kCalls[] = {
     GRAPHKIT_CALLS(cuMemFreeAsync, kFree),
     GRAPHKIT_CALL(cuMemPoolCreate, kPoolCreate),
     GRAPHKIT_CALL(cuMemPoolImportFromShareableHandle, kPoolCreate),
+    GRAPHKIT_CALL(cuMemGetDefaultMemPool, kPoolMet),
+    GRAPHKIT_CALL(cuMemGetMemPool, kPoolMet),
     GRAPHKIT_CALL(cuMemPoolDestroy, kPoolDestroy),
     // graphs
     GRAPHKIT_BARE(cuGraphCreate, kGraphCreate),
@@ -260,7 +274,6 @@ constexpr DriverCall kCalls[] = {
     GRAPHKIT_CALLS(cuGraphLaunch, kGraphLaunch),
     GRAPHKIT_CALLS(cuGraphUpload, kGraphUpload),
     // told only when they fail: what a capture forbids
-    GRAPHKIT_CALLS(cuStreamQuery, kOther),
     GRAPHKIT_CALLS(cuStreamAddCallback, kOther),
     GRAPHKIT_CALLS(cuStreamAttachMemAsync, kOther),
     GRAPHKIT_CALLS(cuMemPrefetchBatchAsync, kOther),
@@ -273,12 +286,20 @@ constexpr DriverCall kCalls[] = {
     GRAPHKIT_BARE(cuMemCreate, kOther),
     GRAPHKIT_BARE(cuMemPoolTrimTo, kOther),
     GRAPHKIT_FAILURES(cuMemPrefetchAsync_v2, ptsz),
+    // told only when they lack a place for the edges' data
+    GRAPHKIT_QUERY(cuGraphGetEdges),
+    GRAPHKIT_QUERY(cuGraphGetEdges_v2),
+    GRAPHKIT_QUERY(cuGraphNodeGetDependencies),
+    GRAPHKIT_QUERY(cuGraphNodeGetDependencies_v2),
+    GRAPHKIT_QUERY(cuGraphNodeGetDependentNodes),
+    GRAPHKIT_QUERY(cuGraphNodeGetDependentNodes_v2),
 };
 
 #undef GRAPHKIT_BARE
 #undef GRAPHKIT_FAILURES
 #undef GRAPHKIT_CALL
 #undef GRAPHKIT_CALLS
+#undef GRAPHKIT_QUERY
 #undef GRAPHKIT_WAITING
 
 // By callback id: the place in kCalls, from 1; 0: none.

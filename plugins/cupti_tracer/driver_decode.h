@@ -43,6 +43,7 @@ class ParamReader {
     ReadSettings(p);
     ReadEdges(p);
     ReadMemory(p);
+    ReadPool(p);
     ReadKernel(p);
     ReadCopy(p);
     ReadSet(p);
@@ -182,6 +183,27 @@ class ParamReader {
       if (params_.done) call_.address = p.dptr;  // of a node
     } else if GRAPHKIT_HAS (p.dptr) {
       call_.address = p.dptr;
+    }
+  }
+
+  // What the memory of a pool or an allocation node is. A device's own is told by the call.
+  void ReadPool(const auto& p) {
+    auto take = [&](CUmemAllocationType type, CUmemLocationType place) {
+      if (type == CU_MEM_ALLOCATION_TYPE_MANAGED) {
+        call_.pool_kind = PoolKind::kManaged;
+      } else if (place != CU_MEM_LOCATION_TYPE_DEVICE) {
+        call_.pool_kind = PoolKind::kHost;
+      }
+    };
+    if GRAPHKIT_HAS (p.poolProps->allocType) {
+      if (p.poolProps != nullptr) take(p.poolProps->allocType, p.poolProps->location.type);
+    }
+    if GRAPHKIT_HAS (p.poolProps.allocType) take(p.poolProps.allocType, p.poolProps.location.type);
+    if GRAPHKIT_HAS (p.pool; p.location->type; p.type) {
+      if (p.location != nullptr) take(p.type, p.location->type);
+    }
+    if GRAPHKIT_HAS (p.pool_out; p.location->type; p.type) {
+      if (p.location != nullptr) take(p.type, p.location->type);
     }
   }
 

@@ -13,17 +13,6 @@ int64_t Ranked(uint64_t value, uint8_t size) {
   return size == 4 ? static_cast<int32_t>(value) : static_cast<int64_t>(value);
 }
 
-uint64_t WordAt(uint64_t address) {
-  uint64_t word;
-  std::memcpy(&word, reinterpret_cast<const void*>(address), sizeof word);
-  return word;
-}
-
-uint64_t Mixed(uint64_t hash, uint64_t word) {
-  hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-  return hash ^ hash >> 32;
-}
-
 }  // namespace
 
 void SeenValues::AddNew(uint64_t value, uint8_t size, uint32_t count) {

@@ -122,14 +122,11 @@ bool Execs::HaveAlready(const NodeInfo& node, uint64_t fingerprint) const {
   return any && all;
 }
 
-void Execs::Launch(ExecInfo& exec, StreamId stream, ThreadId thread, uint64_t time,
-                   uint32_t correlation) {
+void Execs::Launch(ExecInfo& exec, graphkit::Launch row, uint64_t time) {
   exec.launched = true;
   LaunchRecord r;
+  r.row = row;
   r.row.exec = exec.id;
-  r.row.stream = stream;
-  r.row.thread = thread;
-  r.row.correlation = correlation;
   r.time = time;
   records_.Counted(records_.Write(r), &RecordCounts::launches);
 }

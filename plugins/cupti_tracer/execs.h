@@ -55,8 +55,8 @@ class Execs {
   void WriteUpdate(const Call& call, const ExecUpdate& update);
   // True if there are execs of the node's graph, and all have these parameters of the node already.
   bool HaveAlready(const NodeInfo& node, uint64_t fingerprint) const;
-  void Launch(ExecInfo& exec, StreamId stream, ThreadId thread, uint64_t time,
-              uint32_t correlation);
+  // `row`: but for the exec.
+  void Launch(ExecInfo& exec, graphkit::Launch row, uint64_t time);
   bool IsUnlaunched(uint64_t handle) {
     const ExecInfo* exec = Find(handle);
     return exec != nullptr && !exec->launched;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "libgraphkit/ids.h"
@@ -23,29 +24,72 @@ inline int StrengthOf(const FrontierEntry& entry) {
   return entry.edge_type != 0 ? 1 : 0;
 }
 
-// Adds entries to it. Of two of one node that which waits for more stays: it includes the other
-// wait, and there is one edge between two nodes.
-inline void Join(Frontier& frontier, const Frontier& more) {
-  for (const FrontierEntry& entry : more) {
-    auto same = std::find_if(frontier.begin(), frontier.end(),
-                             [&](const FrontierEntry& e) { return e.node == entry.node; });
-    if (same == frontier.end()) {
-      frontier.push_back(entry);
-    } else if (StrengthOf(entry) > StrengthOf(*same)) {
-      *same = entry;
+// That of a stream. A stream that joins many others has as many entries, so that a node's is found
+// by its place: mostly the one after the last that was looked for, else from a table.
+class StreamFrontier {
+ public:
+  // Of two entries of one node that which waits for more stays: it includes the other wait, and
+  // there is one edge between two nodes.
+  void Join(const Frontier& more) {
+    if (entries_.empty()) {
+      entries_ = more;
+      return;
+    }
+    for (const FrontierEntry& entry : more) {
+      const size_t at = PlaceOf(entry.node);
+      if (at == entries_.size()) {
+        entries_.push_back(entry);
+      } else if (StrengthOf(entry) > StrengthOf(entries_[at])) {
+        entries_[at] = entry;
+      }
     }
   }
-}
+  void Set(const FrontierEntry& entry) {
+    clear();
+    entries_.push_back(entry);
+  }
+  void clear() {
+    entries_.clear();
+    places_.clear();
+    next_ = 0;
+  }
+
+  const Frontier& entries() const { return entries_; }
+  // Null: the node has none.
+  const FrontierEntry* Find(NodeId node) {
+    const size_t at = PlaceOf(node);
+    return at < entries_.size() ? &entries_[at] : nullptr;
+  }
+
+ private:
+  static constexpr size_t kFew = 16;
+
+  size_t PlaceOf(NodeId node) {
+    if (next_ < entries_.size() && entries_[next_].node == node) return next_++;
+    if (entries_.size() <= kFew) {
+      const auto found = std::ranges::find(entries_, node, &FrontierEntry::node);
+      return static_cast<size_t>(found - entries_.begin());
+    }
+    for (size_t i = places_.size(); i < entries_.size(); ++i)
+      places_.emplace(entries_[i].node.value, i);
+    const auto place = places_.find(node.value);
+    if (place == places_.end()) return entries_.size();
+    next_ = place->second + 1;
+    return place->second;
+  }
+
+  Frontier entries_;
+  std::unordered_map<uint32_t, size_t> places_;  // of the first so many entries
+  size_t next_ = 0;
+};
 
 // How the edge from `node` to a new node of the stream leaves it. `programmatic`: the new node is a
 // kernel launched with programmatic stream serialization, and `node` is a kernel: then other waits
 // for it don't count.
-inline FrontierEntry EdgeDataFrom(const Frontier& frontier, NodeId node, bool programmatic) {
+inline FrontierEntry EdgeDataFrom(StreamFrontier& frontier, NodeId node, bool programmatic) {
   if (programmatic) return {node, kPortProgrammatic, static_cast<uint8_t>(EdgeType::kProgrammatic)};
-  for (const FrontierEntry& entry : frontier) {
-    if (entry.node == node) return entry;
-  }
-  return {node, kPortDefault, 0};
+  const FrontierEntry* entry = frontier.Find(node);
+  return entry != nullptr ? *entry : FrontierEntry{node, kPortDefault, 0};
 }
 
 }  // namespace graphkit

@@ -60,13 +60,16 @@ class LiveMemory {
     Bytes size = 0;
     BlockId id;
     bool free_requested = false;
-    bool of_graphs = false;  // allocated in a capture, or holds or held what was
-    StreamId freed_on;       // by the call that is freeing it
+    // Allocated in a capture, or holds or held what was; or nodes touch it.
+    bool of_graphs = false;
+    bool on_host = false;  // page-locked or managed
+    StreamId freed_on;     // by the call that is freeing it
   };
   struct Place {
     BlockId block;
     Bytes offset = 0;
     bool of_graphs = false;
+    bool on_host = false;
     bool operator==(const Place&) const = default;
   };
   enum Level { kDriver = 0, kPiece = 1 };
@@ -78,13 +81,19 @@ class LiveMemory {
   }
   RangeMap<Block>& operator[](Level level) { return blocks_[level]; }
 
-  // The innermost block that holds the address.
-  std::optional<Place> Find(Address address) const {
+  // The innermost block that holds the address. `length`: from there on; where that is more than
+  // the block has, it is of graphs if any of the memory around it is.
+  std::optional<Place> Find(Address address, Bytes length = 0) const {
     if (address < lowest_ || address >= highest_) return {};
     const auto* found = blocks_[kPiece].Holding(address);
-    if (found == nullptr) found = blocks_[kDriver].Holding(address);
+    const auto* around = found;
+    if (found == nullptr || length > found->second.size - (address - found->first))
+      around = blocks_[kDriver].Holding(address);
+    if (found == nullptr) found = around;
     if (found == nullptr) return {};
-    return Place{found->second.id, address - found->first, found->second.of_graphs};
+    const bool of_graphs =
+        found->second.of_graphs || (around != nullptr && around->second.of_graphs);
+    return Place{found->second.id, address - found->first, of_graphs, found->second.on_host};
   }
 
   size_t size() const { return blocks_[kDriver].size() + blocks_[kPiece].size(); }

@@ -9,13 +9,15 @@ uint64_t PoolKey(PoolKind kind, uint64_t handle, int32_t device) {
   return (uint64_t{1} << 62) + (static_cast<uint64_t>(kind) << 32) + static_cast<uint32_t>(device);
 }
 
+// Not the memory of one device.
+bool IsElsewhere(PoolKind kind) { return kind == PoolKind::kHost || kind == PoolKind::kManaged; }
+
 }  // namespace
 
 PoolId Memory::PoolOf(const Call& call, PoolKind kind, uint64_t handle) {
-  bool everywhere = kind == PoolKind::kHost || kind == PoolKind::kManaged;
-  uint64_t key = PoolKey(kind, handle, everywhere ? 0 : call.device);
-  if (const PoolId* known = pools_.Find(key)) return *known;
-  return pools_.Insert(key, WritePool(kind, {}, handle));
+  uint64_t key = PoolKey(kind, handle, IsElsewhere(kind) ? 0 : call.device);
+  if (const PoolId* known = FindPool(key)) return *known;
+  return pools_.Insert(key, {WritePool(kind, {}, handle), kind}).id;
 }
 
 PoolId Memory::RegisteredPool() {
@@ -35,11 +37,15 @@ PoolId Memory::WritePool(PoolKind kind, std::string_view name, uint64_t handle) 
 
 void Memory::OnPoolCreate(const Call& call) {
   EndPool(call.pool, Source::kDerived);
-  PoolOf(call, PoolKind::kStream, call.pool);
+  PoolOf(call, IsElsewhere(call.pool_kind) ? call.pool_kind : PoolKind::kStream, call.pool);
+}
+
+void Memory::OnPoolMet(const Call& call) {
+  if (IsElsewhere(call.pool_kind)) PoolOf(call, call.pool_kind, call.pool);
 }
 
 void Memory::EndPool(uint64_t handle, Source source) {
-  const PoolId* pool = pools_.Find(handle);
+  const PoolId* pool = FindPool(handle);
   if (pool == nullptr) return;
   records_.WriteEnd<PoolDestroyedRecord>(*pool, source);
   pools_.Erase(handle);
@@ -86,6 +92,16 @@ void Memory::MarkOfGraphs(LiveMemory::Level level, Address address, GraphId grap
   if (level == LiveMemory::kPiece) pieces().Find(address)->of_graphs = block.of_graphs;
 }
 
+void Memory::OnNodeTouches(std::span<const Address> addresses) {
+  for (const Address address : addresses) {
+    auto* under = driver().Holding(address);
+    if (under == nullptr) continue;
+    if (auto* piece = pieces().Holding(address)) piece->second.of_graphs = true;
+    auto& [begin, block] = *under;
+    if (!std::exchange(block.of_graphs, true)) watch_.Add(begin, block.size);
+  }
+}
+
 void Memory::EraseDriver(Address address) {
   const LiveMemory::Block* block = driver().Find(address);
   if (block == nullptr) return;
@@ -109,11 +125,15 @@ void Memory::OnAlloc(const ThreadState& thread, const Call& call) {
   place.graph = streams_.CapturedGraph(thread, call);
   ForgetOverlaps(call);
   WriteAlloc(LiveMemory::kDriver, call, place);
+  driver().Find(call.address)->on_host = IsElsewhere(call.pool_kind);
 }
 
 BlockId Memory::OnAllocNode(const ThreadState& thread, const Call& call, GraphId graph) {
   Place place{.stream = streams_.IdOf(thread, call), .graph = graph};
-  place.pool = PoolOf(call, PoolKind::kGraph, 0);
+  const KnownPool* from = call.pool != 0 ? pools_.Find(call.pool) : nullptr;
+  const PoolKind kind = from != nullptr ? from->kind : call.pool_kind;
+  place.pool = IsElsewhere(kind) ? PoolOf(call, kind, from != nullptr ? call.pool : 0)
+                                 : PoolOf(call, PoolKind::kGraph, 0);
   ForgetOverlaps(call);
   return WriteAlloc(LiveMemory::kDriver, call, place);
 }
@@ -266,7 +286,9 @@ void Memory::OnFreeCompleted(const ThreadState& thread, const Call& call) {
   pieces().Erase(call.address);
   const StreamId stream = streams_.IdOf(thread, call);
   if (block.free_requested) {
-    WriteFree<FreeCompletedRecord>(call, block.id, stream, false);
+    Call completed = call;
+    completed.stack = {};  // the request has it
+    WriteFree<FreeCompletedRecord>(completed, block.id, stream, false);
   } else {
     WriteFree(call, block.id, stream, false);
   }

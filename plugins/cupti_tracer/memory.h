@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,15 +39,21 @@ class Memory {
   void OnFreeing(const ThreadState& thread, const Call& call);
   void OnFree(const ThreadState& thread, const Call& call);
   BlockId OnFreeNode(const Call& call);
+  // A node touches memory there: work on it outside of graphs matters from now on.
+  void OnNodeTouches(std::span<const Address> addresses);
 
   void OnPoolCreate(const Call& call);
+  void OnPoolMet(const Call& call);
   void EndPool(uint64_t handle, Source source);
-  const PoolId* FindPool(uint64_t handle) const { return pools_.Find(handle); }
+  const PoolId* FindPool(uint64_t handle) const {
+    const KnownPool* known = pools_.Find(handle);
+    return known != nullptr ? &known->id : nullptr;
+  }
 
   // The driver's block that begins at an address; none: kNobody.
   uint32_t IdAt(uint64_t address);
-  // The innermost block that holds an address.
-  auto Find(uint64_t address) const { return live_.Find(address); }
+  // The innermost block that holds an address, of `length` bytes from there on.
+  auto Find(uint64_t address, Bytes length = 0) const { return live_.Find(address, length); }
 
   // From allocators: `call` has address, size, stream, time and context.
   void OnHeapRegistered(const ThreadState& thread, const Call& call, std::string_view name);
@@ -72,6 +79,10 @@ class Memory {
     SegmentId id;
     uint64_t size = 0;
     PoolId pool;
+  };
+  struct KnownPool {
+    PoolId id;
+    PoolKind kind;
   };
   struct PoolRange {
     uint64_t size = 0;
@@ -113,7 +124,7 @@ class Memory {
   Streams& streams_;
   EagerWatch& watch_;
   LiveMemory live_;
-  HandleMap<PoolId> pools_;
+  HandleMap<KnownPool> pools_;
   RangeMap<Segment> segments_;
   RangeMap<PoolRange> pool_ranges_;
   std::map<std::string, PoolId, std::less<>> named_pools_;

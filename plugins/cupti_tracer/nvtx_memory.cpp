@@ -43,7 +43,7 @@ void HeapReset(nvtxDomainHandle_t, nvtxMemHeapHandle_t heap) {
 
 void RegionsRegister(nvtxDomainHandle_t, nvtxMemRegionsRegisterBatch_t const* batch) {
   if (batch == nullptr || batch->regionType != NVTX_MEM_TYPE_VIRTUAL_ADDRESS) return;
-  Tracer::Get().With([&](Recorder& recorder, ThreadState& thread, uint64_t now) {
+  const auto say = [&](Recorder& recorder, ThreadState& thread, uint64_t now) {
     const auto* element = static_cast<const char*>(batch->regionDescElements);
     for (size_t i = 0; i < batch->regionCount; ++i, element += batch->regionDescElementSize) {
       const auto& range = *reinterpret_cast<const nvtxMemVirtualRangeDesc_t*>(element);
@@ -53,12 +53,13 @@ void RegionsRegister(nvtxDomainHandle_t, nvtxMemRegionsRegisterBatch_t const* ba
             reinterpret_cast<nvtxMemRegionHandle_t>(const_cast<void*>(range.ptr));
       }
     }
-  });
+  };
+  Tracer::Get().With(say, true);
 }
 
 void RegionsResize(nvtxDomainHandle_t, nvtxMemRegionsResizeBatch_t const* batch) {
   if (batch == nullptr || batch->regionType != NVTX_MEM_TYPE_VIRTUAL_ADDRESS) return;
-  Tracer::Get().With([&](Recorder& recorder, ThreadState& thread, uint64_t now) {
+  const auto say = [&](Recorder& recorder, ThreadState& thread, uint64_t now) {
     const auto* element = reinterpret_cast<const char*>(batch->regionDescElements);
     for (size_t i = 0; i < batch->regionDescCount; ++i, element += batch->regionDescElementSize) {
       const auto& range = *reinterpret_cast<const nvtxMemVirtualRangeDesc_t*>(element);
@@ -66,19 +67,21 @@ void RegionsResize(nvtxDomainHandle_t, nvtxMemRegionsResizeBatch_t const* batch)
       recorder.memory().OnFreeCompleted(thread, call);
       recorder.memory().OnRegion(thread, call);
     }
-  });
+  };
+  Tracer::Get().With(say, true);
 }
 
 // A reference by handle is one by address: see above.
 void RegionsUnregister(nvtxDomainHandle_t, nvtxMemRegionsUnregisterBatch_t const* batch) {
   if (batch == nullptr) return;
-  Tracer::Get().With([&](Recorder& recorder, ThreadState& thread, uint64_t now) {
+  const auto say = [&](Recorder& recorder, ThreadState& thread, uint64_t now) {
     const auto* element = reinterpret_cast<const char*>(batch->refElements);
     for (size_t i = 0; i < batch->refCount; ++i, element += batch->refElementSize) {
       const auto& region = *reinterpret_cast<const nvtxMemRegionRef_t*>(element);
       recorder.memory().OnFreeCompleted(thread, CallAt(Address(region.pointer), 0, thread, now));
     }
-  });
+  };
+  Tracer::Get().With(say, true);
 }
 
 template <typename Function>

@@ -48,6 +48,7 @@ void Recorder::OnTensorMap(ThreadState&, const Call& call) {
   watch_.SeeTensorMap();
 }
 void Recorder::OnPoolCreate(ThreadState&, const Call& call) { memory_.OnPoolCreate(call); }
+void Recorder::OnPoolMet(ThreadState&, const Call& call) { memory_.OnPoolMet(call); }
 
 void Recorder::OnSync(ThreadState& thread, const Call& call) {
   streams_.Sync(thread, threads_.FurtherIdOf(thread), call);
@@ -178,7 +179,12 @@ void Recorder::OnGraphLaunch(ThreadState& thread, const Call& call) {
     records_.Write(call, r);
     ++exec->stack_tops;
   }
-  execs_.Launch(*exec, stream, threads_.FurtherIdOf(thread), call.time, call.correlation);
+  execs_.Launch(*exec,
+                {.stream = stream,
+                 .thread = threads_.FurtherIdOf(thread),
+                 .correlation = call.correlation,
+                 .stack = call.stack},
+                call.time);
   execs_.WriteReading(call, *exec, ExecCall::kLaunch);
 }
 
@@ -191,7 +197,12 @@ bool Recorder::Relaunch(ThreadState& thread, const GraphLaunch& launch) {
   thread.context = launch.context;
   memory_.Settle(thread);
   threads_.BeforeWork(thread);
-  execs_.Launch(*exec, stream, threads_.FurtherIdOf(thread), launch.time, launch.correlation);
+  execs_.Launch(*exec,
+                {.stream = stream,
+                 .thread = threads_.FurtherIdOf(thread),
+                 .correlation = launch.correlation,
+                 .stack = launch.stack},
+                launch.time);
   records_.SwapLine(thread.space.line);
   return true;
 }

@@ -113,7 +113,7 @@ class Recorder {
   // Handlers of successful calls (call_kinds.def).
   using Handler = void(ThreadState& thread, const Call& call);
   Handler Nothing, OnStreamCreate, OnEventCreate, OnEventRecord, OnEventWait, OnSync,
-      OnBeginCapture, OnEndCapture, OnUpdateDependencies, OnWork, OnAlloc, OnPoolCreate,
+      OnBeginCapture, OnEndCapture, OnUpdateDependencies, OnWork, OnAlloc, OnPoolCreate, OnPoolMet,
       OnTensorMap, OnNodeSet, OnUpdatable, OnInstantiate, OnExecUpdate, OnGraphLaunch,
       OnGraphUpload;
 
@@ -149,13 +149,13 @@ class Recorder {
   StreamInfo* CapturingStream(const ThreadState& thread, const Call& call, const GraphInfo& graph);
   void WriteNode(ThreadState& thread, const Call& call, GraphInfo& graph, StreamInfo* stream);
   void ReadWork(ThreadState& thread, const Call& call);
-  std::span<const Operation> OperationsOf(const Call& call);
   static uint64_t DetailsOf(const Call& call);
-  bool HostWaits(const Call& call) const;
+  enum class HostWait : uint8_t { kNone, kBefore, kAfter };  // the work
+  HostWait HostWaits(const Call& call) const;
   void WriteInherited(const Call& call, NodeInfo& node, const NodeInfo& original);
   void WriteUpdatable(const Call& call, NodeInfo& node);
   void WriteClaimed(const Call& call, NodeId parent, const std::vector<Copies::Graph>& claimed);
-  FrontierEntry EdgeData(const Call& call, const StreamInfo* stream, uint64_t from, uint64_t to,
+  FrontierEntry EdgeData(const Call& call, StreamInfo* stream, uint64_t from, uint64_t to,
                          const NodeInfo& producer, NodeKind consumer);
 
   alignas(kCacheLine) EagerWatch watch_;
@@ -177,8 +177,6 @@ class Recorder {
   Copies copies_{graphs_, execs_};
   NodeDraft draft_;
   Work work_;
-  size_t nodes_made_ = 0;      // where it has a batch of operations
-  size_t next_operation_ = 0;  // of these
   uint32_t next_failure_ = 0;
 };
 

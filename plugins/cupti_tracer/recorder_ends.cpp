@@ -25,7 +25,8 @@ constexpr uint64_t Call::*kHandles[] = {nullptr,     &Call::stream, &Call::event
 
 }  // namespace
 
-// The id of what a handle or an address stands for now.
+// The id of what a handle or an address stands for now; of an event, which may have none yet, its
+// number.
 uint32_t Recorder::IdOf(Taken what, uint64_t handle) {
   auto id = [](auto* info) { return info != nullptr ? info->id.value : Going::kNobody; };
   switch (what) {
@@ -33,8 +34,10 @@ uint32_t Recorder::IdOf(Taken what, uint64_t handle) {
       break;
     case Taken::kStream:
       return id(streams_.Find(handle));
-    case Taken::kEvent:
-      return id(streams_.FindEvent(handle));
+    case Taken::kEvent: {
+      const EventInfo* event = streams_.FindEvent(handle);
+      return event != nullptr ? event->number : Going::kNobody;
+    }
     case Taken::kExec:
       return id(execs_.Find(handle));
     case Taken::kPool:

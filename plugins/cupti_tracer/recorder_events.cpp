@@ -10,11 +10,6 @@ void Recorder::ApplyEvents(ThreadState& thread, const Call& call) {
   if (thread.events.empty()) return;
   const bool makes = call.result == 0 && !Is(call.kind, KindRow::kInternal);
   copies_.Clear();
-  next_operation_ = 0;
-  nodes_made_ = call.operations.empty()
-                    ? 0
-                    : static_cast<size_t>(std::ranges::count(
-                          thread.events, GraphEventKind::kNodeStarting, &GraphEvent::kind));
   if (makes) copies_.Collect(call, thread.events);
   if (copies_.IsUnknown(call, thread.events)) {
     records_.WriteNote(

@@ -12,7 +12,11 @@ bool Invalidates(int32_t error) {
   return error == 900 || error == 902 || error == 905 || error == 906 || error == 907;
 }
 
-bool IsTold(const Call& call) { return call.is_allocation || Is(call.kind, KindRow::kTold); }
+constexpr int32_t kLossyQuery = 402;
+
+bool IsTold(const Call& call) {
+  return call.is_allocation || Is(call.kind, KindRow::kTold) || call.result == kLossyQuery;
+}
 
 }  // namespace
 
@@ -47,10 +51,18 @@ FailedGraph Recorder::FailedOn(const Call& call) {
     const ExecInfo* exec = execs_.Find(call.exec);
     return exec == nullptr ? FailedGraph() : FailedGraph{.graph = exec->graph};
   }
-  if (call.kind != CallKind::kInstantiate) return {};
-  FailedGraph failed{.reason = call.reason, .flags = call.flags};
+  FailedGraph failed;
+  if (call.kind == CallKind::kInstantiate) {
+    failed.reason = call.reason;
+    failed.flags = call.flags;
+  } else if (call.result != kLossyQuery) {
+    return {};
+  }
   if (const GraphInfo* graph = graphs_.Find(call.graph)) failed.graph = graph->id;
-  if (const NodeInfo* node = graphs_.FindNode(call.node)) failed.node = node->id;
+  if (const NodeInfo* node = graphs_.FindNode(call.node)) {
+    failed.node = node->id;
+    if (!failed.graph) failed.graph = node->graph;
+  }
   return failed;
 }
 
@@ -118,6 +130,8 @@ std::string Recorder::ArgumentText(const CallArgument& argument) {
       text = "block " + std::to_string(place->block.value);
       if (place->offset != 0) text += "+" + std::to_string(place->offset);
     }
+  } else if (argument.what == Taken::kEvent && streams_.FindEvent(value) != nullptr) {
+    text = "event " + std::to_string(streams_.EventOf(value).id.value);
   } else if (const uint32_t id = IdOf(argument.what, value); id != Going::kNobody) {
     text = kWords[static_cast<size_t>(argument.what)] + std::to_string(id);
   }

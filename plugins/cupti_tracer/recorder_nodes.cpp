@@ -90,6 +90,7 @@ void Recorder::WriteNode(ThreadState& thread, const Call& call, GraphInfo& graph
     r.bodies = bodies;
   }
   Describe(work_, records_, r);
+  memory_.OnNodeTouches(work_.elsewhere);
   const uint64_t place = records_.Counted(records_.Write(call, r), &RecordCounts::nodes);
   NodeInfo& node = graphs_.AddNode(
       graph, draft.handle,
@@ -123,7 +124,7 @@ void Recorder::ReadWork(ThreadState& thread, const Call& call) {
     case NodeKind::kMemset:
     case NodeKind::kBatchMemOp:
     case NodeKind::kUnknown:
-      work_reader_.ReadOperations(call.own, OperationsOf(call), work_);
+      work_reader_.ReadOperations(call.own, call.operations, work_);
       work_.fingerprint = DetailsOf(call);
       return;
     case NodeKind::kHost:
@@ -161,14 +162,6 @@ uint64_t Recorder::DetailsOf(const Call& call) {
   return all.value();
 }
 
-// The node's part of the call's batch. Where a call made as many nodes as its batch has operations,
-// each is one of them, in their order; else any node may be any of them.
-std::span<const Operation> Recorder::OperationsOf(const Call& call) {
-  const std::span<const Operation> all(call.operations);
-  if (nodes_made_ != all.size() || next_operation_ >= all.size()) return all;
-  return all.subspan(next_operation_++, 1);
-}
-
 // The properties that a clone inherits from its original, beyond its work.
 void Recorder::WriteInherited(const Call& call, NodeInfo& node, const NodeInfo& original) {
   if (original.updatable) WriteUpdatable(call, node);
@@ -204,8 +197,8 @@ void Recorder::WriteClaimed(const Call& call, NodeId parent,
   if (GraphInfo* moved = copies_.MovedBy(draft_, call)) graphs_.Embed(*moved, parent);
 }
 
-FrontierEntry Recorder::EdgeData(const Call& call, const StreamInfo* stream, uint64_t from,
-                                 uint64_t to, const NodeInfo& producer, NodeKind consumer) {
+FrontierEntry Recorder::EdgeData(const Call& call, StreamInfo* stream, uint64_t from, uint64_t to,
+                                 const NodeInfo& producer, NodeKind consumer) {
   if (const FrontierEntry* data = copies_.EdgeData(from, to)) {
     return {producer.id, data->from_port, data->edge_type};
   }
@@ -232,16 +225,21 @@ void Recorder::SettleCount(ThreadState& thread, const Call& call, EagerCounts::O
   eager_counts_.Claim(thread, call, thread_id, streams_.IdOf(thread, call));
 }
 
-// Work that runs at once: described as a node would be.
+// Work that runs at once: described as a node would be. Where the host waits for it is recorded
+// also of work that isn't, as it orders what is.
 void Recorder::OnWork(ThreadState& thread, const Call& call) {
   if (!thread.events.empty()) return;
-  nodes_made_ = 0;
   work_.Clear(call.kernel.function != 0 ? NodeKind::kKernel : call.work_kind);
   ReadWork(thread, call);
-  if (!eager_ && !streams_.capturing() && !work_.of_graphs) return;
+  const HostWait waits = HostWaits(call);
+  const bool recorded = eager_ || streams_.capturing() || work_.of_graphs;
+  if (!recorded && waits == HostWait::kNone) return;
   threads_.BeforeWork(thread);
   const ThreadId thread_id = threads_.IdOf(thread);
   const StreamId stream = streams_.IdOf(thread, call);
+  if (waits != HostWait::kNone && (!recorded || waits == HostWait::kBefore))
+    streams_.SyncStream(call, threads_.FurtherIdOf(thread), stream);
+  if (!recorded) return;
   WorkRecord r;
   r.row.kind = work_.kind;
   r.row.stream = stream;
@@ -249,17 +247,33 @@ void Recorder::OnWork(ThreadState& thread, const Call& call) {
   r.row.stack = call.stack;
   Describe(work_, records_, r);
   records_.Write(call, r);
-  if (HostWaits(call)) streams_.SyncStream(call, threads_.FurtherIdOf(thread), stream);
+  if (waits == HostWait::kAfter) streams_.SyncStream(call, threads_.FurtherIdOf(thread), stream);
 }
 
-// Of copies without a stream the host surely waits for those into its own memory. Where a copy
-// doesn't say what its ends are, memory that isn't the driver's is the host's.
-bool Recorder::HostWaits(const Call& call) const {
-  if (!call.blocking || call.work_kind != NodeKind::kMemcpy) return false;
-  const std::span touches(call.own.touches, call.own.touch_count);
-  return call.to_host || std::ranges::any_of(touches, [&](const TouchedMemory& touch) {
-           return touch.write && !memory_.Find(touch.address);
-         });
+// For its stream, when a call returns that submits work (CUDA Driver API, "API synchronization
+// behavior"). Memory that isn't the driver's is pageable memory of the host.
+//
+//     copies, without Async    device to host, page-locked or not         waits
+//                              page-locked or managed to device           waits
+//                              pageable to device                         waits for what was
+//                              before,
+//                                                                         then the bytes are taken
+//                              device to device                           doesn't wait
+//     copies, Async            device to pageable                         waits (as CUDA 12.0's
+//     page
+//                                                                         and before have it)
+//     memsets, without Async   of page-locked or managed memory           waits
+Recorder::HostWait Recorder::HostWaits(const Call& call) const {
+  const bool copies = call.work_kind == NodeKind::kMemcpy;
+  if (!copies && call.work_kind != NodeKind::kMemset) return HostWait::kNone;
+  bool from_pageable = false, to_pageable = false, locked = false;
+  for (const TouchedMemory& touch : std::span(call.own.touches, call.own.touch_count)) {
+    const auto place = memory_.Find(touch.address);
+    if (!place && copies) (touch.write ? to_pageable : from_pageable) = true;
+    locked = locked || (place && place->on_host);
+  }
+  if (to_pageable || (call.blocking && (locked || call.to_host))) return HostWait::kAfter;
+  return call.blocking && from_pageable ? HostWait::kBefore : HostWait::kNone;
 }
 
 void Recorder::OnUpdatable(ThreadState&, const Call& call) {
@@ -281,10 +295,10 @@ void Recorder::OnNodeSet(ThreadState& thread, const Call& call) {
   if (child && call.original != 0) r.row.child = graphs_.Of(call.original).id;
   ExecInfo::Node* of_exec = exec != nullptr ? exec->Find(node->id) : nullptr;
   NodeInfo* changed = exec == nullptr ? node : of_exec != nullptr ? &of_exec->now : nullptr;
-  nodes_made_ = 0;
   work_.Clear(node->kind);
   if (params) {
     if (!memory) ReadWork(thread, call);
+    memory_.OnNodeTouches(work_.elsewhere);
     r.row.what = NodeChangeKind::kParams;
     r.row.same = changed != nullptr && changed->Equals(work_.fingerprint) &&
                  (exec == nullptr || !exec->unseen_update);

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "libgraphkit/io/record/field_writer.h"
@@ -10,8 +12,8 @@
 #include "libgraphkit/io/record/record_memory.h"
 #include "libgraphkit/io/record/record_process.h"
 #include "libgraphkit/io/record/record_stream.h"
-#include "libgraphkit/io/record/record_writer.h"
 #include "plugins/cupti_tracer/calls.h"
+#include "plugins/cupti_tracer/record_file.h"
 
 namespace graphkit {
 
@@ -34,6 +36,10 @@ class Records {
   // Returns its place, as the sink does.
   template <typename Record>
   uint64_t Write(Record& r) {
+    if constexpr (Operates<Record>()) {
+      if (write_first_ != nullptr) std::exchange(write_first_, nullptr)();
+      ++operations_;
+    }
     const uint64_t place = sink_.Append(FieldWriter(line_, values_).Write(r));
     values_.Clear();
     return place;
@@ -51,6 +57,16 @@ class Records {
     r.time = time;
     Write(r);
   }
+  // The same of a record without texts and lists, beside those that the next one was given.
+  template <typename Record>
+  void WriteAside(Record& r) {
+    BorrowedValues none;
+    sink_.Append(FieldWriter(line_, none).Write(r));
+  }
+  // Called right before the next record of an operation in a stream, once.
+  void WriteFirst(std::function<void()> write) { write_first_ = std::move(write); }
+  // How many records of operations in streams are written.
+  uint64_t operations() const { return operations_; }
   void WriteNote(std::string_view text, bool stopped = false) {
     NoteRecord r;
     r.text = text;
@@ -70,10 +86,20 @@ class Records {
   void SwapLine(RecordLine& line) { std::swap(line_, line); }
 
  private:
+  // Is it of an operation in a stream, which comes after what was before it there?
+  template <typename Record>
+  static constexpr bool Operates() {
+    if constexpr (std::is_same_v<Record, EagerCountRecord>) return false;  // of many, in no place
+    if constexpr (requires(Record & r) { r.row.stream; }) return true;
+    return requires(Record & r) { r.stream; };
+  }
+
   RecordSink& sink_;
   RecordLine line_;
   BorrowedValues values_;
   RecordCounts counts_;
+  std::function<void()> write_first_;
+  uint64_t operations_ = 0;
 };
 
 }  // namespace graphkit

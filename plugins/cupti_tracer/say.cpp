@@ -10,6 +10,7 @@
 #include <string>
 
 #include "libgraphkit/printable.h"
+#include "plugins/cupti_tracer/record_file.h"
 #include "plugins/cupti_tracer/tracer.h"
 
 namespace graphkit {
@@ -46,7 +47,7 @@ void Say(std::string_view text) {
 }
 
 void Tell(std::string_view text) {
-  if (listener_size == 0) return;
+  if (listener_size == 0 || !MayUseFiles()) return;
   const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return;
   [[maybe_unused]] const ssize_t sent =

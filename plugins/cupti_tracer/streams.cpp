@@ -55,20 +55,46 @@ const StreamInfo* Streams::Find(uint64_t handle) const {
 void Streams::End(uint64_t handle, Source source) {
   auto* stream = streams_.Find(handle);
   if (stream == nullptr) return;
+  WriteWaiting();  // records in it are before its end
   Leave(**stream);
   records_.WriteEnd<StreamDestroyedRecord>((*stream)->id, source);
   streams_.Erase(handle);
 }
 
-EventInfo& Streams::EventOf(uint64_t handle) {
+EventInfo& Streams::MeetEvent(uint64_t handle) {
   if (auto* known = events_.Find(handle)) return **known;
   EventInfo& event = *events_.Insert(handle, std::make_unique<EventInfo>());
+  event.handle = handle;
+  event.number = events_met_++;
+  return event;
+}
+
+EventInfo& Streams::EventOf(uint64_t handle) {
+  EventInfo& event = MeetEvent(handle);
+  Declare(event);
+  return event;
+}
+
+void Streams::Declare(EventInfo& event) {
+  if (event.id) return;
   event.id = EventId(next_event_++);
   EventRecord r;
   r.id = event.id;
-  r.row.handle = handle;
-  records_.Write(r);
-  return event;
+  r.row.handle = event.handle;
+  records_.WriteAside(r);
+}
+
+void Streams::Forget(EventInfo& event) {
+  if (event.waits != 0) waiting_.erase(std::exchange(event.waits, 0));
+}
+
+void Streams::WriteWaiting() {
+  for (const auto& [place, event] : std::exchange(waiting_, {})) {
+    event->waits = 0;
+    Declare(*event);
+    event->record.row.event = event->id;
+    records_.WriteAside(event->record);
+  }
 }
 
 const EventInfo* Streams::FindEvent(uint64_t handle) const {
@@ -77,27 +103,41 @@ const EventInfo* Streams::FindEvent(uint64_t handle) const {
 }
 
 void Streams::EndEvent(uint64_t handle, Source source) {
-  const EventInfo* event = FindEvent(handle);
-  if (event == nullptr) return;
-  records_.WriteEnd<EventDestroyedRecord>(event->id, source);
+  auto* known = events_.Find(handle);
+  if (known == nullptr) return;
+  EventInfo& event = **known;
+  Forget(event);
+  if (event.id) records_.WriteEnd<EventDestroyedRecord>(event.id, source);
   events_.Erase(handle);
 }
 
 void Streams::RecordEvent(const Call& call, ThreadId thread, StreamInfo& stream, uint64_t handle,
                           const Frontier* entries) {
-  EventInfo& event = EventOf(handle);
+  EventInfo& event = MeetEvent(handle);
+  Forget(event);
   event.capture = stream.capture != nullptr ? stream.capture->id : CaptureId();
   event.seen_done.reset();
   event.entries.clear();
-  if (stream.capture != nullptr) event.entries = entries != nullptr ? *entries : stream.frontier;
+  if (stream.capture != nullptr)
+    event.entries = entries != nullptr ? *entries : stream.frontier.entries();
   EventRecordRecord r;
+  r.time = call.time;
   r.row.stream = stream.id;
-  r.row.event = event.id;
   r.row.capturing = stream.capture != nullptr;
-  if (!r.row.capturing) r.row.thread = thread;
+  if (!r.row.capturing) {
+    r.row.thread = thread;
+    event.record = r;
+    event.operations = records_.operations();
+    event.waits = ++waited_;
+    waiting_.emplace(event.waits, &event);
+    records_.WriteFirst([this] { WriteWaiting(); });
+    return;
+  }
+  Declare(event);
+  r.row.event = event.id;
   r.row.has_entries = entries != nullptr;
   if (entries != nullptr) r.row.entries = records_.Add(*entries);
-  records_.Write(call, r);
+  records_.Write(r);
 }
 
 void Streams::RecordExternal(const Call& call, const StreamInfo& stream) {
@@ -113,7 +153,7 @@ void Streams::Wait(const Call& call, StreamInfo& stream, bool external) {
   CaptureInfo* capture = external ? nullptr : CaptureById(event.capture);
   if (capture != nullptr) {
     if (stream.capture != capture) JoinCapture(stream, *capture);
-    Join(stream.frontier, event.entries);
+    stream.frontier.Join(event.entries);
   }
   EventWaitRecord r;
   r.row.stream = stream.id;
@@ -123,26 +163,66 @@ void Streams::Wait(const Call& call, StreamInfo& stream, bool external) {
   records_.Write(call, r);
 }
 
+// Is it known to the thread that so many operations are done, as far as the stream goes?
+bool Streams::IsSeen(ThreadId thread, StreamId stream, uint64_t operations) const {
+  const auto covers = [&](const SeenDone& seen) {
+    return seen.thread == thread && seen.operations >= operations;
+  };
+  const bool known = stream.index() < seen_by_stream_.size();
+  return operations == 0 || covers(seen_) || (known && covers(seen_by_stream_[stream.index()]));
+}
+
+// Is a wait of the host for nothing but what the thread knows to be done? One for more than an
+// event is told anyway, unless that has the records of events written that wait for that.
+bool Streams::SaysNothing(const Call& call, ThreadId thread, const EventInfo* event,
+                          const StreamInfo* stream) const {
+  if (call.kind == CallKind::kEventSync) {
+    const bool outside = event != nullptr && event->record.row.stream && !event->capture;
+    return outside && IsSeen(thread, event->record.row.stream, event->operations);
+  }
+  if (waiting_.empty() && !call.polls) return false;
+  return IsSeen(thread, stream != nullptr ? stream->id : StreamId(), records_.operations());
+}
+
+void Streams::NoteSeen(ThreadId thread, StreamId stream, uint64_t operations) {
+  if (stream.index() >= seen_by_stream_.size()) seen_by_stream_.resize(stream.index() + 1);
+  seen_by_stream_[stream.index()] = {thread, operations};
+}
+
 void Streams::Sync(const ThreadState& thread, ThreadId id, const Call& call) {
-  EventInfo* event = call.kind == CallKind::kEventSync ? &EventOf(call.event) : nullptr;
+  const bool of_event = call.kind == CallKind::kEventSync;
+  EventInfo* event = of_event ? &MeetEvent(call.event) : nullptr;
   StreamInfo* stream = call.kind == CallKind::kStreamSync ? &Of(thread, call) : nullptr;
   if (event != nullptr && std::exchange(event->seen_done, id) == id) return;  // polled on
+  if (SaysNothing(call, id, event, stream)) return;
+  const uint64_t before = records_.operations();
   SyncRecord r;
   r.row.thread = id;
   r.row.kind = event    ? StreamOpKind::kEventSync
                : stream ? StreamOpKind::kStreamSync
                         : StreamOpKind::kDeviceSync;
   if (stream) r.row.stream = stream->id;
+  if (event) Declare(*event);
   if (event) r.row.event = event->id;
   records_.Write(call, r);
+  const uint64_t now = records_.operations();
+  if (stream != nullptr) {
+    NoteSeen(id, stream->id, now);
+  } else if (event == nullptr) {
+    seen_ = {id, now};
+  } else if (event->record.row.stream && !event->capture) {
+    NoteSeen(id, event->record.row.stream, event->operations == before ? now : event->operations);
+  }
 }
 
 void Streams::SyncStream(const Call& call, ThreadId thread, StreamId stream) {
+  if (IsSeen(thread, stream, records_.operations())) return;
   SyncRecord r;
   r.row.thread = thread;
   r.row.kind = StreamOpKind::kStreamSync;
   r.row.stream = stream;
   records_.Write(call, r);
+  NoteSeen(thread, stream, records_.operations());
 }
 
 // Captures: what begins and ends them, who joins them, and what breaks them.
@@ -215,8 +295,8 @@ void Streams::Begin(const Call& call, StreamInfo& origin, ThreadId thread, Graph
   r.row.recapture = call.recapture;
   records_.Write(call, r);
   if (call.dependencies.empty()) return;
-  Join(origin.frontier, entries);
-  WriteFrontier(origin.id, StreamOpKind::kSetFrontier, origin.frontier);
+  origin.frontier.Join(entries);
+  WriteFrontier(origin.id, StreamOpKind::kSetFrontier, origin.frontier.entries());
 }
 
 void Streams::Close(const CaptureInfo& capture) {
@@ -241,11 +321,11 @@ void Streams::UpdateFrontier(const ThreadState& thread, const Call& call, const 
   WriteFrontier(stream.id, set ? StreamOpKind::kSetFrontier : StreamOpKind::kAddToFrontier,
                 entries);
   if (set) stream.frontier.clear();
-  Join(stream.frontier, entries);
+  stream.frontier.Join(entries);
 }
 
 void Streams::Advance(const Call& call, StreamInfo& stream, NodeId node, bool edge_data) {
-  stream.frontier.assign(1, {node, kPortDefault, 0});
+  stream.frontier.Set({node, kPortDefault, 0});
   const KernelWork& work = call.kernel;
   if (work.programmatic_event != 0) {
     const uint8_t port = work.at_block_start ? kPortLaunchCompletion : kPortProgrammatic;

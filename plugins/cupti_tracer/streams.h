@@ -3,9 +3,15 @@
 //
 // A stream is in one capture at most, and in its list of streams. An event that was recorded in a
 // capture holds the frontier of its stream at that time.
+//
+// Programs time their kernels with events by the hundred thousand. So a record outside of captures
+// waits until the next operation in any stream that is written, which needs what came before it. An
+// event that is recorded again or destroyed before leaves nothing, nor do waits of the host that
+// say nothing new.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -21,7 +27,7 @@ struct CaptureInfo;
 struct StreamInfo {
   StreamId id;
   CaptureInfo* capture = nullptr;
-  Frontier frontier;
+  StreamFrontier frontier;
 };
 
 struct CaptureInfo {
@@ -38,10 +44,22 @@ struct CaptureInfo {
 };
 
 struct EventInfo {
-  EventId id;
-  CaptureId capture;  // that it was recorded in; none: outside of any
+  uint64_t handle = 0;
+  uint32_t number = 0;  // among all events that were met
+  EventId id;           // none: not written, as nothing has asked for it
+  CaptureId capture;    // that it was recorded in; none: outside of any
   Frontier entries;
   std::optional<ThreadId> seen_done;  // since it was recorded; by the thread that saw it last
+  // Of its last record outside of captures:
+  EventRecordRecord record;
+  uint64_t operations = 0;  // in streams, that were written before it
+  uint64_t waits = 0;       // its place among the records that wait to be written; 0: it doesn't
+};
+
+// What a thread knows to be done: so many of the written operations.
+struct SeenDone {
+  ThreadId thread;
+  uint64_t operations = 0;
 };
 
 class Streams {
@@ -59,7 +77,7 @@ class Streams {
   void Create(const Call& call) { Add(call.stream, call, true); }
   void End(uint64_t handle, Source source);
 
-  EventInfo& EventOf(uint64_t handle);
+  EventInfo& EventOf(uint64_t handle);  // it is written, if it wasn't
   const EventInfo* FindEvent(uint64_t handle) const;
   void EndEvent(uint64_t handle, Source source);
 
@@ -104,12 +122,24 @@ class Streams {
   void Leave(StreamInfo& stream);
   CaptureInfo* CaptureById(CaptureId id) const;
   void WriteFrontier(StreamId stream, StreamOpKind kind, const Frontier& entries);
+  EventInfo& MeetEvent(uint64_t handle);
+  void Declare(EventInfo& event);
+  void Forget(EventInfo& event);
+  void WriteWaiting();
+  bool IsSeen(ThreadId thread, StreamId stream, uint64_t operations) const;
+  bool SaysNothing(const Call& call, ThreadId thread, const EventInfo* event,
+                   const StreamInfo* stream) const;
+  void NoteSeen(ThreadId thread, StreamId stream, uint64_t operations);
 
   Records& records_;
   HandleMap<std::unique_ptr<StreamInfo>> streams_;
   HandleMap<std::unique_ptr<EventInfo>> events_;
   std::vector<std::unique_ptr<CaptureInfo>> captures_;  // open ones
-  uint32_t next_stream_ = 0, next_event_ = 0, next_capture_ = 0;
+  std::map<uint64_t, EventInfo*> waiting_;  // whose records wait to be written, in their order
+  uint64_t waited_ = 0;
+  SeenDone seen_;  // in all streams
+  std::vector<SeenDone> seen_by_stream_;
+  uint32_t next_stream_ = 0, next_event_ = 0, next_capture_ = 0, events_met_ = 0;
 };
 
 // True if an error means that a call isn't allowed in a capture, or that a capture is broken.

@@ -8,9 +8,11 @@
 #include <algorithm>
 
 #include "plugins/cupti_tracer/elf_file.h"
+#include "plugins/cupti_tracer/record_file.h"
 
 namespace graphkit {
 SymbolTable::SymbolTable(const std::string& file) {
+  if (!MayUseFiles()) return;
   int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return;
   struct stat status {};

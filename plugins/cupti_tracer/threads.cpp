@@ -107,7 +107,7 @@ StackId StackTable::Add(std::span<const uint64_t> taken, const std::vector<Named
   StackId next(static_cast<uint32_t>(named_.size()));
   auto [entry, is_new] = named_.emplace(std::move(text), next);
   StackId id = entry->second;
-  taken_.emplace(std::vector<uint64_t>(taken.begin(), taken.end()), id);
+  if (!taken.empty()) taken_.emplace(std::vector<uint64_t>(taken.begin(), taken.end()), id);
   if (!is_new) return id;
   std::vector<StackFrame> written;
   for (const NamedFrame& frame : frames) {

@@ -138,6 +138,12 @@ void TraceFile::Stop() {
 }
 
 bool TraceFile::Open() {
+  if (!MayUseFiles()) {
+    error_ =
+        "the program set a seccomp filter before there was anything to record: nothing is recorded";
+    ended_ = true;
+    return false;
+  }
   const std::string temporary = TemporaryName(target_.path);
   file_.SetBuffer(target_.buffer);
   if (file_.Open(temporary, target_.device, target_.max_bytes)) {
@@ -218,13 +224,20 @@ void TraceFile::WriteProcess() {
   file_.Append(record);
 }
 
+// The thread may have to wait between two readings: the closest of a few.
 void TraceFile::WriteClock() {
-  uint64_t before = ReadClock(CLOCK_MONOTONIC);
-  uint64_t wall = ReadClock(CLOCK_REALTIME);
-  uint64_t after = ReadClock(CLOCK_MONOTONIC);
+  constexpr uint64_t kClose = 10'000;  // ns
   ClockRecord r;
-  r.row.monotonic = (before + after) / 2 - epoch_;
-  r.row.wall = static_cast<int64_t>(wall);
+  uint64_t closest = UINT64_MAX;
+  for (int i = 0; i < 8 && closest > kClose; ++i) {
+    const uint64_t before = ReadClock(CLOCK_MONOTONIC);
+    const uint64_t wall = ReadClock(CLOCK_REALTIME);
+    const uint64_t after = ReadClock(CLOCK_MONOTONIC);
+    if (after - before >= closest) continue;
+    closest = after - before;
+    r.row.monotonic = (before + after) / 2 - epoch_;
+    r.row.wall = static_cast<int64_t>(wall);
+  }
   RecordLine line;
   file_.Append(FieldWriter(line, BorrowedValues()).Write(r));
 }

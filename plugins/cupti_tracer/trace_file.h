@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string>
 
-#include "libgraphkit/io/record/record_writer.h"
+#include "plugins/cupti_tracer/record_file.h"
 #include "plugins/cupti_tracer/records.h"
 
 namespace graphkit {

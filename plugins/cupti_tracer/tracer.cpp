@@ -12,6 +12,8 @@
 #include <new>
 #include <string>
 
+#include "plugins/cupti_tracer/large_stack.h"
+
 namespace graphkit {
 namespace {
 
@@ -71,7 +73,7 @@ bool Tracer::Start() {
   PrepareToSay();
   int result = cupti::kSuccess;
   cupti_ = OpenCupti([this, &result](const CuptiLibrary& cupti) {
-    result = cupti.subscribe(&subscriber_, Subscribed, this);
+    result = Subscribe(cupti, &subscriber_, Subscribed, this);
     return result != cupti::kNotInitialized;
   });
   if (!cupti_.found() && result == cupti::kNotInitialized) {
@@ -100,17 +102,17 @@ bool Tracer::Start() {
   eager_ = target.all_work = scope != nullptr && std::string_view(scope) == "all";
   file_ = std::make_unique<TraceFile>(std::move(target), epoch_);
   const char* stacks = std::getenv("GRAPHKIT_TRACE_STACKS");
-  bool asked = stacks != nullptr && *stacks != '\0';
-  depth_ = asked ? std::clamp(std::atoi(stacks), 0, kMostFrames) : 0;
-  failure_depth_ = asked ? depth_ : kMostFrames;
+  const bool asked = stacks != nullptr && *stacks != '\0';
+  depth_ = asked ? std::clamp(std::atoi(stacks), 0, kMostFrames) : kMostFrames;
   python_.Find();
-  if (depth_ != 0 && !python_.unknown().empty()) {
+  if (asked && depth_ != 0 && !python_.unknown().empty()) {
     Say("the frames of Python " + python_.unknown() +
         " aren't known: call stacks have native frames only (3.11, 3.12 and 3.13 are known)");
   }
   const char* measure = std::getenv("GRAPHKIT_TRACE_MEASURE_EXECS");
   measure_ = measure != nullptr && std::string_view(measure) == "1";
   recorder_ = std::make_unique<Recorder>(*file_, eager_);
+  if (ThreadState* thread = CurrentThread()) IsOnStack(*thread, 0);
   on_ = true;
   EnableCallbacks();
   return true;
@@ -219,18 +221,28 @@ void Tracer::OnCallback(uint32_t domain, uint32_t id, const void* data) noexcept
   thread->inside = true;
   thread->anchor = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
   try {
-    if (domain == cupti::kDriverDomain) {
-      const DriverCall* row = FindDriverCall(id);
-      if (row != nullptr) OnDriver(*thread, *row, *static_cast<const cupti::CallbackData*>(data));
-    } else if (domain == cupti::kRuntimeDomain) {
-      OnRuntime(*thread, *static_cast<const cupti::CallbackData*>(data));
-    } else if (domain == cupti::kResourceDomain) {
-      OnResource(*thread, id, *static_cast<const cupti::ResourceData*>(data));
+    thread->stack_left = StackLeft(*thread);
+    if (thread->stack_left >= kCramped) {
+      Dispatch(*thread, domain, id, data);
+    } else {
+      if (TakesStacks(*thread) && !KnownStack(*thread)) thread->taken->TakeNative();
+      OnLargeStack([&] { Dispatch(*thread, domain, id, data); });
     }
   } catch (...) {
     SwitchOffCaught();
   }
   thread->inside = false;
+}
+
+void Tracer::Dispatch(ThreadState& thread, uint32_t domain, uint32_t id, const void* data) {
+  if (domain == cupti::kDriverDomain) {
+    const DriverCall* row = FindDriverCall(id);
+    if (row != nullptr) OnDriver(thread, *row, *static_cast<const cupti::CallbackData*>(data));
+  } else if (domain == cupti::kRuntimeDomain) {
+    OnRuntime(thread, *static_cast<const cupti::CallbackData*>(data));
+  } else if (domain == cupti::kResourceDomain) {
+    OnResource(thread, id, *static_cast<const cupti::ResourceData*>(data));
+  }
 }
 
 void Tracer::OnResource(ThreadState& thread, uint32_t id, const cupti::ResourceData& data) {
@@ -296,9 +308,8 @@ void Tracer::OnRuntime(ThreadState& thread, const cupti::CallbackData& data) {
     call.name = data.function_name;
     call.time = Now();
     call.context = Handle(data.context);
-    std::unique_lock lock(mutex_);
-    int depth = thread.failure_told ? 0 : FailureDepth(error, thread.failed_matters);
-    if (depth != 0) call.stack = StackOf(depth, lock);
+    if (depth_ != 0 && !thread.failure_told && error != kNotReady) call.stack = StackOf(thread);
+    std::lock_guard lock(mutex_);
     if (on_.load(std::memory_order_relaxed)) recorder_->RuntimeFailed(thread, call, error);
   }
   thread.runtime_call = nullptr;
@@ -356,7 +367,7 @@ void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
   if (measured) call.measured = &thread.free_memory;
   if (row.decode != nullptr) row.decode({data.params, &row, result == 0}, call);
   if (silent && !eager_) CountWork(thread, call);
-  if (silent && depth_ != 0 && call.kernel.function != 0) CountSite(thread, call);
+  if (silent && TakesStacks(thread) && call.kernel.function != 0) CountSite(thread, call);
   if (silent && (!work || !MayMatter(thread, call))) return;
   call.time = Now();
   if (result != 0) {
@@ -368,6 +379,8 @@ void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
     if (cupti_.exec_id(reinterpret_cast<void*>(call.exec), &id) == cupti::kSuccess)
       call.tool_id = id;
   }
+  const bool stacked = HasStack(thread, call);
+  if (stacked) call.stack = StackOf(thread);
   std::unique_lock lock(mutex_);
   if (!on_.load(std::memory_order_relaxed)) return;
   if (!process_known_) LearnProcess(lock);
@@ -376,11 +389,8 @@ void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
   if (call.work_kind == NodeKind::kMemcpy) LearnHostMemory(thread, call, lock);
   if (thread.copies_stack) call.stack_top = StackTop(thread, call, lock);
   if (silent) RememberKernel(thread, call);
-  if (int depth = StackDepth(thread, call)) {
-    call.stack = StackOf(depth, lock);
-  } else if (call.kind == CallKind::kAlloc && python_.known()) {
+  if (!stacked && call.kind == CallKind::kAlloc && python_.known())
     call.stack = WorkspaceStack(thread, lock);
-  }
   // The lock was let go of in between: the trace may have ended.
   if (!on_.load(std::memory_order_relaxed)) return;
   WriteCountsBefore(thread, call);
@@ -396,6 +406,7 @@ bool Tracer::RecordRelaunch(ThreadState& thread, const DriverCall& row,
   launch.context = Handle(data.context);
   launch.correlation = thread.correlation != 0 ? thread.correlation : data.correlation_id;
   launch.time = Now();
+  if (TakesStacks(thread)) launch.stack = StackOf(thread);
   std::lock_guard lock(mutex_);
   if (!on_.load(std::memory_order_relaxed)) return true;
   const bool recorded = recorder_->Relaunch(thread, launch);

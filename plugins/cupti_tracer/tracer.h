@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string_view>
@@ -38,6 +39,21 @@ inline constexpr std::string_view kUnsaid = "unsaid: ";  // in front of a line
 // The calling thread's state; null when there is no memory for one.
 ThreadState* CurrentThread();
 
+// True if the address lies on the thread's stack, whose extent is asked for once.
+bool IsOnStack(ThreadState& thread, uint64_t address);
+
+// Bytes that are left of the thread's stack; UINT64_MAX on a stack that isn't the thread's own.
+uint64_t StackLeft(ThreadState& thread);
+
+// A thread with less left runs the tracer on another stack.
+inline constexpr uint64_t kCramped = 1 << 15;
+// A stack is unwound on the stack itself. A thread with less left has no call stacks.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr uint64_t kStackToUnwind = 3 << 13;  // whose functions take several times as much
+#else
+inline constexpr uint64_t kStackToUnwind = 3 << 11;
+#endif
+
 class Tracer {
  public:
   static Tracer& Get();
@@ -55,9 +71,9 @@ class Tracer {
   void OnCallback(uint32_t domain, uint32_t id, const void* data) noexcept;
 
   // Runs `function(recorder, thread, time)` under the lock, unless the tracer is off or at work on
-  // this thread already. For what comes from elsewhere than CUPTI.
+  // this thread already. For what comes from elsewhere than CUPTI. `stacked`: CallAt has the stack.
   template <typename Function>
-  void With(Function function) noexcept;
+  void With(Function function, bool stacked = false) noexcept;
 
   void BeforeFork() {
     mutex_.lock();
@@ -77,6 +93,7 @@ class Tracer {
 
   Tracer();
 
+  void Dispatch(ThreadState& thread, uint32_t domain, uint32_t id, const void* data);
   void OnDriver(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data);
   void RecordLooseEvents(ThreadState& thread);
   // tracer_measure.cpp
@@ -95,9 +112,15 @@ class Tracer {
   void OnModule(const cupti::ResourceData& data) noexcept;
   bool MayMatter(const ThreadState& thread, const Call& call) const;
   bool NeedsKernel(const ThreadState& thread, const Call& call);
-  int StackDepth(const ThreadState& thread, const Call& call) const;
-  int FailureDepth(int32_t error, bool matters) const;
-  StackId StackOf(int depth, Lock& lock);
+  bool TakesStacks(const ThreadState& thread) const {
+    return depth_ != 0 && thread.stack_left >= kStackToUnwind;
+  }
+  bool HasStack(const ThreadState& thread, const Call& call) const;
+  StackId KnownStack(ThreadState& thread) const;
+  StackId StackOf(ThreadState& thread);
+  StackId UnwindStack(ThreadState& thread);
+  StackId StackOfCaller(ThreadState& thread);
+  void WithNames(ThreadState& thread, const std::function<void()>& work);
   bool MayAskForWorkspace(ThreadState& thread);
   StackId WorkspaceStack(ThreadState& thread, Lock& lock);
   void RememberKernel(ThreadState& thread, const Call& call) const;
@@ -116,10 +139,9 @@ class Tracer {
   // Read by every callback; what the lock guards lies elsewhere, so that the lock's users don't
   // take the line from the others.
   std::atomic<bool> on_{false};
-  bool eager_ = false;     // GRAPHKIT_TRACE_SCOPE=all
-  bool measure_ = false;   // GRAPHKIT_TRACE_MEASURE_EXECS
-  int depth_ = 0;          // of call stacks; 0: none are taken, but where captures break
-  int failure_depth_ = 0;  // of those
+  bool eager_ = false;    // GRAPHKIT_TRACE_SCOPE=all
+  bool measure_ = false;  // GRAPHKIT_TRACE_MEASURE_EXECS
+  int depth_ = 0;         // of call stacks; 0: none are taken
   uint64_t epoch_;
   CuptiLibrary cupti_;
   DriverLibrary driver_;
@@ -145,12 +167,13 @@ class Tracer {
 };
 
 template <typename Function>
-void Tracer::With(Function function) noexcept {
+void Tracer::With(Function function, bool stacked) noexcept {
   ThreadState* thread = on_.load(std::memory_order_relaxed) ? CurrentThread() : nullptr;
   if (thread == nullptr || thread->inside) return;
   thread->inside = true;
   try {
     uint64_t now = Now();
+    thread->said_stack = stacked ? StackOfCaller(*thread) : StackId();
     std::lock_guard lock(mutex_);
     if (on_.load(std::memory_order_relaxed)) function(*recorder_, *thread, now);
     SayErrors();

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "libgraphkit/model/graph.h"
+#include "plugins/cupti_tracer/large_stack.h"
 #include "plugins/cupti_tracer/tracer.h"
 
 namespace graphkit {
@@ -27,9 +28,38 @@ bool IsLoaded(uint64_t address) {
   return dl_iterate_phdr(holds, &address) != 0;
 }
 
+// The stack from the callback in flight outwards, as far as frames of a driver and a few more may
+// reach.
+std::span<const uint64_t> StackWords(const ThreadState& thread) {
+  constexpr uint64_t kMostBytes = 16 << 10;
+  const uint64_t bytes = std::min(thread.stack_end - thread.anchor, kMostBytes);
+  return {reinterpret_cast<const uint64_t*>(thread.anchor), bytes / sizeof(uint64_t)};
+}
+
+// On a stack that isn't the thread's own it isn't known.
+bool HasRoom(ThreadState& thread) {
+  constexpr uint64_t kRoom = 1 << 17;
+  return IsOnStack(thread, thread.anchor) && thread.anchor - thread.stack_begin >= kRoom;
+}
+
+// Empty where the thread runs on another stack than its own, or that isn't known yet.
+StackExtent ExtentOf(const ThreadState& thread) {
+  const bool own = thread.anchor - thread.stack_begin < thread.stack_end - thread.stack_begin;
+  return {thread.anchor, own ? thread.stack_end : 0};
+}
+
+HostMemoryKind KindOf(ThreadState& thread, uint64_t address) {
+  if (IsOnStack(thread, address)) return HostMemoryKind::kStack;
+  return IsLoaded(address) ? HostMemoryKind::kProgram : HostMemoryKind::kPageable;
+}
+
+}  // namespace
+
+// The C library reads a file for the main thread's.
 bool IsOnStack(ThreadState& thread, uint64_t address) {
   pthread_attr_t attributes;
-  if (thread.stack_end == 0 && pthread_getattr_np(pthread_self(), &attributes) == 0) {
+  if (thread.stack_end == 0 && MayUseFiles() &&
+      pthread_getattr_np(pthread_self(), &attributes) == 0) {
     void* begin = nullptr;
     size_t bytes = 0;
     pthread_attr_getstack(&attributes, &begin, &bytes);
@@ -40,20 +70,9 @@ bool IsOnStack(ThreadState& thread, uint64_t address) {
   return thread.stack_begin <= address && address < thread.stack_end;
 }
 
-// The stack from the callback in flight outwards, as far as frames of a driver and a few more may
-// reach.
-std::span<const uint64_t> StackWords(const ThreadState& thread) {
-  constexpr uint64_t kMostBytes = 16 << 10;
-  const uint64_t bytes = std::min(thread.stack_end - thread.anchor, kMostBytes);
-  return {reinterpret_cast<const uint64_t*>(thread.anchor), bytes / sizeof(uint64_t)};
+uint64_t StackLeft(ThreadState& thread) {
+  return IsOnStack(thread, thread.anchor) ? thread.anchor - thread.stack_begin : UINT64_MAX;
 }
-
-HostMemoryKind KindOf(ThreadState& thread, uint64_t address) {
-  if (IsOnStack(thread, address)) return HostMemoryKind::kStack;
-  return IsLoaded(address) ? HostMemoryKind::kProgram : HostMemoryKind::kPageable;
-}
-
-}  // namespace
 
 // In a graph: as a node, or as a node's parameters.
 bool Tracer::IsRecorded(const ThreadState& thread, const Call& call) {
@@ -77,6 +96,7 @@ bool Tracer::NeedsKernel(const ThreadState& thread, const Call& call) {
 bool Tracer::MayMatter(const ThreadState& thread, const Call& call) const {
   const EagerWatch& watch = recorder_->watch();
   if (eager_ || watch.capturing()) return true;
+  if (call.work_kind == NodeKind::kMemcpy && (call.blocking || call.to_host)) return true;
   if (call.kernel.function == 0) {
     return watch.MayHold(call.own) || std::ranges::any_of(call.operations, [&](const auto& part) {
              return watch.MayHold(part);
@@ -89,37 +109,66 @@ bool Tracer::MayMatter(const ThreadState& thread, const Call& call) const {
   return !same || watch.MayHold(call.kernel, **known);
 }
 
-// How many frames the call's record says, if any.
-int Tracer::StackDepth(const ThreadState& thread, const Call& call) const {
-  if (call.result != 0) return FailureDepth(call.result, call.is_allocation);
-  const bool told = call.kind == CallKind::kWork || Is(call.kind, KindRow::kStacked);
-  return told || !thread.events.empty() ? depth_ : 0;
+// True if the call's record has a call stack.
+bool Tracer::HasStack(const ThreadState& thread, const Call& call) const {
+  if (!TakesStacks(thread)) return false;
+  if (call.result != 0) return call.result != kNotReady;
+  return call.kind == CallKind::kWork || Is(call.kind, KindRow::kStacked) || !thread.events.empty();
 }
 
-// Of a call that failed, also where no stacks were asked for: what breaks a capture is found by
-// where it is called.
-int Tracer::FailureDepth(int32_t error, bool matters) const {
-  bool told = matters || depth_ != 0 || recorder_->capturing();
-  return error != kNotReady && told ? failure_depth_ : 0;
+// None: the stack has to be unwound.
+StackId Tracer::KnownStack(ThreadState& thread) const {
+  if (thread.taken == nullptr) thread.taken = std::make_unique<TakenStack>();
+  thread.taken->TakePython(python_);
+  return thread.known_stacks.Find(ExtentOf(thread), thread.taken->python());
 }
 
-// Naming a stack takes the loader's lock, under which a library that is being loaded may call CUDA.
-StackId Tracer::StackOf(int depth, Lock& lock) {
-  TakenStack taken;
-  lock.unlock();
-  taken.Take(python_, static_cast<size_t>(depth));
-  lock.lock();
-  if (StackId known = recorder_->stacks().Find(taken.key())) return known;
-  lock.unlock();
-  std::vector<NamedFrame> frames;
-  {
-    std::lock_guard naming(names_mutex_);
-    frames = names_.Name({taken.words, taken.addresses}, static_cast<size_t>(depth),
-                         {taken.python, taken.python_frames});
-  }
-  lock.lock();
+// Without the lock: naming a stack takes the loader's, under which a library that is being loaded
+// may call CUDA.
+StackId Tracer::StackOf(ThreadState& thread) {
+  const StackId known = KnownStack(thread);
+  return known ? known : UnwindStack(thread);
+}
+
+void Tracer::WithNames(ThreadState& thread, const std::function<void()>& work) {
+  std::lock_guard naming(names_mutex_);
+  if (HasRoom(thread)) return work();
+  OnLargeStack(work);
+}
+
+// After KnownStack. A cramped thread's stack was unwound before it left it.
+StackId Tracer::UnwindStack(ThreadState& thread) {
+  TakenStack& taken = *thread.taken;
+  if (thread.stack_left >= kCramped) taken.TakeNative();
+  std::unique_lock lock(mutex_);
   if (!on_.load(std::memory_order_relaxed)) return {};
-  return recorder_->stacks().Add(taken.key(), frames);
+  if (!process_known_) LearnProcess(lock);
+  StackId stack = recorder_->stacks().Find(taken.key());
+  if (!stack) {
+    lock.unlock();
+    std::vector<NamedFrame> frames;
+    WithNames(thread, [&] {
+      frames = names_.Name(taken.frames(), static_cast<size_t>(depth_), taken.python());
+    });
+    lock.lock();
+    if (!on_.load(std::memory_order_relaxed)) return {};
+    stack = recorder_->stacks().Add(taken.key(), frames);
+  }
+  if (IsOnStack(thread, thread.anchor))
+    thread.known_stacks.Add(ExtentOf(thread), taken.frames(), taken.python(), stack);
+  return stack;
+}
+
+// Of what an allocator says outside of CUPTI's callbacks.
+[[gnu::noinline]] StackId Tracer::StackOfCaller(ThreadState& thread) {
+  thread.anchor = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+  thread.stack_left = StackLeft(thread);
+  if (!TakesStacks(thread) || thread.stack_left < kCramped) return {};
+  {
+    std::lock_guard lock(mutex_);
+    if (!process_known_) return {};  // CUDA may not be there to be asked yet
+  }
+  return StackOf(thread);
 }
 
 bool Tracer::MayAskForWorkspace(ThreadState& thread) {
@@ -131,18 +180,17 @@ bool Tracer::MayAskForWorkspace(ThreadState& thread) {
 // Where no stacks were asked for: the one frame that tells a library's workspace from tensors. Few
 // allocations are workspaces, and most stacks show that by their words, without being unwound.
 StackId Tracer::WorkspaceStack(ThreadState& thread, Lock& lock) {
-  std::array<uint64_t, kFramesAbove + 16> addresses;
-  size_t taken = 0;
+  std::array<FramePlace, kFramesAbove + 16> places;
   std::optional<NamedFrame> frame;
   lock.unlock();
   if (MayAskForWorkspace(thread)) {
-    taken = TakeStack(addresses);
+    const size_t taken = TakeFrames(places);
     std::lock_guard naming(names_mutex_);
-    frame = workspace_calls_.Find({addresses.data(), taken});
+    frame = workspace_calls_.Find({places.data(), taken});
   }
   lock.lock();
   if (!frame || !on_.load(std::memory_order_relaxed)) return {};
-  return recorder_->stacks().Add({addresses.data(), taken}, {*frame});
+  return recorder_->stacks().Add({}, {*frame});
 }
 
 // A launch outside of captures, of which its place and its numbers are kept.
@@ -160,20 +208,14 @@ void Tracer::CountSite(ThreadState& thread, const Call& call) {
 
 // The lock is let go of while the stack is taken and named.
 void Tracer::LearnSite(ThreadState& thread, const Call& call, std::span<const PythonFrame> python) {
-  FramePlace places[kFramesAbove + kMostFrames];
-  const std::span<const FramePlace> frames(places, TakeFrames(places));
+  if (thread.taken == nullptr) thread.taken = std::make_unique<TakenStack>();
+  thread.taken->TakePython(python_);
+  const StackId stack = UnwindStack(thread);
+  std::span<const FramePlace> own;
+  WithNames(thread, [&] { own = names_.OwnFrames(thread.taken->frames()); });
   std::unique_lock lock(mutex_);
   if (!on_.load(std::memory_order_relaxed)) return;
-  if (!process_known_) LearnProcess(lock);
   if (NeedsKernel(thread, call)) LearnKernel(call, lock);
-  const StackId stack = StackOf(depth_, lock);
-  lock.unlock();
-  std::span<const FramePlace> own;
-  {
-    std::lock_guard naming(names_mutex_);
-    own = names_.OwnFrames(frames);
-  }
-  lock.lock();
   if (!on_.load(std::memory_order_relaxed)) return;
   const KernelInfo* kernel =
       recorder_->work_reader().FindKernel(call.kernel.function, call.kernel.name);

@@ -39,6 +39,7 @@ void Work::Clear(NodeKind of) {
   complete = false;
   fingerprint = Fingerprint::kUnknown;
   of_graphs = false;
+  elsewhere.clear();
 }
 
 bool Work::copies_stack() const {
@@ -177,9 +178,10 @@ void WorkReader::AddOperation(const Operation& operation, Work& work) const {
 
 void WorkReader::AddAccess(uint64_t address, AccessMode mode, Bytes length, Work& work,
                            const AccessRows& rows) const {
-  const auto place = memory_.Find(address);
+  const auto place = memory_.Find(address, length == kLengthUnknown ? 0 : length);
   if (!place) return;
   work.of_graphs = work.of_graphs || place->of_graphs;
+  if (!place->of_graphs) work.elsewhere.push_back(address);
   const Access access{place->block, mode, place->offset, length, rows};
   if (Access* known = work.Find(access)) {
     known->mode = BothModes(known->mode, mode);

@@ -22,7 +22,8 @@ struct Work {
   EventId event;                                 // that it records or waits for
   bool complete = false;                         // it touches nothing but what is here
   uint64_t fingerprint = Fingerprint::kUnknown;  // of all that it was made or set with
-  bool of_graphs = false;  // some of it lies in memory that was allocated in captures
+  bool of_graphs = false;          // some of it lies in memory of graphs (LiveMemory::Block)
+  std::vector<Address> elsewhere;  // the addresses that don't
   std::vector<Access> accesses;
   std::vector<Collective> collectives;
   std::vector<HostEnd> host_ends;

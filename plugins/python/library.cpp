@@ -14,8 +14,10 @@
 #include "libgraphkit/alloc/estimate/estimate.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/analyze.h"
+#include "libgraphkit/analysis/checks/places.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/memory/exec_memory.h"
+#include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/io/import/file_format.h"
 #include "libgraphkit/io/merge/merge.h"
@@ -82,6 +84,18 @@ std::string Stacks(const Trace& trace, const json&) {
     stacks.push_back(std::move(frames));
   }
   return TextOf(stacks);
+}
+
+// Each stack's line and operation, "model.py:39 softmax"; empty where neither is known.
+std::string Places(const Trace& trace, const json&) {
+  json places = json::array();
+  for (size_t i = 0; i < trace.stacks.size(); ++i) {
+    std::string title = MemoryTitle(trace, StackId(i));
+    const PlaceFrame line = LineOfStack(trace, StackId(i));
+    if (title.empty() && line.line != 0) title = ShortPlace(line.file, line.line);
+    places.push_back(std::move(title));
+  }
+  return TextOf(places);
 }
 
 // A line of JSON, padded to a multiple of 8 bytes, and the rows.
@@ -151,14 +165,9 @@ struct Question {
 };
 
 constexpr Question kQuestions[] = {
-    {"process", Process},
-    {"graph_names", GraphNames},
-    {"kernel_names", KernelNames},
-    {"stacks", Stacks},
-    {"table", Table},
-    {"analyze", AnalyzeTrace},
-    {"plan", PlanMemory},
-    {"estimate", EstimateSizes},
+    {"process", Process},      {"graph_names", GraphNames}, {"kernel_names", KernelNames},
+    {"stacks", Stacks},        {"places", Places},          {"table", Table},
+    {"analyze", AnalyzeTrace}, {"plan", PlanMemory},        {"estimate", EstimateSizes},
 };
 
 std::string AnswerTo(const Trace& trace, const json& question) {

@@ -12,8 +12,8 @@ namespace graphkit {
 
 // Rows as bytes, one after the other. Columns are "name:type", type i8 or u8 as numpy has them.
 // Signed: ids with -1 for none, places in the trace with -1 for never, and nanoseconds since 1970
-// with 0 for unknown. The columns are the numbers of the fields that a record has (io/record.h),
-// and where the thing begins and ends.
+// with 0 for unknown. The columns are the numbers of the fields that a record has
+// (io/record/record.h), and where the thing begins and ends.
 struct NumberTable {
   std::vector<std::string> columns;
   std::vector<std::pair<std::string, std::vector<std::string>>> words;  // by column: of its numbers

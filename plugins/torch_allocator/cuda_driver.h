@@ -10,8 +10,8 @@
 #include <optional>
 #include <vector>
 
-#include "libgraphkit/alloc/live/live_pool.h"
 #include "libgraphkit/units.h"
+#include "plugins/torch_allocator/live_pool.h"
 
 namespace graphkit::torch {
 

@@ -27,7 +27,7 @@ struct PlannedPool {
   };
   Bytes size = 0;  // of the arena
   std::vector<Block> blocks = {};
-  // Memory that the plan lends between launches; none: it doesn't say (`graphkit borrow --plan`
+  // Memory that the plan lends between launches; none: it doesn't say (`graphkit survive --plan`
   // does).
   std::optional<std::vector<Interval<Bytes>>> borrow = {};
   bool operator==(const PlannedPool&) const = default;

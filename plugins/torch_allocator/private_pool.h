@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "libgraphkit/alloc/live/live_pool.h"
 #include "libgraphkit/alloc/models/caching_allocator.h"
+#include "plugins/torch_allocator/live_pool.h"
 #include "plugins/torch_allocator/segments.h"
 
 namespace graphkit::torch {

@@ -40,19 +40,3 @@ def load_soft_runtime(torch_folder):
                 pass  # said by torch, if it misses it
     if version:
         os.environ.setdefault("CUDNN_FRONTEND_CUDART_LIB_NAME", f"libcudart.so.{version}")
-
-
-def lead_graph_drawings(torch):
-    """On the software device: CUDAGraph.debug_dump() of torch 2.14 and later asks cuda.bindings' runtime, which has NVIDIA's
-    inside. Its driver does the same, and is led."""
-    runtime = getattr(torch.cuda.graphs, "_cuda_runtime", None)
-    if runtime is None or soft_device() is None:
-        return
-
-    def draw(graph, path, flags):
-        from cuda.bindings import driver
-
-        (result,) = driver.cuGraphDebugDotPrint(driver.CUgraph(int(graph)), path, int(flags))
-        return (runtime.cudaError_t(int(result)),)
-
-    runtime.cudaGraphDebugDotPrint = draw

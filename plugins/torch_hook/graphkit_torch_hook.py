@@ -165,7 +165,6 @@ class Recorder:
             self.torch = torch
             self._watch_history(torch.cuda.memory)
             self._watch_captures(torch.cuda.graphs.CUDAGraph)
-            soft.lead_graph_drawings(torch)
             if hasattr(torch, "autograd"):
                 variable = torch.autograd.Variable
                 variable._execution_engine = self.backwards.watch(variable._execution_engine)
@@ -338,6 +337,7 @@ class Recorder:
             path = self._path()
             snapshot = self.torch.cuda.memory._snapshot()
             self.backwards.place(snapshot)
+            snapshot["torch_version"] = str(self.torch.__version__)
             write_whole(path, lambda file: pickle.dump(snapshot, file))
             if self.written not in (None, path):
                 os.unlink(self.written)

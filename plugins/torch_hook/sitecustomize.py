@@ -26,6 +26,7 @@ def _load(folder, name):
 def _arm(folder):
     _load(folder, "graphkit_soft_torch")
     _load(folder, "graphkit_torch_hook").arm()
+    _load(folder, "graphkit_soft_bindings").arm()
 
 
 def _show_device_files():

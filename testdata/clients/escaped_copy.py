@@ -1,5 +1,6 @@
 # options: --stacks
 # graphkit: error escaped-work 512 KiB :26
+# graphkit: error border-order 512 KiB :26
 """A step whose cache is written by an extension, which launches on a stream of its own and never asks for the current one.
 
 The fault: that stream isn't captured. The copy reads what the capture hasn't computed, runs once, and in no replay. graphkit

@@ -1,5 +1,4 @@
-# graphkit: warning replay-order 256 KiB :29
-# graphkit: warning replay-order 256 KiB :29
+# graphkit: warning replay-order 1 MiB :29
 """Pipeline 1F1B (Megatron's and Transformer Engine's `_order`): a graph for the forward and one for the backward of each
 microbatch, captured in the order of the schedule into one pool, so that a later graph takes memory that an earlier one gave back.
 

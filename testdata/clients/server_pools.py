@@ -1,5 +1,5 @@
 # graphkit: note reuse-opportunity 9.12 MiB :27
-# fixed: note reuse-opportunity 1 MiB :27; note reuse-opportunity 1 MiB :27; note reuse-opportunity 256 KiB :27; note reuse-opportunity 128 KiB :27
+# fixed: note reuse-opportunity 1 MiB :27
 """An inference server with a graph for each size of batch, that answers one request after another.
 
 The fault: each graph has a private pool, though no two run at once. The twin: one pool, the largest size first. Its notes are of single graphs.

@@ -1,10 +1,10 @@
-# graphkit: warning send-buffer-reuse 514.5 KiB :17
+# graphkit: note send-buffer-reuse 514.5 KiB :17
 # options: --scope all
 """A checkpoint that is staged: a side stream copies the weights to pinned memory while the next step is prepared.
 
 The fault: the next replay, which updates the weights, doesn't wait for the copies, so that the checkpoint may hold values of two
-steps. graphkit must say which weights are copied and written at once, and name their line. It is a warning, not an error:
-whether a foreach kernel reads or writes a weight isn't known from its arguments.
+steps. graphkit must say which weights are copied and written at once, and name their line. It is a note, not an error:
+a foreach kernel takes its addresses in a structure, whose words may be left over from earlier launches.
 The twin: the stream of the replays waits for the copies.
 """
 import sys

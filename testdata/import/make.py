@@ -112,20 +112,25 @@ def profile_sqlite(name: str, ids: bool) -> None:
                 memoryOperationType INTEGER, name TEXT, correlationId INTEGER, localMemoryPoolAddress INTEGER);
             CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER,
                 globalTid INTEGER, correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER);
+            CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, text TEXT,
+                globalTid INTEGER, textId INTEGER);
             INSERT INTO StringIds VALUES (1, '{KERNELS[0]}'), (2, '{KERNELS[2]}'), (3, 'cudaGraphLaunch_v10000'),
-                (4, 'cuGraphLaunch'), (5, 'cudaGraphLaunchSomethingElse');
+                (4, 'cuGraphLaunch'), (5, 'cudaGraphLaunchSomethingElse'),
+                (6, 'execute_8');
+            INSERT INTO NVTX_EVENTS VALUES (1800, 2000, 59, 'execute_4', 9, NULL), (1850, NULL, 34, 'mark', 9, NULL),
+                (2800, 3000, 59, NULL, 9, 6);
             INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1900, 1990, 0, 9, 1, 3, 0), (1910, 1980, 1, 9, 1, 4, 0),
-                (2900, 2990, 0, 9, 1, 3, 0), (2910, 2980, 1, 9, 1, 4, 0), (3000, 3001, 0, 9, 1, 5, 0);
+                (2900, 2990, 0, 9, 2, 3, 0), (2910, 2980, 1, 9, 2, 4, 0), (3000, 3001, 0, 9, 1, 5, 0);
         """)
         origin = 1_700_000_000_000_000_000
-        for node, start, duration in runs():
-            begin = start - origin + 2_000
+        for number, (node, start, duration) in enumerate(runs()):
+            begin, launch = start - origin + 2_000, 1 + number // 3
             if node in KERNELS:
                 name = 1 if node == 0 else 2
-                row = (begin, begin + duration, 0, 7, 1, 9, name, name, name, 4, 2, 1, 128, 1, 1, 0, tools_id(node) if ids else None)
+                row = (begin, begin + duration, 0, 7, launch, 9, name, name, name, 4, 2, 1, 128, 1, 1, 0, tools_id(node) if ids else None)
                 db.execute(f"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ({','.join('?' * len(row))})", row)
             else:
-                row = (begin, begin + duration, 0, 7, 1, 9, 4096, tools_id(node) if ids else None)
+                row = (begin, begin + duration, 0, 7, launch, 9, 4096, tools_id(node) if ids else None)
                 db.execute(f"INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES ({','.join('?' * len(row))})", row)
         memory = [(500, BASE, 20 * MIB, 2, 0, None), (600, BASE + (1 << 32), 4096, 2, 0, 77), (900, BASE, 20 * MIB, 2, 1, None)]
         for start, address, size, kind, operation, pool in memory:

@@ -3,10 +3,11 @@
 //   graph 0  memset of x, copy of y to z; captured in relaxed mode. In between a cudaMemcpy from x
 //            to y: it runs once, before x was ever set, and no launch has it.
 //   graph 1  memset of a, which is freed, copy of b, in its place, to z. After the capture b is
-//            filled by a cudaMemcpy; a launch sets a, and so b; another cudaMemcpy reads b.
+//            filled by a cudaMemcpy, which may return before it has reached the device; a launch
+//            sets a, and so b; another cudaMemcpy reads b.
 //
-//     blocking_calls [fixed]   fixed: the copy from x to y is captured, and b is allocated before
-//                              the capture
+//     blocking_calls [fixed]   fixed: the copy from x to y is captured, b is allocated before the
+//                              capture, and the host waits for the copy to it
 #include <vector>
 
 #include "testdata/workloads/caching_allocator.h"
@@ -68,6 +69,7 @@ void CopiesOfThePool(bool fixed) {
   allocator.EndCapture();
   std::vector<char> values(kBytes, 1);
   CHECK(cudaMemcpy(b, values.data(), kBytes, cudaMemcpyHostToDevice));
+  if (fixed) CHECK(cudaDeviceSynchronize());
   Launch(exec);
   CHECK(cudaMemcpy(values.data(), b, kBytes, cudaMemcpyDeviceToHost));
   Launch(exec);

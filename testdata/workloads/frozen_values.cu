@@ -15,7 +15,16 @@
 //   second    two warm-ups end with Combine, since their sequences are long; the capture's is
 //             short, and lacks it.                                        fixed: as long
 //
-//     frozen_values CASE [fixed]
+// Further twins pass at each launch what the step passes then:
+//
+//   rate updated   the step is captured again, and the exec is updated to it
+//   rate set       Update's argument is set in the exec
+//   second off     Combine is captured, and switched off for one launch
+//   reset other    another graph, launched before, zeroes the counter
+//
+// With `child` the step is captured first and embedded in another graph: the same faults.
+//
+//     frozen_values CASE [fixed | updated | set | off | other] [child]
 #include "testdata/workloads/cuda_check.h"
 
 constexpr int kThreads = 128, kElements = 1024, kCapacity = 4096, kSteps = 4;
@@ -43,12 +52,14 @@ struct Program {
   cudaStream_t stream = nullptr;
   float *x = nullptr, *y = nullptr, *g = nullptr, *n = nullptr, *rate = nullptr;
   int *counter = nullptr, *longest = nullptr;
-  bool fixed = false;
+  bool fixed = false, updated = false, set = false, off = false, other = false, child = false;
   bool capturing = false;
   int step = 0;
 
+  float Rate() const { return 0.1f / static_cast<float>(step % kSteps + 1); }
+
   // The sequence grows with each step; a capture has a dummy of length 1.
-  int Length() const { return capturing && !fixed ? 1 : 400 * (step + 1); }
+  int Length() const { return capturing && !fixed && !off ? 1 : 400 * (step + 1); }
 
   void Others() const {
     Forward<<<1, kThreads, 0, stream>>>(x, y);
@@ -60,7 +71,7 @@ struct Program {
 void Rate(Program& p) {
   p.Others();
   if (p.fixed) return UpdateFrom<<<1, kThreads, 0, p.stream>>>(p.x, p.g, p.rate);
-  Update<<<1, kThreads, 0, p.stream>>>(p.x, p.g, 0.1f / static_cast<float>(p.step % kSteps + 1));
+  Update<<<1, kThreads, 0, p.stream>>>(p.x, p.g, p.Rate());
 }
 
 void Splits(Program& p) {
@@ -111,20 +122,71 @@ constexpr Case kCases[] = {{"rate", Rate},      {"splits", Splits},   {"plan", P
                            {"length", Longest}, {"counter", Counter}, {"reset", Reset},
                            {"second", Second}};
 
-void Run(Program& p, void (*step)(Program&)) {
-  for (p.step = 0; p.step < kSteps; ++p.step) step(p);
-  CHECK(cudaStreamSynchronize(p.stream));
+cudaGraph_t Capture(Program& p, void (*step)(Program&)) {
   CHECK(cudaStreamBeginCapture(p.stream, cudaStreamCaptureModeGlobal));
   p.capturing = true;
   step(p);
+  p.capturing = false;
   cudaGraph_t graph = nullptr;
   CHECK(cudaStreamEndCapture(p.stream, &graph));
-  cudaGraphExec_t exec = nullptr;
-  CHECK(cudaGraphInstantiate(&exec, graph, 0));
-  for (int i = 0; i < 3; ++i) CHECK(cudaGraphLaunch(exec, p.stream));
-  CHECK(cudaStreamSynchronize(p.stream));
-  CHECK(cudaGraphExecDestroy(exec));
+  if (!p.child) return graph;
+  cudaGraph_t outer = nullptr;
+  cudaGraphNode_t node = nullptr;
+  CHECK(cudaGraphCreate(&outer, 0));
+  CHECK(cudaGraphAddChildGraphNode(&node, outer, nullptr, 0, graph));
   CHECK(cudaGraphDestroy(graph));
+  return outer;
+}
+
+// The node that the step launches last.
+cudaGraphNode_t LastNode(cudaGraph_t graph) {
+  cudaGraphNode_t nodes[8];
+  size_t count = 8;
+  CHECK(cudaGraphGetNodes(graph, nodes, &count));
+  return nodes[count - 1];
+}
+
+void SetRate(const Program& p, cudaGraphExec_t exec, cudaGraphNode_t node) {
+  float rate = p.Rate();
+  void* arguments[] = {const_cast<float**>(&p.x), const_cast<float**>(&p.g), &rate};
+  cudaKernelNodeParams params{};
+  params.func = reinterpret_cast<void*>(Update);
+  params.gridDim = dim3(1);
+  params.blockDim = dim3(kThreads);
+  params.kernelParams = arguments;
+  CHECK(cudaGraphExecKernelNodeSetParams(exec, node, &params));
+}
+
+// What a further twin does before a launch.
+void Prepare(Program& p, void (*step)(Program&), cudaGraph_t graph, cudaGraphExec_t exec) {
+  if (p.set) SetRate(p, exec, LastNode(graph));
+  if (p.off) CHECK(cudaGraphNodeSetEnabled(exec, LastNode(graph), p.step == 1 ? 0 : 1));
+  if (!p.updated) return;
+  cudaGraph_t next = Capture(p, step);
+  cudaGraphExecUpdateResultInfo info{};
+  CHECK(cudaGraphExecUpdate(exec, next, &info));
+  CHECK(cudaGraphDestroy(next));
+}
+
+void Zero(Program& p) { CHECK(cudaMemsetAsync(p.counter, 0, kCounter, p.stream)); }
+
+void Run(Program& p, void (*step)(Program&)) {
+  for (p.step = 0; p.step < kSteps; ++p.step) step(p);
+  CHECK(cudaStreamSynchronize(p.stream));
+  cudaGraph_t graph = Capture(p, step), zero = p.other ? Capture(p, Zero) : nullptr;
+  cudaGraphExec_t exec = nullptr, zeroes = nullptr;
+  CHECK(cudaGraphInstantiate(&exec, graph, 0));
+  if (p.other) CHECK(cudaGraphInstantiate(&zeroes, zero, 0));
+  for (p.step = 1; p.step <= 3; ++p.step) {
+    Prepare(p, step, graph, exec);
+    if (p.other) CHECK(cudaGraphLaunch(zeroes, p.stream));
+    CHECK(cudaGraphLaunch(exec, p.stream));
+  }
+  CHECK(cudaStreamSynchronize(p.stream));
+  for (cudaGraphExec_t one : {exec, zeroes})
+    if (one != nullptr) CHECK(cudaGraphExecDestroy(one));
+  for (cudaGraph_t one : {graph, zero})
+    if (one != nullptr) CHECK(cudaGraphDestroy(one));
 }
 
 }  // namespace
@@ -132,6 +194,11 @@ void Run(Program& p, void (*step)(Program&)) {
 int main(int argc, char** argv) {
   Program p;
   p.fixed = Flag(argc, argv, "fixed");
+  p.updated = Flag(argc, argv, "updated");
+  p.set = Flag(argc, argv, "set");
+  p.off = Flag(argc, argv, "off");
+  p.other = Flag(argc, argv, "other");
+  p.child = Flag(argc, argv, "child");
   CHECK(cudaStreamCreateWithFlags(&p.stream, cudaStreamNonBlocking));
   for (float** memory : {&p.x, &p.y, &p.g, &p.n, &p.rate}) CHECK(cudaMalloc(memory, kBytes));
   for (int** memory : {&p.counter, &p.longest}) CHECK(cudaMalloc(memory, kCounter));

@@ -10,11 +10,11 @@
 #include "libgraphkit/alloc/plan/greedy.h"
 #include "libgraphkit/alloc/plan/guided_ejection.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/analysis/memory/bound/lower_bound.h"
+#include "libgraphkit/analysis/memory/lower_bound.h"
 #include "libgraphkit/analysis/memory/timeline.h"
-#include "libgraphkit/generate/synth.h"
 #include "tests/analysis/random_trace.h"
 #include "tests/build_trace.h"
+#include "tests/generate/synth.h"
 
 namespace graphkit {
 namespace {

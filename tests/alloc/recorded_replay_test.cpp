@@ -151,6 +151,35 @@ TEST_CASE("what a file doesn't say of the rules is found from what was recorded"
   }
 }
 
+// Of b the file has only the 4 MiB that were asked for; 960 KiB behind it weren't split off. So 20
+// MiB are free there, as many as in the other segment, and x takes the lower ones.
+//
+//     44 MiB  |  a  | b  ···|    free    |      20 MiB  |    free    |
+//                           [  x  ]
+TEST_CASE("what is allocated behind a block of the start shows how long that was") {
+  constexpr Bytes kMiB = Bytes{1} << 20, kHole = 4 * kMiB + 960 * 1024;
+  Recorder recorder({}, 1 << 30, 1);
+  const auto alloc = [&](Bytes size) { return recorder.Malloc(size, 0, 0).value(); };
+  const BlockHandle other = alloc(20 * kMiB);
+  recorder.Free(alloc(44 * kMiB));
+  const BlockHandle a = alloc(24 * kMiB - kHole);
+  const BlockHandle hole = alloc(kHole);
+  const BlockHandle last = alloc(20 * kMiB);
+  recorder.Free(hole);
+  const BlockHandle b = alloc(4 * kMiB);
+  recorder.Free(last);
+  recorder.Free(other);
+  const BlockHandle x = alloc(8 * kMiB);  // the history begins
+  CHECK(recorder.AddressOf(x) == recorder.AddressOf(a) + 24 * kMiB);
+  recorder.Free(b);
+  recorder.Free(a);
+  alloc(8 * kMiB);
+  const PredictionScore score = Score(recorder.Take(6));
+  CHECK(score.misses == std::vector<PredictionMiss>{});
+  CHECK(score.not_judged == NotJudged{.size_unknown = 1, .why_unknown = {}});
+  CHECK(score.addresses_hit == 1);
+}
+
 TEST_CASE("which of the segments of the start is the oldest is left open") {
   uint64_t open = 0;
   for (unsigned seed = 1; seed <= 12; ++seed) {

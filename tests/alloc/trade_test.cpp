@@ -5,8 +5,8 @@
 #include <atomic>
 #include <vector>
 
-#include "libgraphkit/generate/synth.h"
 #include "tests/build_trace.h"
+#include "tests/generate/synth.h"
 
 namespace graphkit {
 namespace {

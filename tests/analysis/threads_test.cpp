@@ -11,7 +11,7 @@
 
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/generate/synth.h"
+#include "tests/generate/synth.h"
 
 namespace graphkit {
 namespace {

@@ -1,4 +1,4 @@
-// Planning, checking, replaying and executing synthetic captures (docs/planning.md, policies.md,
+// Planning, checking and replaying synthetic captures (docs/planning.md, policies.md,
 // replay.md). The counter peak_over_bound is what a plan or a policy needs, over the lower bound.
 #include <benchmark/benchmark.h>
 
@@ -8,9 +8,9 @@
 
 #include "libgraphkit/alloc/plan/capture_planner.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/generate/synth.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "tests/build_trace.h"
+#include "tests/generate/synth.h"
 
 namespace graphkit {
 namespace {
@@ -147,22 +147,6 @@ BENCHMARK(BM_MallocWithDeferred)
                    {0},
                    {100, 1'000, 10'000, 100'000, 1'000'000}})
     ->Iterations(1);
-
-void BM_ExecuteOnHost(benchmark::State& state) {
-  const Trace trace = Capture(SynthShape::kRandom, state.range(0));
-  const Facts facts(trace);
-  const PolicyReplay replay = ReplayTrace(facts, PolicyKind::kOptimal);
-  std::vector<std::vector<PlacedBlock>> pools;
-  for (const ReplayedPool& pool : replay.graphs[0].pools) pools.push_back(pool.arena);
-  const Slices slices(facts.trace, facts.roots(), facts.blocks());
-  const Program program = MakeProgram(facts, slices.Of(replay.graphs[0].graph),
-                                      facts.Blocks(MarkerRule::kLastUse), pools);
-  GraphExecution execution;
-  for (auto _ : state) execution = Execute(facts, program, {});
-  state.counters["nodes"] = static_cast<double>(program.steps.size());
-  state.counters["checks"] = static_cast<double>(execution.checks);
-}
-BENCHMARK(BM_ExecuteOnHost)->Arg(8'000)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace
 }  // namespace graphkit

@@ -5,8 +5,8 @@
 
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/analysis/memory/bound/lower_bound.h"
-#include "libgraphkit/generate/synth.h"
+#include "libgraphkit/analysis/memory/lower_bound.h"
+#include "tests/generate/synth.h"
 
 namespace graphkit {
 namespace {

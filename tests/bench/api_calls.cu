@@ -19,7 +19,8 @@ constexpr size_t kBytes = 4096;
 struct Things {
   cudaStream_t stream = nullptr, side = nullptr;
   cudaEvent_t event = nullptr;
-  float *data = nullptr, *other = nullptr;
+  float *data = nullptr, *other = nullptr;     // that graphs touch
+  float *own = nullptr, *own_other = nullptr;  // that none does
   int rounds = 5;
 };
 
@@ -100,11 +101,11 @@ void CapturedCalls() {
 
 void CallsOutside() {
   Outside("outside: kernel", Loop([] {
-            Advance<<<1, 256, 0, things.stream>>>(things.data, 1024);
+            Advance<<<1, 256, 0, things.stream>>>(things.own, 1024);
             CHECK(cudaGetLastError());
           }));
   Outside("outside: memcpy", Loop([] {
-            CHECK(cudaMemcpyAsync(things.other, things.data, kBytes, cudaMemcpyDeviceToDevice,
+            CHECK(cudaMemcpyAsync(things.own_other, things.own, kBytes, cudaMemcpyDeviceToDevice,
                                   things.stream));
           }));
   Outside("outside: record and wait", Loop([] {
@@ -131,11 +132,11 @@ void CallsBesideGraphMemory() {
   CHECK(cudaMalloc(&memory, kBytes));
   CHECK(cudaStreamEndCapture(things.stream, &graph));
   Outside("beside graphs' memory: kernel", Loop([] {
-            Advance<<<1, 256, 0, things.stream>>>(things.data, 1024);
+            Advance<<<1, 256, 0, things.stream>>>(things.own, 1024);
             CHECK(cudaGetLastError());
           }));
   Outside("beside graphs' memory: memcpy", Loop([] {
-            CHECK(cudaMemcpyAsync(things.other, things.data, kBytes, cudaMemcpyDeviceToDevice,
+            CHECK(cudaMemcpyAsync(things.own_other, things.own, kBytes, cudaMemcpyDeviceToDevice,
                                   things.stream));
           }));
   Outside("on graphs' memory: kernel", Loop([memory] {
@@ -174,6 +175,8 @@ int main(int argc, char** argv) {
   CHECK(cudaEventCreateWithFlags(&things.event, cudaEventDisableTiming));
   CHECK(cudaMalloc(&things.data, kBytes));
   CHECK(cudaMalloc(&things.other, kBytes));
+  CHECK(cudaMalloc(&things.own, kBytes));
+  CHECK(cudaMalloc(&things.own_other, kBytes));
   Advance<<<1, 256, 0, things.stream>>>(things.data, 1024);  // the first launch loads the module
   CHECK(cudaGetLastError());
   CapturedCalls();

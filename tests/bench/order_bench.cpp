@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "libgraphkit/analysis/order/order.h"
-#include "libgraphkit/generate/synth.h"
 #include "libgraphkit/random.h"
 #include "tests/bench/order_peers.h"
+#include "tests/generate/synth.h"
 
 #ifdef GRAPHKIT_BENCH_BOOST
 #include <boost/graph/adjacency_list.hpp>

@@ -14,12 +14,12 @@
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/alloc/plan/planner.h"
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/analysis/memory/bound/lower_bound.h"
-#include "libgraphkit/generate/synth.h"
+#include "libgraphkit/analysis/memory/lower_bound.h"
 #include "libgraphkit/io/files/plan_files.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "tests/alloc/lifetime_variants.h"
 #include "tests/bench/plan_peers.h"
+#include "tests/generate/synth.h"
 
 namespace graphkit {
 namespace {

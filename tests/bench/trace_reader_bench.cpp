@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "libgraphkit/generate/synth.h"
 #include "libgraphkit/io/trace/trace_file.h"
+#include "tests/generate/synth.h"
 
 namespace graphkit {
 namespace {

@@ -84,7 +84,7 @@ def record(folder, words, conf, first, count):
 
 def judge(snapshot, counts):
     """Counts what was predicted; returns what was not, in words."""
-    done = subprocess.run([GRAPHKIT, "predict", snapshot, "--format", "json"], capture_output=True,
+    done = subprocess.run([GRAPHKIT, "replay", snapshot, "--against-recorded", "--format", "json"], capture_output=True,
                           text=True, check=False)
     if done.returncode not in (0, 1, 3):
         return done.stderr.strip()
@@ -141,7 +141,7 @@ def check_policy(policy, conf, counts):
             except RuntimeError as error:
                 failed.append(f"seed {seed}: {error}")
                 continue
-            done = subprocess.run([GRAPHKIT, "predict", f"{folder}/trace.json", "--allocator", policy,
+            done = subprocess.run([GRAPHKIT, "replay", f"{folder}/trace.json", "--against-recorded", "--allocator", policy,
                                    "--format", "json"], capture_output=True, text=True, check=False)
             if done.returncode not in (0, 1, 3):
                 failed.append(f"seed {seed}: {done.stderr.strip()}")

@@ -92,7 +92,7 @@ def measure(folder, allocator, file, variables):
     command, environment = program_under(allocator, file, report)
     run(folder, [GRAPHKIT, "trace", "--device", "soft", "-o", made, "--", *command], **environment, **variables)
     analysis = json.loads(run(folder, [GRAPHKIT, "analyze", "--format", "json", made]))
-    replay = json.loads(run(folder, [GRAPHKIT, "execute", made, "--allocator", "recorded", "--device", "soft",
+    replay = json.loads(run(folder, [GRAPHKIT, "replay", made, "--allocator", "recorded", "--execute", "soft",
                                      "--orders", 10, "--format", "json"]))
     found = json.loads(report.read_text())
     found["extent"] = replay["policies"][0]["peak_extent_bytes"]

@@ -70,9 +70,9 @@ def check_placements(folder):
             raise Failed(f"analyze: {last_line(analysis)}")
         count = sum(bool(graph["blocks"]) for graph in json.loads(analysis.stdout)["graphs"])
         if count:
-            done = run(folder, [GRAPHKIT, "execute", trace, "--allocator", "recorded", "--device", "soft", "--orders", 3])
+            done = run(folder, [GRAPHKIT, "replay", trace, "--allocator", "recorded", "--execute", "soft", "--orders", 3])
             if done.returncode not in (0, 3):
-                raise Failed(f"execute: {last_line(done)}")
+                raise Failed(f"replay: {last_line(done)}")
         graphs += count
     return graphs
 

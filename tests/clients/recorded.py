@@ -34,7 +34,7 @@ def check_trace(trace, program, fixed):
     fails = any(match["severity"] != "note" for match in expected_findings(program, fixed) or [])
     run("check", trace, code=1 if fails else 0)
     if heading(program, "coverage"):
-        compare_coverage(program, json.loads(run("coverage", "--format", "json", trace)), fixed)
+        compare_coverage(program, json.loads(run("analyze", "--coverage", "--format", "json", trace))["coverage"], fixed)
     joins = report["joins"]
     if joins["captured_blocks"] == 0:
         raise Failed("no block was captured")
@@ -47,7 +47,7 @@ def check_trace(trace, program, fixed):
 
 
 def check_snapshot(snapshot):
-    judged = json.loads(run("predict", snapshot, "--format", "json"))
+    judged = json.loads(run("replay", snapshot, "--against-recorded", "--format", "json"))
     if not judged["devices"]:
         raise Failed("the snapshot has no device")
 

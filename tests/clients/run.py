@@ -4,16 +4,17 @@
     run.py --graphkit BINARY --device cuda …        on a GPU; --keep FOLDER keeps the traces below 2 MB
 
 Each program checks itself. It passes when it ends with 0 under the tracer, its trace is read and analyzed as a whole one, and
-the replays of its graphs are verified. Lines at its begin say more: `# environment: NAME=VALUE …` sets variables, `# options:
+the replays of its graphs are verified. Where no finding is expected, there are at most three notes. Lines at its begin say more: `# environment: NAME=VALUE …` sets variables, `# options:
 …` are those of `graphkit trace`, `# errors: CHECK …` names the errors that its analysis must have (none, where there is no such
 line), `# graphkit: …` its findings, `# coverage: …` and `# eager: …` which of its kernel launches run in graphs, `# kept: …`
 what its graphs keep (verdicts.py), `# incomplete: …` how the reason begins why its trace is incomplete, `# traces: N` that N
 processes leave a trace each, `# torchrun: N` that torchrun starts it as N ranks, which leave a trace each, `# collectives: N`
 how many operations over NCCL's communicators each of them has, `# ranks: …` what is found of the traces together, a finding as
 in verdicts.py, `# estimate: SIZES` that all captured blocks have a stream and that the estimate for these sizes is within a
-tenth of what the graphs' pool reserved. A program that knows the argument `fixed` is run again with it. `# not: NAME …` names
-where a program can't run, which is printed. A line `tests: …` of the program is printed. Ends with the numbers. Where PYTHON
-isn't there, all of it is skipped.
+tenth of what the graphs' pool reserved, `# attributed: LINES` that the kernels in the profile `replays.json`, which the program
+writes, are attributed to these lines, by their nodes' ids and without them alike, `# content: …` what a sleep would have to
+keep. A program that knows the argument `fixed` is run again with it. `# not: NAME …` names where a program can't run, which is
+printed. A line `tests: …` of the program is printed. Ends with the numbers. Where PYTHON isn't there, all of it is skipped.
 """
 
 import argparse
@@ -27,7 +28,7 @@ import sys
 import tempfile
 import time
 
-from verdicts import Failed, compare_bounds, compare_coverage, compare_findings, compare_kept, compare_ranks, expected_findings, heading, processes, started, variants
+from verdicts import Failed, compare_bounds, compare_content, compare_coverage, compare_findings, compare_kept, compare_ranks, expected_findings, heading, processes, started, variants
 
 PARSER = argparse.ArgumentParser()
 PARSER.add_argument("--build", type=pathlib.Path, default="build")
@@ -42,6 +43,7 @@ OPTIONS = PARSER.parse_args()
 GRAPHKIT = (OPTIONS.graphkit or OPTIONS.build / "bin/graphkit").resolve()
 LIMIT_S = 900
 KEPT_BYTES = 2_000_000
+MOST_NOTES = 3
 
 
 def run(folder, words, code=0, **variables):
@@ -78,12 +80,32 @@ def analyzed(trace, folder, program, fixed):
     return report
 
 
+def few_notes(program, report, fixed):
+    """What no fault is expected of."""
+    if heading(program, "errors") or expected_findings(program, fixed):
+        return
+    notes = [f"{finding['check']}: {finding['message']}" for finding in report["findings"] if finding["severity"] == "note"]
+    if len(notes) > MOST_NOTES:
+        raise Failed(f"{len(notes)} notes, more than {MOST_NOTES}: " + "; ".join(notes))
+
+
+def few_notes(program, report, fixed):
+    """A program without a fault has at most as many notes."""
+    if heading(program, "errors") or (expected_findings(program, fixed) or fixed):
+        return
+    notes = [finding["message"] for finding in report["findings"] if finding["severity"] == "note"]
+    if len(notes) > MOST_NOTES:
+        raise Failed(f"{len(notes)} notes, more than {MOST_NOTES}: " + "; ".join(notes))
+
+
 def verified(trace, folder, program, fixed):
     report = analyzed(trace, folder, program, fixed)
+    few_notes(program, report, fixed)
     if any(graph["blocks"] for graph in report["graphs"]):
         replay = run(folder, [GRAPHKIT, "replay", "--verify", "--format", "json", trace], code=exit_code(program))
         compare_bounds(report, json.loads(replay))
         compare_estimate(trace, folder, program, report)
+        compare_attribution(trace, folder, program)
     return f"{report['totals']['graphs']} graphs, {report['totals']['nodes']} nodes"
 
 
@@ -103,6 +125,22 @@ def compare_estimate(trace, folder, program, report):
     estimated = estimate["shared_pool"]["bytes"]
     if abs(estimated - recorded) > recorded / 10:
         raise Failed(f"an estimate of {estimated} B; its pool reserved {recorded} B")
+
+
+def compare_attribution(trace, folder, program):
+    """The profile with its ids, and without them."""
+    lines = heading(program, "attributed")
+    profile = pathlib.Path(folder, "replays.json")
+    rows = {}
+    for by in ("id", "name") if lines else ():
+        found = json.loads(run(folder, [GRAPHKIT, "attribute", "--format", "json", trace, profile]))
+        if found["matched_by"][by] != found["total"] or found["total"]["count"] == 0:
+            raise Failed(f"not all are matched by {by}: {found['matched_by']}")
+        rows[by] = found["rows"]
+        profile.write_text(re.sub(r', "graph id": [0-9]+, "graph node id": [0-9]+', "", profile.read_text(encoding="utf-8")), encoding="utf-8")
+    places = {re.sub(rf"^{program.name}(:[0-9]+).*", r"\1", row["line"]) for row in rows.get("id", [])}
+    if lines and (rows["id"] != rows["name"] or places != set(lines)):
+        raise Failed(f"attributed to {sorted(places)}; expected: {lines}; the same without ids: {rows['id'] == rows['name']}")
 
 
 def count_collectives(traces, program):
@@ -132,9 +170,11 @@ def check(program, folder, fixed=False):
     count_collectives(traces, program)
     together = run(folder, [GRAPHKIT, "analyze", "--format", "json", *traces], code=exit_code(program))
     compare_ranks(json.loads(together), program, fixed)
+    if heading(program, "content"):
+        compare_content(program, json.loads(run(folder, [GRAPHKIT, "survive", "--format", "json", trace])), fixed)
     if heading(program, "coverage"):
-        coverage = run(folder, [GRAPHKIT, "coverage", "--format", "json", trace])
-        compare_coverage(program, json.loads(coverage), fixed)
+        coverage = run(folder, [GRAPHKIT, "analyze", "--coverage", "--format", "json", trace])
+        compare_coverage(program, json.loads(coverage)["coverage"], fixed)
     tests = [line.removeprefix("tests: ") + "; " for line in said.splitlines() if line.startswith("tests: ")]
     return "".join(tests) + counted
 

@@ -159,6 +159,17 @@ def compare_kept(program, report, fixed):
         raise Failed(f"its graphs keep {found} B; expected: {wanted[1 if fixed else 0]}")
 
 
+def compare_content(program, bill, fixed):
+    """`# content: input:38:8192 …`: of memory that a sleep would drop, or bring back, the class, the line that wrote or allocated
+    it, and the bytes; of the program, and in a second such line of its twin. Scratch and what is unknown aren't listed."""
+    known = [row for row in bill["rows"] if row["class"] not in ("scratch", "unknown")]
+    places = [re.search(rf"{program.name}(:[0-9]+)", row.get("written_at") or row.get("allocated_at") or "") for row in known]
+    found = sorted(f"{row['class']}{place[1] if place else ''}:{row['bytes']}" for row, place in zip(known, places))
+    wanted = headings(program, "content")[1 if fixed else 0].split()
+    if found != sorted(wanted):
+        raise Failed(f"its content is {' '.join(found)}; expected: {' '.join(wanted)}")
+
+
 def compare_bounds(report, replay):
     """No placement that was verified is smaller than what no placement can be: a policy's own bound, of all graphs and of each,
     and each graph's bound where it rests on the same assumption (kernels access only memory passed as arguments). A graph with

@@ -5,6 +5,7 @@
 
 #include "libgraphkit/compare/baseline.h"
 #include "libgraphkit/compare/gate.h"
+#include "libgraphkit/compare/peak_lines.h"
 #include "tests/compare/sample_subject.h"
 
 namespace graphkit {
@@ -19,7 +20,7 @@ TEST_CASE("findings of the baseline pass, further ones don't") {
   GateSubject after = before;
   AddFinding(after, "unsafe-reuse", Severity::kError, 256);
   CHECK(StatusesOf(Judge(after, {}, baseline)) ==
-        std::vector{FindingStatus::kKnown, FindingStatus::kFails});
+        std::vector{FindingStatus::kFails, FindingStatus::kKnown});
 
   after = before;
   after.report.findings[0].bytes = 513;  // the same, but it costs more
@@ -37,7 +38,7 @@ TEST_CASE("a finding keeps its fingerprint when lines and messages move") {
   AddFinding(b, "block-leak", Severity::kError, 1024, {{"step", "/build/2/step.cu", 47}});
   b.report.findings[0].message = "block 7 is never freed";
   CHECK(FindingKeys(a, {}) == FindingKeys(b, {}));
-  b.places[0].frames[0].function = "other";
+  b.report.findings[0].places[0].frames[0].function = "other";
   CHECK(FindingKeys(a, {}) != FindingKeys(b, {}));
 }
 
@@ -49,7 +50,7 @@ TEST_CASE("what grows over the baseline fails, within the allowed increase it do
   const GateVerdict verdict = Judge(WithDeferred(1021), {.allow_increase = 0.02}, baseline);
   CHECK(verdict.exit_code == 1);
   CHECK(ReasonsOf(verdict) ==
-        Texts{"baseline-deferred: graph 0 step: 1,021 B deferred, limit 1,020 B"});
+        Texts{"baseline-deferred: graph 0 step: deferred: 1000 B → 1021 B (+2.1%, allowed 2%)"});
 }
 
 TEST_CASE("an allowed increase beyond 2^64 bytes allows everything") {
@@ -104,11 +105,59 @@ TEST_CASE("one of several equal graphs that grew fails, and is named") {
   GateSubject after = ThreadedSubject({3, 0, 1, 2});
   after.report.graphs[2].peak_live_bytes = 1001;
   CHECK(ReasonsOf(Judge(after, {}, baseline)) ==
-        Texts{"baseline-peak: graph 2: 1,001 B live at the peak, limit 1,000 B"});
+        Texts{"baseline-peak: graph 2: live at the peak: 1,000 B → 1,001 B (+0.1%, allowed 0%)"});
   after = ThreadedSubject({3, 0, 1, 2});
   after.report.graphs[0].deferred_bytes = 7;
   CHECK(ReasonsOf(Judge(after, {}, baseline)) ==
-        Texts{"baseline-deferred: graph 0: 7 B deferred, limit 0 B"});
+        Texts{"baseline-deferred: graph 0: deferred: 0 B → 7 B (allowed 0%)"});
+}
+
+// A line of step.cu in the function f.
+LineBytes Line(uint32_t line, Bytes bytes, const char* function = "f") {
+  return {{function, "src/step.cu", line}, bytes};
+}
+
+GateSubject WithPeak(std::vector<LineBytes> lines) {
+  GateSubject subject = CleanSubject();
+  subject.report.graphs[0].peak_live_bytes = 0;
+  for (const LineBytes& line : lines) *subject.report.graphs[0].peak_live_bytes += line.bytes;
+  subject.peak_lines = {std::move(lines)};
+  return subject;
+}
+
+TEST_CASE("a peak that grew is told by its lines") {
+  const Baseline baseline = BaselineOf(WithPeak({Line(20, 4 * kMiB)}));
+  CHECK(ReasonsOf(Judge(WithPeak({Line(20, 4 * kMiB), Line(22, 2 * kMiB)}),
+                        {.allow_increase = 0.02}, baseline)) ==
+        Texts{"baseline-peak: graph 0 step: live at the peak: 4 MiB → 6 MiB (+50%, allowed 2%); "
+              "new: 2 MiB at src/step.cu:22"});
+  CHECK(ReasonsOf(Judge(WithPeak({Line(20, 5 * kMiB)}), {}, baseline)) ==
+        Texts{"baseline-peak: graph 0 step: live at the peak: 4 MiB → 5 MiB (+25%, allowed 0%); "
+              "new: 1 MiB at src/step.cu:20"});
+}
+
+TEST_CASE("lines that an edit moved are the same, and a baseline without lines names none") {
+  const std::vector<LineBytes> before = {Line(20, 4 * kMiB), Line(21, 2 * kMiB)};
+  CHECK(GrownLines(before, std::vector{Line(20, kMiB), Line(21, 4 * kMiB), Line(22, 2 * kMiB)}) ==
+        std::vector{Line(20, kMiB)});
+  CHECK(GrownLines(before, std::vector{Line(20, 4 * kMiB, "g")}) ==
+        std::vector{Line(20, 4 * kMiB, "g")});
+  CHECK(GrownLines(before, before).empty());
+  Baseline older = BaselineOf(WithPeak(before));
+  older.traces[0].graphs[0].peak_lines.clear();
+  CHECK(ReasonsOf(Judge(WithPeak({Line(20, 9 * kMiB)}), {}, older)) ==
+        Texts{"baseline-peak: graph 0 step: live at the peak: 6 MiB → 9 MiB (+50%, allowed 0%)"});
+}
+
+TEST_CASE("a graph without a name that is missing is named by its memory") {
+  GateSubject before = WithPeak({Line(20, 4 * kMiB)});
+  before.report.graphs.push_back(before.report.graphs[0]);
+  before.report.graphs[1].name = "";
+  before.report.graphs[1].graph = GraphId(1u);
+  before.peak_lines.push_back({Line(30, 3 * kMiB), Line(31, kMiB)});
+  CHECK(ReasonsOf(Judge(WithPeak({Line(20, 4 * kMiB)}), {}, BaselineOf(before))) ==
+        Texts{"baseline: graph 1 (4 MiB live at the peak; the most is 3 MiB at src/step.cu:30) of "
+              "the baseline wasn't captured"});
 }
 
 TEST_CASE("findings of equal graphs are known together, those of another graph aren't") {

@@ -6,23 +6,6 @@
 namespace graphkit {
 namespace {
 
-TEST_CASE("a finding's place is the innermost stack that is the program's own") {
-  TraceBuilder t;
-  t.SetStack(t.Stack({{"cudaMallocAsync", "libcudart.so.13"}, {"step", "step.cu", 42}, {"main"}}));
-  const StreamId a = t.Stream();
-  const GraphId graph = t.BeginCapture(a, "decode");
-  const BlockId block = t.Alloc(a, 512);
-  t.SetStack({});
-  const NodeId node = t.Kernel(a);
-  const Trace trace = t.Build();
-  CHECK(PlaceOf({.graph = graph, .blocks = {block}}, trace) ==
-        FindingPlace{{{"step", "step.cu", 42}, {"main", "", 0}}, "graph 0 decode/block 0"});
-  CHECK(PlaceOf({.graph = graph, .nodes = {node}}, trace) ==
-        FindingPlace{{}, "graph 0 decode/node 0"});
-  CHECK(PlaceOf({.streams = {a}}, trace) == FindingPlace{{}, "trace/stream 0"});
-  CHECK(PlaceOf({}, trace) == FindingPlace{{}, "trace"});
-}
-
 TEST_CASE("the peaks of segments and of the blocks in them are over capture order") {
   //  segments   1024 ├──────────────┤     ├── 2048 ──
   //  blocks       ├─ 600 ─┤├─ 100 ─┤         ├── 512      (rounded: 1024, 512, 512)

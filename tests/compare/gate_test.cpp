@@ -35,7 +35,7 @@ TEST_CASE("fail-on names severities and checks") {
         std::vector{FindingStatus::kFails, FindingStatus::kReported});
   config = {.fail_on_severity = {}, .fail_on_checks = {"empty-node"}};
   CHECK(StatusesOf(Judge(subject, config)) ==
-        std::vector{FindingStatus::kReported, FindingStatus::kFails});
+        std::vector{FindingStatus::kFails, FindingStatus::kReported});
   config.fail_on_checks = {};
   CHECK(Judge(subject, config).passed());
 }
@@ -153,7 +153,6 @@ TEST_CASE("too many leaks fail one by one, so that they are listed") {
   subject.report.findings = {{.check = "exec-leak", .severity = Severity::kWarning},
                              {.check = "late-free", .severity = Severity::kWarning},
                              {.check = "block-leak", .severity = Severity::kNote}};
-  subject.places.resize(3);
   subject.leaks = {3, 0, 0};
   const auto statuses = [&](uint64_t allowed) {
     std::vector<FindingStatus> found;
@@ -280,6 +279,8 @@ TEST_CASE("a suppression holds for what it names, until it expires") {
 
   suppression.source = "step.cu:42";
   CHECK(judge().passed());
+  suppression.source = "step.cu:4";
+  CHECK(judge().exit_code == 1);
   suppression.source = "step.cu:43";
   CHECK(judge().exit_code == 1);
   CHECK(judge().notes ==

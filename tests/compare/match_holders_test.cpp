@@ -110,7 +110,7 @@ TEST_CASE("pools go by kind and name, in their order; what has no line by what i
   CHECK(pairs == std::vector<HolderPair>{{0, 2}, {1, 1}, {2, 0}, {3, 3}});
 }
 
-// The rule as it is written in match_holders.h, slowly.
+// The rule as it is written in compare/diff.h, slowly.
 std::set<std::pair<uint32_t, uint32_t>> SlowlyMatched(const Run& before, const Run& after) {
   const auto shift_of = [&](const std::string& function) -> int64_t {
     const auto holds = [&](const Run& run) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "libgraphkit/compare/gate.h"
-#include "libgraphkit/io/bytes/pack_ranks.h"
 #include "tests/build_trace.h"
 #include "tests/compare/sample_subject.h"
 
@@ -112,6 +111,24 @@ GateSubject Collecting(std::string file, uint32_t rank, uint64_t count) {
   return MakeGateSubject(std::move(file), Facts(t.Build()), CleanSubject().report);
 }
 
+TEST_CASE("findings of one check that only one rank has, and only the other one, are one line") {
+  RankSummary a = Rank("a", 5), b = Rank("b", 5);
+  a.findings = {{.fingerprint = "x", .check = "reuse-opportunity", .count = 1, .bytes = 512},
+                {.fingerprint = "z", .check = "exec-leak", .count = 1}};
+  b.findings = {{.fingerprint = "y", .check = "reuse-opportunity", .count = 1, .bytes = 1024}};
+  const RankReport report = CompareRanks({a, b});
+  REQUIRE(report.groups.size() == 2);
+  const std::vector<FindingChange>& changes = report.groups[1].findings;
+  REQUIRE(changes.size() == 2);
+  CHECK(changes[0].check == "reuse-opportunity");
+  CHECK(changes[0].count_before == 1);
+  CHECK(changes[0].count_after == 1);
+  CHECK(changes[0].bytes_before == 512);
+  CHECK(changes[0].bytes_after == 1024);
+  CHECK(changes[1].check == "exec-leak");
+  CHECK(changes[1].count_after == 0);
+}
+
 TEST_CASE("operations that differ between ranks are a finding of the trace that differs") {
   for (const uint64_t count : {8u, 9u}) {
     std::vector<GateSubject> subjects;
@@ -160,40 +177,6 @@ TEST_CASE(
   };
   CHECK(structure(capture("k", false)) == structure(capture("k", true)));
   CHECK(structure(capture("k", false)) != structure(capture("l", false)));
-}
-
-GateSubject FullSubject() {
-  GateSubject subject = CleanSubject("full");
-  AddFinding(subject, "pool-leak", Severity::kError, 100, {{"f", "f.cu", 3}});
-  subject.report.findings[0].evidence = {
-      {"because", {NodeId(1u)}, {EdgeId(2u)}, {BlockId(3u)}, StackId(4u)}};
-  subject.report.findings[0].streams = {StreamId(5u)};
-  subject.report.incomplete_because = {"cut off"};
-  subject.report.complete = false;
-  GraphSummary& graph = subject.report.graphs[0];
-  graph.unknown_memory = "no sizes";
-  graph.peak_live_bytes = std::nullopt;
-  subject.report.memory = std::nullopt;
-  graph.pools = {{.pool = PoolId(1u), .blocks = 2}};
-  graph.reuse = {{BlockId(1u), BlockId(2u), 3, Assumption::kArguments}};
-  graph.peak_blocks = {BlockId(9u)};
-  subject.report.totals.findings = {1, 2, 3};
-  subject.contents = {{.hash = 9, .sample = {1, 2, 3}}};
-  subject.peak_reserved_bytes = 12;
-  return subject;
-}
-
-TEST_CASE("what the processes of a job tell each other comes back as it was") {
-  const GateSubject subject = FullSubject();
-  CHECK(UnpackSubject(PackSubject(subject)) == subject);
-}
-
-TEST_CASE("bytes that aren't what they should be give nothing") {
-  const std::string bytes = PackSubject(FullSubject());
-  for (size_t size = 0; size < bytes.size(); ++size) {
-    CHECK_FALSE(UnpackSubject(std::string_view(bytes).substr(0, size)).has_value());
-  }
-  CHECK_FALSE(UnpackSubject(bytes + "x").has_value());
 }
 
 }  // namespace

@@ -34,8 +34,9 @@ inline void AddFinding(GateSubject& subject, std::string check, Severity severit
   finding.message = "something is wrong";
   finding.bytes = bytes;
   finding.graph = GraphId(0u);
+  finding.logical = "graph 0 step";
+  if (!frames.empty()) finding.places = {{.line = frames.front(), .frames = std::move(frames)}};
   subject.report.findings.push_back(std::move(finding));
-  subject.places.push_back({.frames = std::move(frames), .logical = "graph 0 step"});
 }
 
 inline constexpr Bytes kMiB = Bytes{1} << 20;

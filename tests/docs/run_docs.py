@@ -27,7 +27,7 @@ import pages
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = SOURCE / "tests/docs/programs"
 FAKE_TORCH = SOURCE / "tests/plugins/torch_hook/fake"
-VERDICTS = re.compile(r"graphkit (check|diff|replay|plan|pipeline)\b")  # that may end with 1
+VERDICTS = re.compile(r"graphkit (check|diff|replay|plan)\b")  # that may end with 1
 
 # Files that stand for the reader's own, by the name that they have on the pages.
 READERS = {
@@ -38,12 +38,13 @@ READERS = {
     **dict.fromkeys(["snapshot.pickle", "before.pickle", "after.pickle"], "testdata/import/snapshot.pickle"),
     "run.json": "testdata/import/trace.json",  # of the snapshot's process
     "profile.json.gz": "testdata/import/profile.json",
+    **{f"{name}.json.gz": f"testdata/kineto/sglang_decode_{name}.json.gz" for name in ("capture", "replay")},
+    "capture_traces": "testdata/kineto/sglang_decode_capture.json.gz",  # for a folder of them
     "server.json": "testdata/traces/soft/inference_server.json",
     "training_step.json": "testdata/traces/soft/training_step.json",
     "requests.csv": "testdata/transcripts/requests.csv",
     "lifetimes.csv": "testdata/minimalloc/input.12.csv",
     "sanitizer.log": "testdata/transcripts/sanitizer.log",
-    "layers.json": "tests/docs/programs/layers.json",
     **dict.fromkeys(["train.py", "train_gpt.py", "serve.py", "server.py"], "tests/docs/programs/train.py"),
     "half_captured.py": "tests/clients/torch/half_captured.py",
     "capture_two_sizes.py": "tests/docs/programs/capture_two_sizes.py",
@@ -55,6 +56,8 @@ OF_PAGE = {
                      "after.pickle": "testdata/torch-snapshots/transformer_forward.pickle"},
     "docs/errors/illegal-address.md": {"trace.json": "testdata/torch-traces/planted_rebound_input.json.zst"},
     "docs/coverage.md": {"trace.json": "testdata/torch-traces/half_captured.json.zst"},
+    "docs/attribute.md": {f"sglang_decode_{name}.json.gz": f"testdata/kineto/sglang_decode_{name}.json.gz"
+                          for name in ("capture", "replay")},
     "docs/replay.md": {"snapshot.pickle": "testdata/torch-snapshots/transformer_forward.pickle"},
     **dict.fromkeys(["docs/vllm.md", "docs/sglang.md"], {"engine.json": "testdata/traces/soft/inference_server.json"}),
 }

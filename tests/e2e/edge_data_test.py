@@ -27,7 +27,7 @@ def views(graphkit, trace):
     drawing = trace.with_suffix(".dot")
     graphkit.run(["dot", trace, "-o", drawing])
     return {"analyze": " ".join(graphkit.run(["analyze", trace], (0, 1)).split()),
-            "explain": " ".join(graphkit.run(["explain", trace]).split()),
+            "explain": " ".join(graphkit.run([trace]).split()),
             "dot": drawing.read_text(encoding="utf-8")}
 
 

@@ -4,8 +4,8 @@
 #include <sstream>
 #include <string>
 
-#include "libgraphkit/io/files/gate_files.h"
 #include "tests/fuzz/gate_files.h"
+#include "tools/graphkit/files/gate_files.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace graphkit;

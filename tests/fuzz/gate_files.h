@@ -9,7 +9,7 @@
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/io/trace/trace_file.h"
-#include "libgraphkit/render/check/check.h"
+#include "tools/graphkit/check/check.h"
 
 namespace graphkit {
 

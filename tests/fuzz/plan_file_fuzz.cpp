@@ -8,6 +8,7 @@
 #include "libgraphkit/io/files/plan_files.h"
 #include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/replay/replay_trace.h"
+#include "tests/tools/replay/host_executor.h"
 
 namespace {
 
@@ -28,10 +29,9 @@ struct Sample {
 
 void Use(const Facts& facts, const PlannedMemory& plan) {
   if (!PlanFits(facts, plan)) return;
-  ReplayOptions options{.verify = true, .config = {}, .capacity = 64 << 20};
-  options.execute = ExecutionOptions{.orders = 2, .seed = 1, .threads = 1};
+  const ReplayOptions options{.verify = true, .config = {}, .capacity = 64 << 20};
   const PolicyReplay replay = ReplayPlan(facts, plan, options);
-  if (replay.verified && !replay.executed_clean()) std::abort();
+  if (replay.verified && !ExecutesClean(facts, replay, 2)) std::abort();
   // A plan may give a block more bytes than it needs: then it is held to more.
   const bool safe = VerifyPlan(facts, plan, MarkerRule::kLastUse).empty();
   if (safe && replay.destroyed.empty() && !replay.verified) std::abort();

@@ -1,4 +1,4 @@
-#include "libgraphkit/generate/synth.h"
+#include "tests/generate/synth.h"
 
 #include <doctest/doctest.h>
 

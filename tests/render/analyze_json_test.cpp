@@ -19,7 +19,7 @@ std::string JsonText(const Report& report) {
 }  // namespace
 
 TEST_CASE("the JSON of a report holds every figure, in a fixed order") {
-  CHECK(JsonText(SampleReport()) == R"({
+  CHECK(JsonText(SampleReport()) == R"json({
   "schema": "graphkit-analyze",
   "version": 1,
   "device": "soft",
@@ -104,6 +104,11 @@ TEST_CASE("the JSON of a report holds every figure, in a fixed order") {
       ],
       "streams": [],
       "assumes": "order",
+      "file": "step.cu",
+      "line": 42,
+      "function": "step()",
+      "about": "allocated in the capture",
+      "also": [],
       "evidence": [
         {
           "text": "allocated in the capture",
@@ -129,6 +134,13 @@ TEST_CASE("the JSON of a report holds every figure, in a fixed order") {
         }
       ]
     }
+  ],
+  "finding_groups": [
+    [
+      [
+        0
+      ]
+    ]
   ],
   "driver_memory": {
     "asked_bytes": 0,
@@ -215,7 +227,7 @@ TEST_CASE("the JSON of a report holds every figure, in a fixed order") {
     }
   }
 }
-)");
+)json");
 }
 
 TEST_CASE("bytes that are no UTF-8 become replacement characters") {

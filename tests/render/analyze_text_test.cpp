@@ -30,7 +30,7 @@ libraries only: 1 and touched by no node: 1
 
 Findings: 1 error
 
-error: block 1 of 1 MiB is never freed [never-freed-block]
+step.cu:42: error: block 1 of 1 MiB is never freed [never-freed-block]
   - allocated in the capture (step.cu:42 step)
   → free it on its stream before the capture ends, or allocate it outside
 
@@ -68,6 +68,7 @@ TEST_CASE("an incomplete trace says so before any figure") {
   report.incomplete_because = {"the trace ends before the program did"};
   report.graphs.clear();
   report.findings.clear();
+  report.groups.clear();
   CHECK(Text(report) == R"(build/workloads/fork_join, recorded on the software device (simulated)
 1 graph, 3 nodes, 3 edges, 2 blocks, 2 launches
 Peak in use: 5 MiB (record 0), in 2 blocks; 5 MiB at the end
@@ -135,6 +136,7 @@ TEST_CASE("pairs of one size and the same lines are told once") {
 TEST_CASE("many graphs are a table of the heaviest") {
   Report report = SampleReport();
   report.findings.clear();
+  report.groups.clear();
   report.graphs.resize(12, report.graphs[0]);
   for (uint32_t i = 0; i < 12; ++i) {
     report.graphs[i].graph = GraphId(i);
@@ -159,6 +161,7 @@ and 10 graphs with fewer bytes; --top 0 shows all
 TEST_CASE("graphs that read the same are one entry, with the widest range of addresses") {
   Report report = SampleReport();
   report.findings.clear();
+  report.groups.clear();
   report.graphs.resize(5, report.graphs[0]);
   for (uint32_t i = 0; i < 5; ++i) {
     report.graphs[i].graph = GraphId(i);
@@ -180,6 +183,7 @@ TEST_CASE("graphs that read the same are one entry, with the widest range of add
 TEST_CASE("a table of graphs counts those that are alike") {
   Report report = SampleReport();
   report.findings.clear();
+  report.groups.clear();
   report.graphs.resize(30, report.graphs[0]);
   for (uint32_t i = 0; i < 30; ++i) {
     report.graphs[i].graph = GraphId(i);
@@ -195,20 +199,23 @@ and 24 graphs with fewer bytes; --top 0 shows all
 )");
 }
 
-TEST_CASE("findings of one check stand together: the largest in full, the others in a line") {
+TEST_CASE("findings of one check stand together: the first row in full, the others in a line") {
   Report report = SampleReport();
-  report.findings.resize(3, report.findings[0]);
+  report.findings.resize(4, report.findings[0]);
   report.findings[1].message = "block 7 of 512 KiB is never freed";
-  report.findings[2].message = "block 9 of 4 KiB is never freed";
+  report.findings[1].places[0].line.line = 50;
+  report.findings[3].message = "block 9 of 4 KiB is never freed";
+  report.findings[3].places[0].line.line = 60;
   report.findings.push_back({.check = "other", .severity = Severity::kNote, .message = "so it is"});
+  report.groups = GroupFindings(report.findings);
   const std::string text = Text(report, {.top = 1});
   CHECK(text.substr(text.find("Findings"), text.find("\ngraph 0") - text.find("Findings")) ==
-        R"(Findings: 3 errors and 1 note
+        R"(Findings: 4 errors and 1 note
 
-error: block 1 of 1 MiB is never freed [never-freed-block]
+step.cu:42: error: block 1 of 1 MiB is never freed [never-freed-block] (×2)
   - allocated in the capture (step.cu:42 step)
-  and 2 findings like it:
-  - block 7 of 512 KiB is never freed
+  and in 2 other places:
+  - step.cu:50: block 7 of 512 KiB is never freed
   - and 1 more; --top 0 shows all
   → free it on its stream before the capture ends, or allocate it outside
 
@@ -216,8 +223,8 @@ note: so it is [other]
 )");
   const std::string all = Text(report, {.top = 0});
   CHECK(
-      all.find("  - block 9 of 4 KiB is never freed\n      - allocated in the capture (step.cu:42 "
-               "step)\n") != std::string::npos);
+      all.find("  - step.cu:60: block 9 of 4 KiB is never freed\n      - allocated in the capture "
+               "(step.cu:42 step)\n") != std::string::npos);
 }
 
 TEST_CASE("a graph with several pools has a line for each") {

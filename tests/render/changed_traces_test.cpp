@@ -17,11 +17,11 @@
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/alloc/plan/trade.h"
 #include "libgraphkit/analysis/analyze.h"
+#include "libgraphkit/analysis/launches/content.h"
 #include "libgraphkit/compare/diff.h"
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/render/analyze/analyze.h"
-#include "libgraphkit/render/check/check.h"
 #include "libgraphkit/render/diff/diff.h"
 #include "libgraphkit/render/dot/dot.h"
 #include "libgraphkit/render/estimate/estimate.h"
@@ -32,6 +32,8 @@
 #include "libgraphkit/render/report/html.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "tests/random.h"
+#include "tools/graphkit/check/check.h"
+#include "tools/graphkit/survive/render.h"
 
 namespace graphkit {
 namespace {
@@ -240,8 +242,8 @@ void ShowDrawings(const Trace& trace, Views& views) {
                                CsvTable::kLaunches, CsvTable::kExecNodes})
     views.Text("export", [&](auto& out) { RenderCsv(trace, table, out); });
   const Coverage coverage = FindCoverage(Facts(trace));
-  views.Text("coverage", [&](auto& out) { RenderCoverageText(coverage, trace, {{}, out}); });
-  views.Json("coverage", [&](auto& out) { RenderCoverageJson(coverage, trace, out); });
+  views.Text("coverage", [&](auto& out) { RenderCoverage(coverage, trace, {{}, out}); });
+  views.Json("coverage", [&](auto& out) { out << CoverageJson(coverage, trace); });
 }
 
 void ShowPlans(const Trace& trace, Random& random, Views& views) {
@@ -263,8 +265,13 @@ void ShowPlans(const Trace& trace, Random& random, Views& views) {
       view.at_node = ranges;
     }
     views.Json("plan", [&](auto& out) { RenderPlanJson(plan, out); });
-    views.Json("borrow", [&](auto& out) { RenderBorrowJson(view, trace, out); });
-    views.Text("borrow", [&](auto& out) { RenderBorrowText(view, trace, {{}, out}); });
+    const std::vector<ContentRange> content = FindContent(facts, rule);
+    for (size_t i = 1; i < content.size(); ++i)
+      CHECK(content[i - 1].bytes.end <= content[i].bytes.begin);
+    const ContentBill bill = BillContent(facts, content, pools);
+    const SurviveView survive{bill, content, view};
+    views.Json("survive", [&](auto& out) { RenderSurviveJson(survive, trace, out); });
+    views.Text("survive", [&](auto& out) { RenderSurviveText(survive, trace, {{}, out}); });
   }
 }
 

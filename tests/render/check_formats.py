@@ -32,9 +32,24 @@ def sarif_problems(path: pathlib.Path, validator) -> list:
     return problems + [f"{path.name}: {rule} lies nowhere" for rule in without(places(log))]
 
 
+# The attributes that Jenkins's schema has for each element, those it needs first (jenkinsci/xunit-plugin, junit-10.xsd at 031e285e).
+JENKINS = {
+    "testsuites": ((), {"name", "time", "tests", "failures", "errors"}),
+    "testsuite": (("name", "tests", "failures", "errors"),
+                  {"group", "time", "skipped", "timestamp", "hostname", "id", "package", "file", "log", "url"}),
+    "testcase": (("name",), {"time", "classname", "group"}),
+    "failure": ((), {"type", "message"}), "error": ((), {"type", "message"}), "system-out": ((), set()),
+}
+
+
 def junit_problems(path: pathlib.Path) -> list:
     root = ElementTree.parse(path).getroot()
     problems = []
+    for element in root.iter():
+        needed, further = JENKINS.get(element.tag, ((), set()))
+        problems += [f"{path.name}: {element.tag} is no element of JUnit"] * (element.tag not in JENKINS)
+        problems += [f"{path.name}: {element.tag} has {name}" for name in element.keys() if name not in further.union(needed)]
+        problems += [f"{path.name}: {element.tag} lacks {name}" for name in needed if name not in element.keys()]
     for suite in root.iter("testsuite"):
         for attribute, element in (("tests", "testcase"), ("failures", "failure"), ("errors", "error")):
             if int(suite.get(attribute)) != len(list(suite.iter(element))):

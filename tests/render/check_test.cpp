@@ -9,9 +9,9 @@
 #include <sstream>
 #include <string>
 
-#include "libgraphkit/render/check/check.h"
 #include "libgraphkit/render/text_layout.h"
 #include "tests/render/sample_gate.h"
+#include "tools/graphkit/check/check.h"
 
 namespace graphkit {
 namespace {
@@ -47,18 +47,18 @@ TEST_CASE("the text says the outcome first, then why") {
 
 failed: 2 reasons
   - out/trace.json: max-deferred: graph 0 step: 1 MiB deferred, limit 0 B
-  - 1 finding, below: 1 block-leak
+  - findings at 1 place, below
 
 Limits
   over  max-deferred:  1 MiB,  limit  0 B  out/trace.json graph 0 step
   ok    max-leaks:         1,  limit    5  out/trace.json
 
 Findings: 1 failing, 1 reported and 1 suppressed
-  fails error: block 1 of 1 MiB is never freed [block-leak]
-      at step.cu:42 step (out/trace.json)
+  fails step.cu:42: error: block 1 of 1 MiB is never freed [block-leak]
+      step.cu:50: graph 0 is launched
       → free it before the capture ends
-  - warning: block 0 is freed late [late-free]
-      at graph 0 step/block 0 (out/trace.json)
+      to accept this: {"check":"block-leak","reason":"WHY","source":"step.cu:42"}
+  - graph 0 step/block 0: warning: block 0 is freed late [late-free]
 note: the suppression of late-free (old) expired on 2020-01-01
 )");
 }
@@ -83,7 +83,39 @@ TEST_CASE("the JSON holds the verdict, the measures and every finding with its s
   CHECK(root["findings"][0]["status"] == "failing");
   CHECK(root["findings"][0]["stack"][1] ==
         json{{"function", "_Z4stepv"}, {"file", "/src/app/step.cu"}, {"line", 42}});
+  CHECK(root["findings"][0]["line"] == 42);
+  CHECK(root["findings"][0]["also"] == json::array({json{{"file", "/src/app/step.cu"},
+                                                         {"line", 50},
+                                                         {"function", "step()"},
+                                                         {"about", "graph 0 is launched"}}}));
   CHECK(root["findings"][2]["suppressed"] == "lives as long as the process");
+  CHECK(root["groups"] == json::parse("[[[0]], [[1]], [[2]]]"));
+}
+
+TEST_CASE("findings of one place are one row in every format") {
+  GateRun run = SampleRun();
+  std::vector<Finding>& findings = run.subjects[0].report.findings;
+  findings.push_back(findings[0]);
+  findings.back().message = "block 2 of 512 KiB is never freed";
+  findings.push_back(findings[0]);
+  findings.back().places[0].line.line = 43;
+  run.verdict = JudgeGate(run.subjects, {.fail_on_severity = Severity::kError}, {});
+  CHECK(json::parse(Json(run))["groups"] == json::parse("[[[0, 1], [2]], [[3]], [[4]]]"));
+  CHECK(Rendered([&](std::ostream& out) { RenderCheckConcise(run, out); }) ==
+        R"(step.cu:42: error: block 1 of 1 MiB is never freed [block-leak] (×2)
+step.cu:43: error: block 1 of 1 MiB is never freed [block-leak]
+trace: error: exec 0 stays [exec-leak]
+)");
+  CHECK(Text(run).find("is never freed [block-leak] (×2)\n") != std::string::npos);
+  CHECK(
+      Github(run).starts_with("::error file=step.cu,line=42,title=block-leak::block 1 of 1 MiB is "
+                              "never freed (×2); step.cu:50: graph 0 is launched; "));
+  const json results = json::parse(Sarif(run))["runs"][0]["results"];
+  REQUIRE(results.size() == 4);
+  CHECK(results[0]["occurrenceCount"] == 2);
+  CHECK(results[0]["relatedLocations"][0]["physicalLocation"]["region"]["startLine"] == 50);
+  CHECK(results[0]["relatedLocations"][0]["message"]["text"] == "graph 0 is launched");
+  CHECK(Junit(run).find("failures=\"2\"") != std::string::npos);  // a case for each check
 }
 
 // Where no line is known: the beginning of a file, which code scanning needs of each result.
@@ -127,7 +159,8 @@ TEST_CASE("what has no source frame lies in the settings that the gate was given
     CHECK(results[i]["locations"][0]["physicalLocation"] == BeginningOf("ci/graphkit.json"));
   }
   CHECK(results[0]["locations"][0]["physicalLocation"]["region"]["startLine"] == 42);
-  CHECK(Github(sample).starts_with("::error file=ci/graphkit.json,line=1,title=max-deferred::"));
+  CHECK(Github(sample).find("\n::error file=ci/graphkit.json,line=1,title=max-deferred::") !=
+        std::string::npos);
 }
 
 TEST_CASE("a SARIF rule has its page where a result names it") {
@@ -160,31 +193,31 @@ TEST_CASE("a refused run isn't a successful execution in SARIF, and an error in 
 TEST_CASE("two findings of one fingerprint stay two results") {
   GateRun run = SampleRun();
   run.verdict.findings.push_back(run.verdict.findings[0]);
+  run.verdict.groups.push_back({.rows = {{.findings = {3}}}});
   const json results = json::parse(Sarif(run))["runs"][0]["results"];
   CHECK(results[0]["partialFingerprints"] != results[3]["partialFingerprints"]);
 }
 
-TEST_CASE("JUnit has a case for completeness, each check and each limit") {
+TEST_CASE("JUnit has a case for completeness, each check that says something and each limit") {
   CHECK(Junit(SampleRun()) == R"(<?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="graphkit check" tests="7" failures="2" errors="0" skipped="0" time="0">
-  <testsuite name="out/trace.json" tests="7" failures="2" errors="0" skipped="0" time="0">
+<testsuites name="graphkit check" tests="6" failures="2" errors="0" time="0">
+  <testsuite name="out/trace.json" tests="6" failures="2" errors="0" time="0">
     <testcase classname="out/trace.json" name="complete" time="0"/>
     <testcase classname="out/trace.json" name="block-leak" time="0">
-      <failure message="error: block 1 of 1 MiB is never freed (step.cu:42 step); free it before the capture ends" type="block-leak">
-error: block 1 of 1 MiB is never freed (step.cu:42 step); free it before the capture ends
+      <failure message="step.cu:42: error: block 1 of 1 MiB is never freed; step.cu:50: graph 0 is launched; free it before the capture ends" type="block-leak">
+step.cu:42: error: block 1 of 1 MiB is never freed; step.cu:50: graph 0 is launched; free it before the capture ends
 </failure>
     </testcase>
     <testcase classname="out/trace.json" name="exec-leak" time="0">
       <system-out>
-suppressed: error: exec 0 stays (trace)
+suppressed: trace: error: exec 0 stays
 </system-out>
     </testcase>
     <testcase classname="out/trace.json" name="late-free" time="0">
       <system-out>
-reported: warning: block 0 is freed late (graph 0 step/block 0)
+reported: graph 0 step/block 0: warning: block 0 is freed late
 </system-out>
     </testcase>
-    <testcase classname="out/trace.json" name="unsafe-reuse" time="0"/>
     <testcase classname="out/trace.json" name="max-deferred" time="0">
       <failure message="max-deferred: graph 0 step: 1 MiB deferred, limit 0 B" type="max-deferred">
 max-deferred: graph 0 step: 1 MiB deferred, limit 0 B
@@ -199,8 +232,8 @@ max-deferred: graph 0 step: 1 MiB deferred, limit 0 B
 TEST_CASE("GitHub shows failing findings as errors at their line") {
   CHECK(
       Github(SampleRun()) ==
-      R"(::error file=out/trace.json,line=1,title=max-deferred::out/trace.json: max-deferred: graph 0 step: 1 MiB deferred, limit 0 B
-::error file=step.cu,line=42,title=block-leak::block 1 of 1 MiB is never freed (out/trace.json, step.cu:42 step); free it before the capture ends
+      R"(::error file=step.cu,line=42,title=block-leak::block 1 of 1 MiB is never freed; step.cu:50: graph 0 is launched; free it before the capture ends (out/trace.json, graph 0 step/block 1)
+::error file=out/trace.json,line=1,title=max-deferred::out/trace.json: max-deferred: graph 0 step: 1 MiB deferred, limit 0 B
 ::warning file=out/trace.json,line=1,title=late-free::block 0 is freed late (out/trace.json, graph 0 step/block 0)
 graphkit check failed: 2 reasons
 )");

@@ -136,7 +136,7 @@ TEST_CASE("hostile names are data") {
   }
   const Parsed quoted = Parse(Dot(WithNames("q\"\\n")));
   CHECK(Attribute(quoted, "n0", "tooltip") ==
-        R"(node 0, kernel: q"\\n; 1 block of 1; q"\\n:3 q"\\n)");
+        R"(node 0, kernel: q"\\n; 1 block of 1; q"/n:3 q"\\n)");
 }
 
 TEST_CASE("random bytes as names never break the drawing") {

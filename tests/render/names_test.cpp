@@ -76,7 +76,7 @@ TEST_CASE("a stack is named by the program's own line first, then by what it cal
   const Trace trace = t.Build();
   CHECK(StackTitle(trace, framework) == "vllm/layers.py:19 create");
   CHECK(StackTitle(trace, started) == "serve.py:2 main, in vllm/layers.py:19 create");
-  CHECK(StackTitle(trace, both) == "model.py:17 forward, in torch/nn/linear.py:134 forward");
+  CHECK(StackTitle(trace, both) == "model.py:17 forward, in nn/linear.py:134 forward");
   CHECK(StackTitle(trace, library) == "libcublas.so.13 init");
   CHECK(StackTitle(trace, cuda) == "libcudart.so.13 cudaMalloc");
   CHECK(StackTitle(trace, {}).empty());

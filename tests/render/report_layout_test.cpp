@@ -5,10 +5,10 @@
 #include <sstream>
 
 #include "libgraphkit/analysis/analyze.h"
-#include "libgraphkit/generate/synth.h"
 #include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/render/report/html.h"
 #include "tests/build_trace.h"
+#include "tests/generate/synth.h"
 
 namespace graphkit {
 namespace {
@@ -96,11 +96,15 @@ TEST_CASE("gaps between addresses are left out, segments keep their inside") {
   set(2, 0x900000, {});
   set(3, 0x901000, {});
   const std::vector<BlockId> all = {BlockId(0u), BlockId(1u), BlockId(2u), BlockId(3u)};
-  const CompactMemory memory = CompactAddresses(trace, all);
+  const CompactMemory memory = CompactAddresses(trace, all, false);
   CHECK(memory.offsets == std::vector<Bytes>{0x4000, 0, 0x5000, 0x6000});
   CHECK(memory.extent == 0x7000);
   CHECK(memory.bands == std::vector<MemoryBand>{{PoolId(0u), SegmentId(0u), 0, 0x5000},
                                                 {PoolId(0u), {}, 0x5000, 0x2000}});
+  const CompactMemory whole = CompactAddresses(trace, all, true);
+  CHECK(whole.offsets == std::vector<Bytes>{0x4000, 0, 0x10000, 0x11000});
+  CHECK(whole.bands == std::vector<MemoryBand>{{PoolId(0u), SegmentId(0u), 0, 0x10000},
+                                               {PoolId(0u), {}, 0x10000, 0x2000}});
 }
 
 TEST_CASE("the page holds nothing of the trace but compressed data") {

@@ -25,14 +25,20 @@ inline GateSubject SampleSubject() {
                .advice = "free it before the capture ends",
                .bytes = 1 << 20,
                .graph = GraphId(0u),
-               .blocks = {BlockId(1u)}};
-  Finding late{.check = "late-free", .message = "block 0 is freed late", .bytes = 512};
-  Finding accepted{.check = "exec-leak", .severity = Severity::kError, .message = "exec 0 stays"};
+               .blocks = {BlockId(1u)},
+               .logical = "graph 0 step/block 1"};
+  const PlaceFrame line{"_Z4stepv", "/src/app/step.cu", 42};
+  leak.places = {{.line = line, .frames = {{"_Z5innerv", "libtorch.so", 0}, line}},
+                 {.line = {"_Z4stepv", "/src/app/step.cu", 50}, .about = "graph 0 is launched"}};
+  Finding late{.check = "late-free",
+               .message = "block 0 is freed late",
+               .bytes = 512,
+               .logical = "graph 0 step/block 0"};
+  Finding accepted{.check = "exec-leak",
+                   .severity = Severity::kError,
+                   .message = "exec 0 stays",
+                   .logical = "trace"};
   subject.report.findings = {leak, late, accepted};
-  subject.places = {{{{"_Z5innerv", "libtorch.so", 0}, {"_Z4stepv", "/src/app/step.cu", 42}},
-                     "graph 0 step/block 1"},
-                    {{}, "graph 0 step/block 0"},
-                    {{}, "trace"}};
   return subject;
 }
 
@@ -62,9 +68,10 @@ inline GateRun HostileRun() {
   for (Finding& finding : subject.report.findings) {
     finding.message = finding.advice = kHostile;
     finding.severity = Severity::kError;
-  }
-  for (FindingPlace& place : subject.places) {
-    place = {{{kHostile, kHostile, 7}, {kHostile, "", 0}}, kHostile};
+    finding.logical = kHostile;
+    const PlaceFrame line{kHostile, kHostile, 7};
+    finding.places = {{.line = line, .frames = {line, {kHostile, "", 0}}},
+                      {.line = {"", kHostile, 8}, .about = kHostile}};
   }
   GateConfig config{.fail_on_severity = Severity::kError};
   config.limits["max-deferred"] = 0;

@@ -100,12 +100,14 @@ inline Report SampleReport() {
   finding.blocks = {BlockId(1u)};
   finding.evidence = {
       {.text = "allocated in the capture", .blocks = {BlockId(1u)}, .stack = StackId(0u)}};
+  finding.places = {{.line = {"_Z4stepv", "step.cu", 42}, .about = "allocated in the capture"}};
 
   Report report;
   report.device = DeviceKind::kSoft;
   report.program = "build/workloads/fork_join";
   report.graphs = {graph};
   report.findings = {finding};
+  report.groups = GroupFindings(report.findings);
   const MemoryAt all = {.reserved = 5 << 20,
                         .in_use = 5 << 20,
                         .allocated = 5 << 20,

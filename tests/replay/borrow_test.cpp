@@ -13,37 +13,10 @@
 #include "tests/analysis/order/slow_order.h"
 #include "tests/analysis/random_trace.h"
 #include "tests/build_trace.h"
+#include "tests/replay/one_pool.h"
 
 namespace graphkit {
 namespace {
-
-constexpr Bytes kUnit = 512;
-
-// A pool with one segment, of so many units.
-struct OnePool {
-  TraceBuilder t;
-  StreamId s = t.Stream("s");
-  PoolId pool = t.Pool(PoolKind::kPrivate, "pool");
-  SegmentId segment;
-  Address base = 0;
-
-  explicit OnePool(Bytes units) : segment(t.Segment(pool, units * kUnit, s)) {
-    base = t.trace()[segment].address;
-  }
-  BlockId Alloc(Bytes first, Bytes units) {
-    return t.AllocAt(s, units * kUnit, base + first * kUnit, segment);
-  }
-};
-
-using Units = std::vector<std::pair<Bytes, Bytes>>;  // begin, end
-
-Units FreeUnits(const PoolBorrow& pool, Address base) {
-  Units units;
-  for (const Interval<Address>& range : pool.free) {
-    units.emplace_back((range.begin - base) / kUnit, (range.end - base) / kUnit);
-  }
-  return units;
-}
 
 // units     0   2   4   6   8   10  12  14  16
 //           |tmp|out|rd1|oth|wrk|eag| never |      tmp alone is freed in its capture and nothing
@@ -284,125 +257,6 @@ TEST_CASE("launches without order leave no window") {
                                                        .unordered = 1,
                                                        .shortest_ns = 2000,
                                                        .median_ns = 4000}});
-}
-
-// Memory that a block's first writer leaves open: by a program each, and the units of 0 to 4 that
-// are free.
-struct Planted {
-  OnePool p{4};
-  TraceBuilder& t = p.t;
-  StreamId other = p.t.Stream("other");
-  GraphId graph = p.t.BeginCapture(p.s);
-  BlockId block = p.Alloc(0, 4);
-
-  Units Free(NodeId changed = {}, NodeChangeKind what = NodeChangeKind::kDisabled) {
-    t.Free(block);
-    t.EndCapture(p.s);
-    const ExecId exec = t.Instantiate(graph);
-    t.Launch(exec, p.s);
-    if (changed) t.Change(changed, exec, what);
-    t.Launch(exec, p.s);
-    const Trace trace = t.Build();
-    const Facts facts(trace);
-    std::vector<PoolBorrow> pools = FindBorrow(facts, MarkerRule::kLastUse);
-    REQUIRE(pools.size() == 1);
-    CHECK(ValidateBorrow(facts, pools).empty());
-    const Units units = FreeUnits(pools[0], p.base);
-    for (Bytes unit = 0; unit < 4; ++unit) {
-      const auto holds = [&](const auto& of) { return of.first <= unit && unit < of.second; };
-      pools[0].free = {{p.base + unit * kUnit, p.base + (unit + 1) * kUnit}};
-      CHECK(ValidateBorrow(facts, pools).empty() == std::ranges::any_of(units, holds));
-    }
-    return units;
-  }
-};
-
-TEST_CASE("of a block that is written in part and read whole only that part is lent") {
-  Planted planted;
-  planted.t.Memset(planted.p.s, {Writes(planted.block, 0, 2 * kUnit)});
-  planted.t.Kernel(planted.p.s, "read", {Reads(planted.block)});
-  CHECK(planted.Free() == Units{{0, 2}});
-}
-
-TEST_CASE("what a copy in rows leaves between them isn't lent to whoever reads it") {
-  const AccessRows rows{.width = 64, .pitch = 128};
-  for (const bool same : {false, true}) {
-    Planted planted;
-    Access write = Writes(planted.block, 0, 2 * kUnit - 64), read = Reads(planted.block, 0, kUnit);
-    write.rows = rows;
-    if (same) {
-      read.rows = rows;
-      read.length -= 64;
-    }
-    planted.t.Memset(planted.p.s, {write});
-    planted.t.Kernel(planted.p.s, "read", {read});
-    CHECK(planted.Free() == (same ? Units{{0, 4}} : Units{{1, 4}}));
-  }
-}
-
-TEST_CASE("what two nodes write together is lent, from the part of a granule on it isn't") {
-  Planted planted;
-  planted.t.Memset(planted.p.s, {Writes(planted.block, 0, 2 * kUnit)});
-  planted.t.Memset(planted.p.s, {Writes(planted.block, 2 * kUnit, kUnit + 8)});
-  planted.t.Kernel(planted.p.s, "read", {Reads(planted.block)});
-  CHECK(planted.Free() == Units{{0, 3}});
-}
-
-TEST_CASE("what is written in a body that may not run isn't lent to whoever reads it outside") {
-  Planted planted;
-  TraceBuilder& t = planted.t;
-  const NodeId node = t.Conditional(planted.p.s, ConditionalType::kIf);
-  t.Add(t.Body(node), NodeKind::kMemset, {}, {Writes(planted.block, 0, 4 * kUnit)});
-  t.Kernel(planted.p.s, "read", {Reads(planted.block, kUnit, kUnit)});
-  CHECK(planted.Free() == Units{{0, 1}, {2, 4}});
-}
-
-TEST_CASE("what a body writes before it reads it is lent") {
-  Planted planted;
-  TraceBuilder& t = planted.t;
-  const GraphId body = t.Body(t.Conditional(planted.p.s, ConditionalType::kWhile));
-  const NodeId write = t.Add(body, NodeKind::kMemset, {}, {Writes(planted.block, 0, 4 * kUnit)});
-  t.Add(body, NodeKind::kKernel, {write}, {Reads(planted.block)});
-  CHECK(planted.Free() == Units{{0, 4}});
-}
-
-TEST_CASE("what a node writes that is switched off, or moved, isn't lent") {
-  for (const NodeChangeKind what : {NodeChangeKind::kDisabled, NodeChangeKind::kParams}) {
-    Planted planted;
-    const NodeId write = planted.t.Memset(planted.p.s, {Writes(planted.block, 0, 4 * kUnit)});
-    planted.t.Kernel(planted.p.s, "read", {Reads(planted.block)});
-    CHECK(planted.Free(write, what).empty());
-  }
-}
-
-TEST_CASE("what is read on a branch that doesn't wait for the write isn't lent") {
-  Planted planted;
-  TraceBuilder& t = planted.t;
-  t.Order(planted.p.s, planted.other);
-  t.Memset(planted.p.s, {Writes(planted.block, 0, 4 * kUnit)});
-  t.Kernel(planted.other, "read", {Reads(planted.block, 2 * kUnit)});
-  t.Order(planted.other, planted.p.s);
-  CHECK(planted.Free() == Units{{0, 2}});
-}
-
-TEST_CASE("bytes of a segment that nodes read where no block lies aren't lent") {
-  OnePool p(8);
-  const BlockId driver = p.t.AllocAt({}, 8 * kUnit, p.base);
-  const GraphId graph = p.t.BeginCapture(p.s);
-  const BlockId tmp = p.Alloc(0, 1);
-  p.t.Kernel(p.s, "use", {Writes(tmp), Reads(driver, 2 * kUnit, kUnit), Reads(driver, 6 * kUnit)});
-  p.t.Free(tmp);
-  p.t.EndCapture(p.s);
-  p.t.Launch(p.t.Instantiate(graph), p.s);
-  Trace trace = p.t.Build();
-  trace.segments[p.segment.index()].block = driver;
-  const Facts facts(trace);
-  std::vector<PoolBorrow> pools = FindBorrow(facts, MarkerRule::kLastUse);
-  REQUIRE(pools.size() == 1);
-  CHECK(FreeUnits(pools[0], p.base) == Units{{0, 2}, {3, 6}});
-  CHECK(ValidateBorrow(facts, pools).empty());
-  pools[0].free = {{p.base, p.base + 8 * kUnit}};
-  CHECK(ValidateBorrow(facts, pools) == std::vector<WrongBorrow>{{{}, p.base}});
 }
 
 // Each placement that shares bytes with a range, each of its touches, by searching the graph.

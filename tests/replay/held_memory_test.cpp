@@ -14,7 +14,7 @@
 namespace graphkit {
 namespace {
 
-constexpr Bytes kMiB = Bytes{1} << 20;
+constexpr Bytes kHeldMiB = Bytes{1} << 20;
 
 // Graphs captured one after the other into two pools, whose blocks live for a while or for ever.
 Trace RandomCaptures(std::mt19937_64& random) {
@@ -36,7 +36,8 @@ Trace RandomCaptures(std::mt19937_64& random) {
     for (uint64_t i = 0; i < 1 + pick(12); ++i) {
       if (pick(3) == 0) free_some(1);
       t.SetPool(pools[pick(2)]);
-      living.push_back(t.Alloc(stream, pick(4) == 0 ? kMiB * (1 + pick(12)) : 512 * (1 + pick(8))));
+      living.push_back(
+          t.Alloc(stream, pick(4) == 0 ? kHeldMiB * (1 + pick(12)) : 512 * (1 + pick(8))));
       t.Kernel(stream, "k", {Writes(living.back())});
     }
     t.EndCapture(stream);
@@ -110,18 +111,19 @@ TEST_CASE("what a graph finds in a pool is what no living block takes") {
   const PoolId pool = t.Pool(PoolKind::kPrivate);
   t.BeginCapture(s);
   t.SetPool(pool);
-  const BlockId a = t.Alloc(s, 2 * kMiB), b = t.Alloc(s, 3 * kMiB);
+  const BlockId a = t.Alloc(s, 2 * kHeldMiB), b = t.Alloc(s, 3 * kHeldMiB);
   t.EndCapture(s);
   t.Free(a);
   const Trace trace = t.Build();
   const CachingConfig config;
   HeldPools held(trace, config);
-  held.AddSegment(pool, {0, 20 * kMiB, s});
-  held.Add(pool, {{a, 0, 2 * kMiB}, {b, 2 * kMiB, 3 * kMiB}});
+  held.AddSegment(pool, {0, 20 * kHeldMiB, s});
+  held.Add(pool, {{a, 0, 2 * kHeldMiB}, {b, 2 * kHeldMiB, 3 * kHeldMiB}});
   held.Begin(trace.records);
-  CHECK(held.living() == 3 * kMiB);
-  CHECK(held.reserved() == 20 * kMiB);
-  CHECK(held.Of(pool) == HeldMemory{{{0, 2 * kMiB, s}, {5 * kMiB, 15 * kMiB, s}}, 20 * kMiB});
+  CHECK(held.living() == 3 * kHeldMiB);
+  CHECK(held.reserved() == 20 * kHeldMiB);
+  CHECK(held.Of(pool) ==
+        HeldMemory{{{0, 2 * kHeldMiB, s}, {5 * kHeldMiB, 15 * kHeldMiB, s}}, 20 * kHeldMiB});
 }
 
 TEST_CASE("a block on one of an earlier graph that stays is found") {
@@ -154,11 +156,11 @@ PolicyFigures ThreeGraphs(PolicyKind policy, bool frees) {
   for (int graph = 0; graph < 3; ++graph) {
     if (graph == 2 && frees) t.Free(output);
     t.BeginCapture(s);
-    const BlockId scratch = t.Alloc(s, 12 * kMiB);
+    const BlockId scratch = t.Alloc(s, 12 * kHeldMiB);
     t.Kernel(s, "k", {Writes(scratch)});
     if (graph < 2) t.Free(scratch);
     if (graph == 0) {
-      output = t.Alloc(s, 16 * kMiB);
+      output = t.Alloc(s, 16 * kHeldMiB);
       t.Kernel(s, "k", {Writes(output)});
     }
     t.EndCapture(s);
@@ -173,10 +175,10 @@ TEST_CASE("memory of one graph goes to the next, but what is kept doesn't") {
       CAPTURE(std::string(policy.name));
       const PolicyFigures figures = ThreeGraphs(policy.kind, frees);
       // C's 12 MiB go where A's output of 16 MiB lay, or where A's and B's scratch did.
-      CHECK(figures.peak_reserved == 28 * kMiB);
-      CHECK(figures.peak_extent == 28 * kMiB);
-      CHECK(figures.peak_allocated == 28 * kMiB);
-      CHECK(figures.lower_bound == 28 * kMiB);
+      CHECK(figures.peak_reserved == 28 * kHeldMiB);
+      CHECK(figures.peak_extent == 28 * kHeldMiB);
+      CHECK(figures.peak_allocated == 28 * kHeldMiB);
+      CHECK(figures.lower_bound == 28 * kHeldMiB);
     }
   }
 }
@@ -188,7 +190,7 @@ TEST_CASE("graphs that were destroyed before others were captured don't count be
     for (int graph = 0; graph < 2; ++graph) {
       t.SetPool(t.Pool(PoolKind::kPrivate));
       const GraphId captured = t.BeginCapture(s);
-      const BlockId block = t.Alloc(s, 12 * kMiB);
+      const BlockId block = t.Alloc(s, 12 * kHeldMiB);
       t.Kernel(s, "k", {Writes(block)});
       t.Free(block);
       t.EndCapture(s);
@@ -197,9 +199,9 @@ TEST_CASE("graphs that were destroyed before others were captured don't count be
     }
     const Trace trace = t.Build();
     const Facts facts(trace);
-    const Bytes expected = (destroyed ? 12 : 24) * kMiB;
+    const Bytes expected = (destroyed ? 12 : 24) * kHeldMiB;
     CHECK(ReplayTrace(facts, PolicyKind::kReuse).figures.peak_reserved == expected);
-    CHECK(ReplayTrace(facts, PolicyKind::kReuse, {.capacity = 23 * kMiB})
+    CHECK(ReplayTrace(facts, PolicyKind::kReuse, {.capacity = 23 * kHeldMiB})
               .graphs[1]
               .out_of_memory.has_value() == !destroyed);
   }

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "libgraphkit/analysis/memory/lifetimes.h"
-#include "libgraphkit/analysis/order/topology.h"
-
 namespace graphkit {
 
 LaunchOracle::LaunchOracle(const OracleProgram& program, size_t cells, Place place)
@@ -12,8 +9,6 @@ LaunchOracle::LaunchOracle(const OracleProgram& program, size_t cells, Place pla
       trace_(program.trace),
       order_(program.trace),
       likely_order_(program.trace, EdgeRule::kCompletion, Ternary::kYes),
-      roots_(FindRoots(program.trace)),
-      backs_(BacksSegment(program.trace)),
       place_(std::move(place)),
       poisoned_(cells),
       lent_(cells),
@@ -23,6 +18,51 @@ LaunchOracle::LaunchOracle(const OracleProgram& program, size_t cells, Place pla
   }
   for (size_t i = 0; i < trace_.graphs.size(); ++i) {
     if (trace_.graphs[i].parent) held_[trace_.graphs[i].parent].emplace_back(i);
+  }
+  FindTouched();
+}
+
+GraphId LaunchOracle::RootOf(GraphId graph) const {
+  while (trace_[graph].parent) graph = trace_[trace_[graph].parent].graph;
+  return graph;
+}
+
+void LaunchOracle::FindTouched() {
+  const auto add = [&](const NodeWorkload& work, const auto& visit) {
+    for (const Access& access : work.accesses) {
+      ForEachPart(access, work.seq, [&](BlockId block, Interval<Bytes>) { visit(access, block); });
+    }
+  };
+  for (const OracleLaunch& launch : program_.launches) {
+    for (size_t i = 0; i < trace_.nodes.size(); ++i) {
+      const NodeWorkload& work = WorkOf(launch, NodeId(i));
+      if (work.off || RootOf(trace_.nodes[i].graph) != launch.root) continue;
+      add(work, [&](const Access&, BlockId block) { touched_[NodeId(i)].insert(block); });
+    }
+  }
+  for (const NodeWorkload& work : program_.works) {
+    add(work, [&](const Access& access, BlockId block) {
+      if (access.mode != AccessMode::kRead) filled_.insert(block);
+    });
+  }
+}
+
+const NodeWorkload& LaunchOracle::WorkOf(const OracleLaunch& launch, NodeId node) const {
+  const auto other = launch.nodes.find(node);
+  return other == launch.nodes.end() ? program_.made.at(node) : other->second;
+}
+
+// What was handed out outside of captures is the program's as long as it has it.
+void LaunchOracle::ActOutside(const NodeWorkload& work) {
+  for (const Access& access : work.accesses) {
+    ForEachPart(access, work.seq, [&](BlockId id, Interval<Bytes> bytes) {
+      const Block& block = trace_[id];
+      const bool own = !block.graph.valid() && id != program_.segment;
+      if (own && work.seq < block.free_completed) return;
+      place_(id, bytes, [&](size_t cell) {
+        if (!window_ || poisoned_[cell]) unsafe_[cell] = true;
+      });
+    });
   }
 }
 
@@ -34,20 +74,12 @@ void LaunchOracle::Run(const std::vector<bool>& member, uint64_t seed,
   size_t work = 0;
   bool begun = false;
   const auto work_before = [&](Seq seq) {
-    for (; work < trace_.works.size() && trace_.works[work].seq < seq; ++work) {
-      if (!begun) continue;
-      for (const Access& access : trace_.accesses.Of(trace_.works[work].accesses)) {
-        const Block& block = trace_[access.block];
-        const bool own = !block.graph.valid() && !backs_[access.block.index()];
-        if (own && trace_.works[work].seq < block.free_completed) continue;  // the caller's
-        ForEachCell(access, [&](size_t cell) {
-          if (!window_ || poisoned_[cell]) unsafe_[cell] = true;
-        });
-      }
+    for (; work < program_.works.size() && program_.works[work].seq < seq; ++work) {
+      if (begun) ActOutside(program_.works[work]);
     }
   };
   for (size_t i = 0; i < program_.launches.size(); ++i) {
-    work_before(trace_.launches[i].seq);
+    work_before(program_.launches[i].seq);
     Launch(program_.launches[i], member[i]);
     begun = begun || member[i];
     LookAtOutputs();
@@ -60,7 +92,7 @@ void LaunchOracle::Run(const std::vector<bool>& member, uint64_t seed,
 void LaunchOracle::LookAtOutputs() {
   for (size_t i = 0; i < trace_.blocks.size(); ++i) {
     const Block& block = trace_.blocks[i];
-    if (!block.graph.valid() || backs_[i]) continue;
+    if (!block.graph.valid()) continue;
     const auto captured = std::ranges::find_if(
         trace_.captures, [&](const Capture& capture) { return capture.graph == block.graph; });
     if (captured == trace_.captures.end() || block.free_requested < captured->end) continue;
@@ -113,7 +145,7 @@ void LaunchOracle::AddHeld(NodeId node, size_t start, size_t end) {
   if (held == held_.end()) return;
   if (trace_[node].kind != NodeKind::kConditional) return AddGraph(held->second[0], start, end);
   const auto bodies = static_cast<uint64_t>(held->second.size());
-  if (!MayRepeat(trace_[node])) {
+  if (trace_[node].conditional != ConditionalType::kWhile) {
     const uint64_t taken = random_.Below(bodies + 1);  // none: it is false, or too large
     const bool both = trace_[node].conditional == ConditionalType::kIf && bodies == 2;
     if (taken < bodies) return AddGraph(held->second[taken], start, end);
@@ -189,33 +221,25 @@ void LaunchOracle::Launch(const OracleLaunch& launch, bool member) {
 }
 
 bool LaunchOracle::OrderedWithTouches(NodeId node, BlockId block) const {
-  for (size_t i = 0; i < trace_.nodes.size(); ++i) {
-    const NodeId other(i);
-    if (roots_[trace_[other].graph.index()] != roots_[trace_[node].graph.index()]) continue;
-    for (const Access& access : trace_.accesses.Of(trace_[other].accesses)) {
-      const bool ordered = order_.Before(other, node) || order_.Before(node, other);
-      if (access.block == block && !ordered) return false;
-    }
-  }
-  return true;
+  const GraphId root = RootOf(trace_[node].graph);
+  return std::ranges::all_of(touched_, [&](const auto& of) {
+    if (RootOf(trace_[of.first].graph) != root || !of.second.contains(block)) return true;
+    return order_.Before(of.first, node) || order_.Before(node, of.first);
+  });
 }
 
 bool LaunchOracle::First(NodeId node, BlockId block) const {
-  const GraphId root = roots_[trace_[node].graph.index()];
-  if (!trace_[block].graph.valid() || roots_[trace_[block].graph.index()] != root) return false;
-  for (size_t i = 0; i < trace_.nodes.size(); ++i) {
-    if (roots_[trace_.nodes[i].graph.index()] != root || !likely_order_.Before(NodeId(i), node))
-      continue;
-    for (const Access& access : trace_.accesses.Of(trace_.nodes[i].accesses)) {
-      if (access.block == block) return false;
-    }
-  }
-  return true;
+  const GraphId root = RootOf(trace_[node].graph);
+  if (!trace_[block].graph.valid() || RootOf(trace_[block].graph) != root) return false;
+  if (filled_.contains(block)) return false;
+  return std::ranges::none_of(touched_, [&](const auto& of) {
+    return of.second.contains(block) && RootOf(trace_[of.first].graph) == root &&
+           likely_order_.Before(of.first, node);
+  });
 }
 
 void LaunchOracle::Act(const OracleLaunch& launch, NodeId node, bool member) {
-  const auto other = launch.nodes.find(node);
-  const NodeWorkload& work = other == launch.nodes.end() ? program_.made.at(node) : other->second;
+  const NodeWorkload& work = WorkOf(launch, node);
   if (work.off) return;
   if (work.accesses.empty()) ActOpaquely(node);
   for (const bool writing : {false, true}) {  // it reads all before it writes any
@@ -223,13 +247,15 @@ void LaunchOracle::Act(const OracleLaunch& launch, NodeId node, bool member) {
       const bool known = access.length != kLengthUnknown;
       const bool open =
           access.mode == AccessMode::kUnknown || (access.mode == AccessMode::kWrite && !known);
-      const bool first = open && First(node, access.block);
-      const bool reads = access.mode != AccessMode::kWrite && !first;
-      const bool writes = open ? first : access.mode != AccessMode::kRead && known;
-      ForEachCell(access, [&](size_t cell) {
-        const bool meets = writing ? writes && lent_[cell] : reads && poisoned_[cell];
-        if (meets || (!member && !window_)) unsafe_[cell] = true;
-        if (writing && writes) poisoned_[cell] = false;
+      ForEachPart(access, work.seq, [&](BlockId block, Interval<Bytes> bytes) {
+        const bool first = open && First(node, block);
+        const bool reads = access.mode != AccessMode::kWrite && !first;
+        const bool writes = open ? first : access.mode != AccessMode::kRead && known;
+        place_(block, bytes, [&](size_t cell) {
+          const bool meets = writing ? writes && lent_[cell] : reads && poisoned_[cell];
+          if (meets || (!member && !window_)) unsafe_[cell] = true;
+          if (writing && writes) poisoned_[cell] = false;
+        });
       });
     }
   }
@@ -247,8 +273,7 @@ void LaunchOracle::ActOpaquely(NodeId id) {
   }
   for (size_t i = 0; i < trace_.blocks.size(); ++i) {
     const Block& block = trace_.blocks[i];
-    const bool own =
-        block.graph.valid() && roots_[block.graph.index()] == roots_[node.graph.index()];
+    const bool own = block.graph.valid() && RootOf(block.graph) == RootOf(node.graph);
     const bool lives = block.allocated < node.seq && node.seq < block.free_requested;
     if (block.stream != stream) continue;
     if (!own || !lives || First(id, BlockId(i)) || !OrderedWithTouches(id, BlockId(i))) continue;
@@ -258,29 +283,48 @@ void LaunchOracle::ActOpaquely(NodeId id) {
   }
 }
 
-// Where no block lay, an unknown extent ends with the longest block that ever did, or the segment.
-void LaunchOracle::ForEachCell(const Access& access,
-                               const std::function<void(size_t)>& visit) const {
+// An unknown extent ends with the block. Where none lay, with the longest that ever did, or with
+// the segment.
+Interval<Address> LaunchOracle::BytesOf(const Access& access) const {
   const Block& block = trace_[access.block];
-  Bytes end = access.length == kLengthUnknown ? block.size
-                                              : std::min(block.size, access.offset + access.length);
-  if (access.length == kLengthUnknown && backs_[access.block.index()]) {
-    const Address begin = block.address + access.offset;
-    Bytes longest = 0;
-    for (size_t i = 0; i < trace_.blocks.size(); ++i) {
-      const Block& there = trace_.blocks[i];
-      if (backs_[i] || !there.graph.valid()) continue;
-      if (there.address <= begin && begin < there.address + there.size) {
-        longest = std::max(longest, there.address + there.size - block.address);
-      }
-    }
-    if (longest != 0) end = longest;
+  const Block& segment = trace_[program_.segment];
+  const Address begin = block.address + access.offset, end = segment.address + segment.size;
+  if (access.length != kLengthUnknown) return {begin, std::min(end, begin + access.length)};
+  if (access.block != program_.segment) return {begin, block.address + block.size};
+  Address longest = 0;
+  for (size_t i = 0; i < trace_.blocks.size(); ++i) {
+    const Block& there = trace_.blocks[i];
+    const bool holds = there.address <= begin && begin < there.address + there.size;
+    if (there.graph.valid() && holds) longest = std::max(longest, there.address + there.size);
   }
-  const AccessRows& rows = access.rows;
-  for (Bytes at = access.offset; at < end; at += kCell) {
-    const Bytes inside = at - access.offset;
-    if (rows.width != 0 && inside % rows.pitch >= rows.width) continue;
-    place_(access.block, {at, at + kCell}, visit);
+  return {begin, longest != 0 ? longest : end};
+}
+
+// The block that the access names has its bytes; of others the one that lay there then.
+BlockId LaunchOracle::BlockAt(const Access& access, Seq seq, Address at) const {
+  const auto holds = [&](BlockId id) {
+    return trace_[id].address <= at && at < trace_[id].address + trace_[id].size;
+  };
+  if (access.block != program_.segment && holds(access.block)) return access.block;
+  for (size_t i = 0; i < trace_.blocks.size(); ++i) {
+    const Block& block = trace_.blocks[i];
+    const bool lives = block.allocated < seq && seq < block.free_completed;
+    if (BlockId(i) != program_.segment && lives && holds(BlockId(i))) return BlockId(i);
+  }
+  return program_.segment;
+}
+
+// To the block at its first byte, where it isn't known how far it goes.
+void LaunchOracle::ForEachPart(const Access& access, Seq seq,
+                               const std::function<void(BlockId, Interval<Bytes>)>& visit) const {
+  Interval<Address> bytes = BytesOf(access);
+  const BlockId first = BlockAt(access, seq, bytes.begin);
+  const bool known = access.length != kLengthUnknown;
+  if (!known && first != program_.segment) bytes.end = trace_[first].address + trace_[first].size;
+  for (Address at = bytes.begin; at < bytes.end; at += kCell) {
+    const BlockId block = known ? BlockAt(access, seq, at) : first;
+    const Address begin = trace_[block].address;
+    if (at < begin + trace_[block].size) visit(block, {at - begin, at - begin + kCell});
   }
 }
 

@@ -8,13 +8,17 @@
 // twice, each launch has its own parameters. Where a trace leaves open what a node does, it does
 // the worst that the documented assumption allows: of the nodes that touch a block first one that
 // may write it by an unknown extent writes all from its address on; any other one reads all and
-// writes nothing.
+// writes nothing. Nothing is first that work outside of graphs wrote before.
+//
+// It knows the program's accesses as they were made, by address: what is in which block it finds
+// itself. Of the library it has the trace's types only.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "libgraphkit/model/trace.h"
@@ -23,21 +27,26 @@
 
 namespace graphkit {
 
-// The work of the nodes of a launched graph.
+// The work of a node of a launched graph. An access may run over the end of its block.
 struct NodeWorkload {
   std::vector<Access> accesses;
+  Seq seq = 0;  // that it was made with, or set: what lies at an address is what lay there then
   bool off = false;
 };
 struct OracleLaunch {
   GraphId root;
   std::map<NodeId, NodeWorkload> nodes;
+  Seq seq = 0;
 };
 
 // A trace with all that the oracle needs beside it.
 struct OracleProgram {
   Trace trace;
-  std::map<NodeId, NodeWorkload> made;  // as the nodes were made
-  std::vector<OracleLaunch> launches;   // of the trace: nodes that do otherwise
+  BlockId segment;                         // all of the memory: in it the other blocks lie
+  std::map<NodeId, NodeWorkload> made;     // as the nodes were made
+  std::vector<OracleLaunch> launches;      // of the trace: nodes that do otherwise
+  std::vector<std::vector<GraphId>> ever;  // by launch: what its exec runs at any time
+  std::vector<NodeWorkload> works;         // outside of graphs
 };
 
 // Lent while some nodes of a graph run: from the start of one to the end of another, or to the
@@ -79,9 +88,18 @@ class LaunchOracle {
   void AddHeld(NodeId node, size_t start, size_t end);
   void AddWindow(const std::map<NodeId, std::pair<size_t, size_t>>& events);
   std::vector<size_t> SomeOrder();
+  // The work of a node in a launch.
+  const NodeWorkload& WorkOf(const OracleLaunch& launch, NodeId node) const;
   void Act(const OracleLaunch& launch, NodeId node, bool member);
   void ActOpaquely(NodeId node);
-  void ForEachCell(const Access& access, const std::function<void(size_t)>& visit) const;
+  void ActOutside(const NodeWorkload& work);
+  GraphId RootOf(GraphId graph) const;
+  void FindTouched();
+  Interval<Address> BytesOf(const Access& access) const;
+  BlockId BlockAt(const Access& access, Seq seq, Address at) const;
+  // The visitor gets each of the blocks, with a cell of it.
+  void ForEachPart(const Access& access, Seq seq,
+                   const std::function<void(BlockId, Interval<Bytes>)>& visit) const;
   void LookAtOutputs();
   bool First(NodeId node, BlockId block) const;
   bool OrderedWithTouches(NodeId node, BlockId block) const;
@@ -89,8 +107,8 @@ class LaunchOracle {
   const OracleProgram& program_;
   const Trace& trace_;
   const SlowOrder order_, likely_order_;  // likely: as if all nodes waited of which it isn't known
-  std::vector<GraphId> roots_;
-  std::vector<bool> backs_;
+  std::map<NodeId, std::set<BlockId>> touched_;  // in any launch
+  std::set<BlockId> filled_;                     // by work outside of graphs
   std::map<GraphId, std::vector<NodeId>> nodes_;
   std::map<NodeId, std::vector<GraphId>> held_;
   Place place_;

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
-#include "libgraphkit/generate/synth.h"
 #include "libgraphkit/replay/replay_trace.h"
+#include "tests/generate/synth.h"
 
 namespace graphkit {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <doctest/doctest.h>
 
-#include "libgraphkit/generate/synth.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "tests/analysis/random_trace.h"
+#include "tests/generate/synth.h"
 
 namespace graphkit {
 namespace {

@@ -9,11 +9,11 @@
 
 #include "libgraphkit/alloc/models/caching_allocator.h"
 #include "libgraphkit/analysis/memory/timeline.h"
-#include "libgraphkit/generate/synth.h"
 #include "libgraphkit/io/trace/trace_file.h"
 #include "tests/analysis/order/slow_order.h"
 #include "tests/analysis/random_trace.h"
 #include "tests/build_trace.h"
+#include "tests/generate/synth.h"
 
 namespace graphkit {
 namespace {
@@ -429,14 +429,6 @@ TEST_CASE(
               slice.streams.size() + slice.events.size();
     }
     CHECK(rows <= 2 * (operations + trace.blocks.size() + trace.events.size() + 4 * graphs));
-    size_t looks = 0;  // nodes, to make what is executed
-    for (const GraphReplay& graph : ReplayTrace(facts, PolicyKind::kReuse).graphs) {
-      const std::vector<std::vector<PlacedBlock>> arenas = {graph.pools[0].arena};
-      looks +=
-          MakeProgram(facts, slices.Of(graph.graph), facts.Blocks(MarkerRule::kLastUse), arenas)
-              .looks;
-    }
-    CHECK(looks == trace.nodes.size());
   }
 }
 

@@ -1,4 +1,4 @@
-#include "libgraphkit/schedule/pipeline_memory.h"
+#include "tests/schedule/pipeline_memory.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "libgraphkit/schedule/schedule.h"
+#include "tests/schedule/schedule.h"
 
 namespace graphkit {
 namespace {

@@ -1,4 +1,4 @@
-#include "libgraphkit/schedule/schedule.h"
+#include "tests/schedule/schedule.h"
 
 #include <doctest/doctest.h>
 

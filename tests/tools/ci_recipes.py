@@ -31,6 +31,25 @@ PLANTED = {
 }
 
 
+# What a first program gets wrong, in two functions each (testdata/workloads/first_graph.cu): three checks, six places. Of a
+# race the second line is beside the first.
+FIRST = "testdata/workloads/first_graph.cu"
+MISTAKES = [("graph-allocation-leak", "cudaMallocAsync(&sum, ", ""), ("graph-allocation-leak", "cudaMallocAsync(&most, ", ""),
+            ("missing-order", "  Scale<<<", "  Sum<<<"), ("missing-order", "  Shift<<<", "  Max<<<"),
+            ("exec-leak", "cudaGraphInstantiate(", ""), ("exec-leak", "cudaGraphInstantiate(", "last")]
+
+
+def mistakes():
+    """Each as the rule, the line, and the second line or 0."""
+    lines = list(enumerate((SOURCE / FIRST).read_text().split("\n"), 1))
+
+    def line(call, last=False):
+        found = [at for at, text in lines if call in text]
+        return found[-1] if last else found[0]
+
+    return [(rule, line(call, also == "last"), line(also) if also.startswith(" ") else 0) for rule, call, also in MISTAKES]
+
+
 def planted(program):
     """Each as the rule, the file and the line."""
     name = f"testdata/workloads/{program}.cu"
@@ -93,7 +112,7 @@ class Github(InAFolder):
         ran = self.run_action(run=workload("record_stream") + " && true", options="--limit max-deferred=72MiB --fail-on error")
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertIn("### graphkit check passed", self.summary.read_text())
-        self.assertEqual(self.output.read_text(), "exit-code=0\n")
+        self.assertIn("exit-code=0\n", self.output.read_text())
 
     def test_deferred_frees_fail_the_job_and_are_in_its_summary(self):
         ran = self.run_action(run=workload("record_stream"), options="--limit max-deferred=0")
@@ -113,8 +132,47 @@ class Github(InAFolder):
                 self.assertEqual([], without(found))
                 self.assertLessEqual(planted(program), set(found))
 
+    def test_a_first_program_has_its_mistakes_within_ten_annotations(self):
+        ran = self.run_action(run=workload("first_graph"), folder=SOURCE, trace=str(self.folder / "trace.json"))
+        self.assertEqual(ran.returncode, 1, ran.stderr)
+        lines = [line for line in ran.stdout.splitlines() if line.startswith("::")][:10]
+        self.assertEqual(annotations("\n".join(lines))[:6], [(rule, FIRST, at) for rule, at, _ in mistakes()])
+        for line, (_, _, also) in zip(lines, mistakes()):
+            self.assertIn("(×4)", line)
+            if also:
+                self.assertIn(f"; {FIRST}:{also}: ", line)
+        run = json.loads((self.folder / "graphkit.sarif").read_text())["runs"][0]
+        related = {other["physicalLocation"]["region"]["startLine"] for result in run["results"]
+                   for other in result.get("relatedLocations", [])}
+        self.assertLessEqual({also for _, _, also in mistakes() if also}, related)
+
+    def test_a_program_that_fails_says_so_and_leaves_no_result(self):
+        ran = self.run_action(run="exit 7")
+        self.assertEqual(ran.returncode, 7)
+        self.assertIn("nothing was checked: the traced command ended with exit code 7: exit 7", ran.stdout)
+        self.assertFalse(self.output.exists() and "sarif=" in self.output.read_text())
+        upload = next(step for step in self.action["runs"]["steps"] if "upload-sarif" in step.get("uses", ""))
+        self.assertIn("steps.check.outputs.sarif != ''", upload["if"])
+
+    def test_each_reason_is_in_the_log_once(self):
+        ran = self.run_action(run=workload("record_stream"), options="--limit max-deferred=0 --fail-on none")
+        self.assertEqual((ran.stdout + ran.stderr).count("max-deferred: graph 0: 72 MiB deferred, limit 0 B"), 1)
+
+    def test_memory_that_got_worse_has_its_line(self):
+        fixed = workload("first_graph") + " --fixed"
+        self.assertEqual(self.graphkit("trace --stacks -o trace.json " + fixed).returncode, 0)
+        self.assertEqual(self.graphkit("check trace.json --init ci/graphkit.json").returncode, 0)
+        self.assertEqual(self.run_action(run=fixed, config="ci/graphkit.json").returncode, 0)
+        ran = self.run_action(run=fixed + " --more", config="ci/graphkit.json")
+        self.assertEqual(ran.returncode, 1)
+        line = next(at for at, text in enumerate((SOURCE / FIRST).read_text().split("\n"), 1) if "cudaMallocAsync(&more" in text)
+        self.assertIn(f"live at the peak: 1 MiB → 3 MiB (+200%25, allowed 2%25); new: 2 MiB at workloads/first_graph.cu:{line}",
+                      ran.stdout)
+        text = self.graphkit("check trace.json --config ci/graphkit.json").stdout
+        self.assertIn("graphkit check trace.json --config ci/graphkit.json --save-baseline ci/baseline.json", " ".join(text.split()))
+
     def test_without_call_stacks_nothing_has_a_line(self):
-        ran = self.run_action(run=workload("leaky"), **{"trace-options": "--stacks=0"})
+        ran = self.run_action(run=workload("leaky"), **{"trace-options": "--no-stacks"})
         self.assertEqual({(file, line) for _, file, line in annotations(ran.stdout)}, {("trace.json", 1)})
 
     def test_the_wheel_in_the_cache_is_that_of_the_sources(self):
@@ -127,7 +185,7 @@ class Github(InAFolder):
         self.assertEqual(hashes[0], hashes[1])
 
     def test_settings_made_by_init_hold_what_was_there(self):
-        self.assertEqual(self.graphkit("trace --stacks -o trace.json " + workload("record_stream")).returncode, 0)
+        self.assertEqual(self.graphkit("trace -o trace.json " + workload("record_stream")).returncode, 0)
         self.assertEqual(self.graphkit("check trace.json --init ci/graphkit.json").returncode, 0)
         ran = self.run_action(run=workload("record_stream"), config="ci/graphkit.json")
         self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
@@ -161,7 +219,23 @@ class Gitlab(InAFolder):
             report = ElementTree.parse(self.folder / "graphkit.xml")
             failures = [(failure.get("type"), failure.get("message")) for failure in report.iter("failure")]
             for rule, file, line in planted(program):
-                self.assertTrue(any(kind == rule and f"/{file}:{line} " in message for kind, message in failures), failures)
+                self.assertTrue(any(kind == rule and f"/{file}:{line}: " in message for kind, message in failures), failures)
+
+    def test_the_report_has_a_first_programs_mistakes_as_three_cases(self):
+        ran = self.run_template(GRAPHKIT_RUN=workload("first_graph"))
+        self.assertEqual(ran.returncode, 1, ran.stderr)
+        failures = {failure.get("type"): failure.text for failure in ElementTree.parse(self.folder / "graphkit.xml").iter("failure")}
+        self.assertEqual(set(failures), {rule for rule, _, _ in mistakes()})
+        for rule, at, also in mistakes():
+            self.assertRegex(failures[rule], rf"first_graph\.cu:{at}: \w+: .*\(×4\)" + (rf"; .*first_graph\.cu:{also}: " if also else ""))
+            self.assertRegex(ran.stderr, rf"(?m)first_graph\.cu:{at}: \w+: .* \[{rule}\] \(×4\)$")
+
+    def test_init_lists_what_it_accepts_by_place(self):
+        self.assertEqual(self.graphkit("trace --stacks -o trace.json " + workload("first_graph")).returncode, 0)
+        ran = self.graphkit("check trace.json --init ci/graphkit.json")
+        self.assertEqual(ran.returncode, 0)
+        accepted = re.findall(r"(?m)^  accepted \S*first_graph\.cu:(\d+): (?:error|warning): ", ran.stdout)
+        self.assertEqual([int(at) for at in accepted], [at for _, at, _ in mistakes()])
 
     def test_without_graphkit_and_a_wheel_nothing_is_installed(self):
         pip = self.folder / "pip"

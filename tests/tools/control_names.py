@@ -12,10 +12,10 @@ import tempfile
 
 NAME = "a\x1b]0;title\x07\x1b[31m\n\u202eb"
 # Its characters that change the direction of text are kept in JSON, where they are data.
-COMMANDS = [[], ["explain"], ["analyze"], ["check"], ["replay"], ["plan"], ["dot"], ["export"],
+COMMANDS = [[], ["analyze"], ["check"], ["replay"], ["plan"], ["dot"], ["export"],
             ["estimate"], ["import"], ["report", "-o", "report.html"], ["check", "--format", "junit"],
-            ["check", "--format", "markdown"], ["check", "--config"], ["check", "--baseline"], ["coverage"],
-            ["trace", "--device", "soft"], ["help"], ["replay", "--allocator"], ["execute"], ["predict"], ["borrow"], ["trade"], ["launch-order"], ["merge"], ["where", "0x10", "--from"], ["export", "--format", "csv"]]
+            ["check", "--format", "markdown"], ["check", "--config"], ["check", "--baseline"], ["analyze", "--coverage"],
+            ["trace", "--device", "soft"], ["help"], ["replay", "--allocator"], ["replay", "--execute", "soft"], ["replay", "--against-recorded"], ["survive"], ["plan", "--trade"], ["import", "-"], ["where", "0x10", "--from"], ["export", "--format", "csv"]]
 
 
 def inputs(testdata):

@@ -20,7 +20,7 @@ def run(*command):
 
 def explained(graphkit, name, *options):
     """Exit code and text, with FILE in place of the file's name."""
-    done = run(graphkit, "explain", name, *options)
+    done = run(graphkit, name, *options)
     lines = done.stdout.replace(str(name), "FILE").splitlines()
     return done.returncode, lines
 

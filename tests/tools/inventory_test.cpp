@@ -1,8 +1,11 @@
 #include "tools/graphkit/doctor/inventory.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <doctest/doctest.h>
+
+#include "tools/graphkit/plugins.h"
 
 namespace graphkit {
 
@@ -48,8 +51,36 @@ TEST_CASE("the stand-ins that are here are named") {
   MachineFacts facts = GoodMachine();
   CHECK(Judge(facts).items.back().found ==
         "for the software device, stand-ins for libcublas.so.13, libcudnn.so.9");
+}
+
+TEST_CASE("parts that a build lacks are named, with what brings them") {
+  MachineFacts facts = GoodMachine();
   facts.stand_ins = {};
-  CHECK(Judge(facts).items.back().health == Health::kAbsent);
+  facts.missing_parts = {"libcudnn.so.9", "libnvidia-ml.so.1"};
+  facts.how_to_get_parts = "cmake --build build --target trace_parts";
+  CHECK(Judge(facts).items.back() ==
+        Item{"plugins", Health::kAbsent,
+             "of the software device, libcudnn.so.9 and libnvidia-ml.so.1 aren't in "
+             "/opt/graphkit/lib/graphkit",
+             "cmake --build build --target trace_parts"});
+  facts.has_tracer = false;
+  CHECK(Only(Judge(facts), "plugins").advice == "cmake --build build --target trace_parts");
+  CHECK(NameSome({"a", "b", "c", "d"}) == "a, b, c and d");
+  CHECK(NameSome({"a", "b", "c", "d", "e"}) == "a, b, c and 2 others");
+}
+
+TEST_CASE("the parts of a complete software device are those that are built") {
+  const std::string folder = std::string(GRAPHKIT_BUILD) + "/lib/graphkit";
+  if (!std::filesystem::exists(folder + "/" + kSoftDriver)) return;  // built without it
+  std::vector<std::string> built;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder + "/soft_cuda")) {
+    if (entry.is_directory()) continue;
+    built.push_back(std::filesystem::relative(entry.path(), folder + "/soft_cuda").string());
+  }
+  std::ranges::sort(built);
+  CHECK(built == SoftParts());
+  CHECK(MissingSoftParts(folder).empty());
+  CHECK(MissingSoftParts("/nowhere").size() == SoftParts().size());
 }
 
 TEST_CASE("without a driver the software device is used") {

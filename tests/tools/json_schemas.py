@@ -31,21 +31,21 @@ def commands() -> list[list[str]]:
     views += [["estimate", file, "--sizes", "1,2,4,32", "--captured", "1,2,4,8"]
               for file in ("traces/soft/inference_server.json", "torch-traces/resnet.json.zst")]
     views += [["estimate", "traces/soft/inference_server.json", "--budget", "40MiB", "--histogram", "transcripts/requests.csv"]]
-    views += [["explain", file] for file in [*traces, *snapshots, *drawings, *files("minimalloc/input.12.csv", "import/profile.json")]]
+    views += [[file] for file in [*traces, *snapshots, *drawings, *files("minimalloc/input.12.csv", "import/profile.json")]]
     views += [["check", file, "--limit", "max-deferred=0,max-leaks=0,max-peak=1MiB"] for file in traces]
     views += [["diff", before, after] for before in traces[:5] for after in traces[:5]]
     views += [["diff", "traces/soft/changed_nodes.json", "traces/soft/exec_updates.json"]]  # kernels with other parameters
     views += [["diff", before, after] for before in snapshots[:3] for after in files("import/late.pickle") + snapshots[:3]]
-    views += [["plan", file] for file in traces] + [["trade", file] for file in traces[:3]]
-    views += [["borrow", file, "--node", "0"] for file in traces]
-    views += [["borrow", "traces/soft/training_step.json", "--node", "6"]]  # to the chain's end
-    views += [["execute", "traces/soft/inference_server.json", "--allocator", "recorded", "--orders", "1"]]
-    views += [["replay", file] for file in traces] + [["predict", file] for file in [*traces, *snapshots]]
-    views += [["what-if", file, "expandable_segments"] for file in snapshots]
-    views += [["pipeline", "--stages", "2", "--chunks", "2", "--microbatches", "4", "--input-bytes", "1MiB"], ["launch-order", traces[0]],
-              ["launch-order", *files("traces/soft/training_step.json")]]
+    views += [["plan", file] for file in traces] + [["plan", file, "--trade"] for file in traces[:3]]
+    views += [["survive", file, "--node", "0"] for file in traces]
+    views += [["survive", "traces/soft/training_step.json", "--node", "6"]]  # to the chain's end
+    views += [["replay", file] for file in traces] + [["replay", file, "--against-recorded"] for file in [*traces, *snapshots]]
+    views += [["replay", file, "--setting", "expandable_segments"] for file in snapshots]
     views += [["export", file] for file in traces] + [["export", *traces[:2]]]
-    views += [["coverage", file] for file in [*traces, "torch-traces/half_captured.json.zst"]]
+    views += [["analyze", file, "--coverage"] for file in [*traces, "torch-traces/half_captured.json.zst"]]
+    views += [["attribute", f"kineto/{name}_capture.json.gz", f"kineto/{name}_replay.json.gz"] for name in ("sglang_decode", "vllm_pieces")]
+    views += [["attribute", "import/trace.json", f"import/{name}.json"] for name in ("profile", "no_nodes")]
+    views += [["check", "torch-traces/planted_record_stream.json.zst"]]  # findings with lines
     views += [["check", file, "--limit", "min-coverage=90%"] for file in ("torch-traces/half_captured.json.zst", traces[0])]
     views += [["where", "traces/soft/inference_server.json", "0x102400000", *at] for at in ([], ["--at", "launch:3"])]
     views += [["where", "torch-traces/planted_rebound_input.json.zst", "--from", "transcripts/sanitizer.log"]]
@@ -53,9 +53,10 @@ def commands() -> list[list[str]]:
     views += [["doctor"]]
     if (pathlib.Path(GRAPHKIT).resolve().parents[1] / "lib/graphkit/soft_cuda").is_dir():
         views += [["doctor", "--soft"], ["doctor", "--soft", "--list", "all"]]
+        views += [["replay", "traces/soft/inference_server.json", "--allocator", "recorded", "--execute", "soft", "--orders", "1"]]
     return [[*view, "--format", "json"] for view in views] + [
         *(["replay", file, "--format", "timeline"] for file in traces),
-        *(["merge", "import/trace.json", *others, "--report", "-", "-o", os.devnull]
+        *(["import", "import/trace.json", *others, "--report", "-", "-o", os.devnull]
           for others in (["import/snapshot.pickle", "import/profile.json"], ["import/late.pickle"], ["import/step.dot"]))]
 
 

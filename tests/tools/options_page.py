@@ -24,7 +24,7 @@ def page(graphkit: str) -> str:
 
     overview = help_of()
     parts = [INTRODUCTION, f"## graphkit\n\n```text\n{overview}\n```\n"]
-    for name in re.findall(r"^  ([a-z]+[a-z-]*) ", overview.split("\nOptions:")[0], re.MULTILINE):
+    for name in re.findall(r"^  ([a-z]+[a-z-]*|FILE) ", overview.split("\nOptions:")[0], re.MULTILINE):
         parts.append(f"## graphkit {name}\n\n```text\n{help_of(name)}\n```\n")
     return "\n".join(parts)
 

@@ -1,4 +1,4 @@
-#include "tools/graphkit/cli/progress.h"
+#include "tools/graphkit/terminal/progress.h"
 
 #include <doctest/doctest.h>
 

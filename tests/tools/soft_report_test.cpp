@@ -38,7 +38,8 @@ libcupti.so.13                                       0         0      -         
 Modelled: a conformance test checks its effect and one of its errors. Unchecked: answers, and no
 test checks both. Missing: reports its name on stderr and returns "not supported".
 Unseen on hardware: 2 of the 3 functions that answer. They follow NVIDIA's headers and
-documentation; none of their behaviour was compared with a GPU.
+documentation. A conformance program checked an effect of each of the others on an H200
+(docs/hardware.md).
 )";
 
 }  // namespace

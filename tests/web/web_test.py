@@ -54,8 +54,7 @@ class Web(unittest.TestCase):
     def drop(self, *files: pathlib.Path, seconds: float = 300) -> dict:
         """What the page shows of files that are chosen."""
         self.browser.run("startAgain()")
-        found = self.browser.command("POST", "/element", {"using": "css selector", "value": "#file"})
-        self.browser.command("POST", f"/element/{next(iter(found.values()))}/value", {"text": "\n".join(map(str, files))})
+        self.browser.choose("#file", *files)
         self.browser.wait_for("document.body.dataset.ready", seconds)
         return self.browser.run("""return {code: Number(document.body.dataset.code), summary: byId("summary").textContent,
           problem: byId("problem").hidden ? "" : byId("problem").textContent, report: !byId("to-report").disabled,
@@ -65,7 +64,7 @@ class Web(unittest.TestCase):
         return self.browser.run_async(READ_PAGE)
 
     def check_equal(self, file: pathlib.Path) -> None:
-        shown, (code, out, error) = self.drop(file), command(file.parent, "explain", file.name)
+        shown, (code, out, error) = self.drop(file), command(file.parent, file.name)
         self.assertEqual((code, error.strip()), (shown["code"], shown["problem"]))
         if code == 2:
             self.assertEqual("drop", shown["view"])
@@ -105,25 +104,23 @@ class Web(unittest.TestCase):
 
     def test_the_report_is_shown_and_the_summary_is_a_click_away(self):
         self.drop(TESTDATA / "torch-snapshots" / "transformer_small.pickle")
-        frame = self.browser.command("POST", "/element", {"using": "css selector", "value": "#report"})
-        self.browser.command("POST", "/frame", {"id": frame})
+        self.browser.enter("#report")
         self.browser.wait_for("typeof app !== 'undefined' && app.loadedIn")
         self.assertIn("13.0 GiB", self.browser.run("return document.body.innerText"))
         self.browser.run("goTo({block: 5}); remember();")
         self.browser.wait_for("location.hash === '#block=5'")
-        self.browser.command("POST", "/frame", {"id": None})
+        self.browser.enter()
         self.browser.wait_for("location.hash === '#block=5'")
         self.browser.run("location.hash = '#block=6'")
-        self.browser.command("POST", "/frame", {"id": frame})
+        self.browser.enter("#report")
         self.browser.wait_for("app.selection.block === 6")
-        self.browser.command("POST", "/frame", {"id": None})
+        self.browser.enter()
         self.browser.run("location.hash = '#block=5'")
         self.drop(TESTDATA / "torch-snapshots" / "transformer_small.pickle")
-        frame = self.browser.command("POST", "/element", {"using": "css selector", "value": "#report"})
-        self.browser.command("POST", "/frame", {"id": frame})
+        self.browser.enter("#report")
         self.browser.wait_for("typeof app !== 'undefined' && app.loadedIn")
         self.assertEqual({"block": 5}, self.browser.run("return app.selection"), "an address chooses in the report")
-        self.browser.command("POST", "/frame", {"id": None})
+        self.browser.enter()
         self.browser.run("history.replaceState(null, '', location.href.split('#')[0])")
         self.browser.click("#to-summary")
         self.assertEqual([False, True], self.browser.run("return [byId('summary').hidden, byId('report').hidden]"))
@@ -177,10 +174,10 @@ class Web(unittest.TestCase):
                 socket.onerror = () => setTimeout(() => done(refused), 300);
               };""", f"http://127.0.0.1:{server.server_port}/")
             frame = self.browser.command("POST", "/element", {"using": "css selector", "value": "#report"})
-            self.browser.command("POST", "/frame", {"id": frame})
+            self.browser.enter("#report")
             framed = self.browser.run_async("fetch(arguments[0]).then(() => arguments[1]('sent'), () => arguments[1]('refused'))",
                                             f"http://127.0.0.1:{server.server_port}/frame")
-            self.browser.command("POST", "/frame", {"id": None})
+            self.browser.enter()
         finally:
             server.shutdown()
         self.assertEqual(([], "refused"), (asked, framed))

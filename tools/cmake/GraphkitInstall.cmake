@@ -10,6 +10,7 @@ install(DIRECTORY libgraphkit DESTINATION include FILES_MATCHING PATTERN "*.h")
 install(FILES LICENSE README.md DESTINATION share/doc/graphkit)
 install(FILES "${PROJECT_BINARY_DIR}/share/graphkit/trace.schema.json" DESTINATION share/graphkit)
 install(DIRECTORY testdata/schemas DESTINATION share/graphkit OPTIONAL)
+install(DIRECTORY "${PROJECT_BINARY_DIR}/share/graphkit/example" DESTINATION share/graphkit USE_SOURCE_PERMISSIONS OPTIONAL)
 # The plugins are loaded as files; the build lays them out as they are installed.
 install(DIRECTORY "${PROJECT_BINARY_DIR}/lib/graphkit" DESTINATION lib USE_SOURCE_PERMISSIONS OPTIONAL)
 

@@ -23,7 +23,8 @@ if(GRAPHKIT_FUZZ)
 endif()
 
 # Compiles the sources of a target up to GRAPHKIT_UNIT_SOURCES of a folder at a time, which halves the time: names local to
-# a file have to be unique in their folder, in libgraphkit in their part of it (alloc, analysis, …). With
+# a file have to be unique in their folder, in libgraphkit in their part of it (alloc, analysis, …), in the command line in
+# all of it, as each of its units takes long for the headers of its options. With
 # GRAPHKIT_FEW_UNITS off, as in the preset 'clang', each is compiled for itself and has to include what it uses, but for
 # tests. Of these 8 at a time: they are what is compiled again most.
 function(graphkit_few_units target)
@@ -37,6 +38,9 @@ function(graphkit_few_units target)
   foreach(source IN LISTS sources)
     get_filename_component(folder "${source}" DIRECTORY)
     string(REGEX REPLACE "^(${PROJECT_SOURCE_DIR}/libgraphkit/[^/]*)/.*" "\\1" folder "${folder}")
+    if(target STREQUAL "graphkit_cli")
+      set(folder "")
+    endif()
     string(MAKE_C_IDENTIFIER "in_${folder}" folder)
     math(EXPR count "0${count_${folder}} + 1")
     set(count_${folder} ${count})
@@ -131,7 +135,7 @@ function(graphkit_benchmark name)
   cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
   add_executable(${name} EXCLUDE_FROM_ALL ${arg_UNPARSED_ARGUMENTS})
   graphkit_target(${name})
-  target_link_libraries(${name} PRIVATE graphkit benchmark::benchmark_main ${arg_LIBRARIES})
+  target_link_libraries(${name} PRIVATE graphkit_synth benchmark::benchmark_main ${arg_LIBRARIES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
   target_compile_definitions(${name} PRIVATE
     GRAPHKIT_TESTDATA="${PROJECT_SOURCE_DIR}/testdata" GRAPHKIT_BUILD="${PROJECT_BINARY_DIR}")

@@ -1,4 +1,4 @@
-# cmake -DOUT=report_assets.cpp -DFOLDER=libgraphkit/render/report/page -DSCRIPTS=a.js,b.js -DDIFF_SCRIPTS=… -P embed_report.cmake
+# cmake -DOUT=report_assets.cpp -DFOLDER=libgraphkit/render/report/page -DSCRIPTS=a.js,b.js -DDIFF_SCRIPTS=… -DATTRIBUTE_SCRIPTS=… -P embed_report.cmake
 # Writes the sources of the pages as C++ string literals.
 set(delimiter "graphkit_asset")
 
@@ -20,7 +20,7 @@ endfunction()
 
 file(READ "${FOLDER}/page.html" page)
 file(READ "${FOLDER}/style.css" style)
-file(READ "${FOLDER}/diff.html" diff_page)
+file(READ "${FOLDER}/single.html" single_page)
 function(scripts out list)
   set(all "")
   string(REPLACE "," ";" names "${list}")
@@ -32,10 +32,11 @@ function(scripts out list)
 endfunction()
 scripts(script "${SCRIPTS}")
 scripts(diff_script "${DIFF_SCRIPTS}")
-foreach(asset page style script diff_page diff_script)
+scripts(attribute_script "${ATTRIBUTE_SCRIPTS}")
+foreach(asset page style script single_page diff_script attribute_script)
   literal(${asset} "${${asset}}")
 endforeach()
-file(WRITE "${OUT}" "#include \"libgraphkit/render/report/html.h\"
+file(WRITE "${OUT}" "#include \"libgraphkit/render/report/page_sources.h\"
 
 namespace graphkit {
 
@@ -45,10 +46,12 @@ constinit const std::string_view kReportStyle =
 ${style};
 constinit const std::string_view kReportScript =
 ${script};
-constinit const std::string_view kDiffPage =
-${diff_page};
+constinit const std::string_view kSinglePage =
+${single_page};
 constinit const std::string_view kDiffScript =
 ${diff_script};
+constinit const std::string_view kAttributeScript =
+${attribute_script};
 
 }  // namespace graphkit
 ")

@@ -1,4 +1,4 @@
-"""Plans with one block moved onto another that needs its memory: `graphkit execute` on a device must find the destroyed
+"""Plans with one block moved onto another that needs its memory: `graphkit replay --execute` must find the destroyed
 bytes. `graphkit replay --verify`, which judges by the proved order, picks the moves that are wrong. For tools/gpu_check.sh.
 
     wrong_plans.py GRAPHKIT DEVICE TRACE FOLDER [COUNT [SEED]]
@@ -53,7 +53,7 @@ for _ in range(50 * int(COUNT)):
     if code == CLEAN:
         continue
     if code == FAULT:
-        code, output = graphkit("execute", TRACE, "--allocator", str(PLAN), "--device", DEVICE)
+        code, output = graphkit("replay", TRACE, "--allocator", str(PLAN), "--execute", DEVICE)
     if code not in (FAULT, CLEAN):
         sys.exit(f"graphkit ended with {code}: {output.strip()}")
     wrong += 1

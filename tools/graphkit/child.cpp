@@ -9,7 +9,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "tools/graphkit/cli/progress.h"
+#include "tools/graphkit/terminal/progress.h"
 
 namespace graphkit {
 

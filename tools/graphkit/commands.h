@@ -12,36 +12,29 @@ namespace graphkit {
 // Name and group, in the order of `graphkit --help`.
 #ifdef GRAPHKIT_WEB  // the page for the browser (tools/web)
 #define GRAPHKIT_COMMANDS(ROW)   \
-  ROW(Explain, "Inspect a file") \
+  ROW(File, "Inspect a file")    \
   ROW(Analyze, "Inspect a file") \
   ROW(Report, "Inspect a file")  \
   ROW(Diff, "Inspect a file")
 #else
 #define GRAPHKIT_COMMANDS(ROW)            \
-  ROW(Explain, "Inspect a file")          \
+  ROW(File, "Inspect a file")             \
   ROW(Analyze, "Inspect a file")          \
   ROW(Where, "Inspect a file")            \
-  ROW(Coverage, "Inspect a file")         \
+  ROW(Attribute, "Inspect a file")        \
   ROW(Dot, "Inspect a file")              \
   ROW(Report, "Inspect a file")           \
   ROW(Diff, "Inspect a file")             \
   ROW(Check, "Inspect a file")            \
   ROW(Trace, "Make and convert traces")   \
   ROW(Import, "Make and convert traces")  \
-  ROW(Merge, "Make and convert traces")   \
   ROW(Export, "Make and convert traces")  \
-  ROW(Synth, "Make and convert traces")   \
   ROW(Replay, "Replay and plan memory")   \
-  ROW(Execute, "Replay and plan memory")  \
-  ROW(Predict, "Replay and plan memory")  \
-  ROW(WhatIf, "Replay and plan memory")   \
   ROW(Plan, "Replay and plan memory")     \
-  ROW(Borrow, "Replay and plan memory")   \
-  ROW(Trade, "Replay and plan memory")    \
+  ROW(Survive, "Replay and plan memory")  \
   ROW(Estimate, "Replay and plan memory") \
-  ROW(Pipeline, "Pipelines")              \
-  ROW(LaunchOrder, "Pipelines")           \
   ROW(Doctor, "About graphkit")           \
+  ROW(Example, "About graphkit")          \
   ROW(Completion, "About graphkit")       \
   ROW(Help, "About graphkit")
 #endif

@@ -19,9 +19,9 @@
 #include "tools/graphkit/cli/help_formatter.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/separator.h"
-#include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/doctor/inventory.h"
+#include "tools/graphkit/terminal/talk.h"
 
 namespace graphkit {
 

@@ -19,7 +19,8 @@ def on_config(config):
         if isinstance(entry, list):
             return [page for inner in entry for page in (expanded(inner) if str(inner).endswith("/*") else [expanded(inner)])]
         if entry.endswith("/*"):
-            return sorted(str(page.relative_to(docs)) for page in docs.glob(entry + ".md"))
+            found = [str(page.relative_to(docs)) for page in docs.glob(entry + ".md")]
+            return sorted(found, key=lambda page: (not page.endswith("/index.md"), page))
         return entry
 
     config["nav"] = [expanded(entry) for entry in config["nav"]]

@@ -18,7 +18,7 @@ Json WordsSchema() {
   return {{"enum", Words::value}};
 }
 
-// The schema of a value: one overload a type, as in value_reader.h and field_writer.h.
+// The schema of a value: one overload a type, as in field_reader.h and field_writer.h.
 template <std::integral T>
 Json Schema(const T&) {
   if (std::is_signed_v<T>) return {{"type", "integer"}};

@@ -10,7 +10,7 @@ const shown = {
 /** The commands for so many files, and their titles while they run. */
 function commandsFor(/** @type {string[]} */ names) {
   const out = ["-o", "/page.html"];
-  if (names.length === 1) return [["explain", ...names], ["report", ...names, ...out]];
+  if (names.length === 1) return [names, ["report", ...names, ...out]];
   if (names.length === 2) return [["diff", ...names], ["diff", ...names, "--format", "html", ...out]];
   return [["analyze", ...names], ["report", ...names, ...out]];
 }

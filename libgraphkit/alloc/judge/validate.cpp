@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/timeline.h"
 
@@ -84,21 +83,29 @@ class PlanMatcher {
   Result<void> CheckGraphs() {
     for (size_t i = 0; i < facts_.blocks().size(); ++i) {
       if (!Holds(GraphId(i))) continue;
-      for (const PoolBlocks& pool : BlocksByPool(facts_, GraphId(i))) {
-        for (const BlockId block : pool.blocks) {
-          if (Result<void> ok = CheckBlock(block, GraphId(i), pool.pool); !ok) return ok;
-        }
+      for (const BlockId block : facts_.blocks()[i]) {
+        if (!IsPlaced(block)) continue;
+        if (Result<void> ok = CheckBlock(block, GraphId(i)); !ok) return ok;
       }
     }
     return {};
   }
 
-  Result<void> CheckBlock(BlockId block, GraphId graph, PoolId pool) {
+  // What a program takes from the driver directly has its own address: nothing places it.
+  bool IsPlaced(BlockId block) const {
+    const PoolId pool = facts_.trace[block].pool;
+    if (pool.index() >= facts_.trace.pools.size()) return true;
+    const PoolKind kind = facts_.trace[pool].kind;
+    return kind == PoolKind::kStream || kind == PoolKind::kGraph || kind == PoolKind::kAllocator ||
+           kind == PoolKind::kPrivate;
+  }
+
+  Result<void> CheckBlock(BlockId block, GraphId graph) {
     const Placement*& placement = by_block_[block.index()];
     if (placement == nullptr) return Bad("the plan has no place for " + NameOf(block.value));
     const PlannedArena& arena = plan_.arenas[placement->arena];
     const bool of_graph = arena.graph == graph || !plan_.sequence.empty();
-    if (!of_graph || arena.pool != pool) {
+    if (!of_graph || arena.pool != facts_.trace[block].pool) {
       return Bad("the plan has " + NameOf(block.value) + " in another graph or pool");
     }
     if (placement->size < RoundedSize(facts_.trace[block])) {

@@ -123,9 +123,6 @@ class CachingAllocator {
   // Takes over a segment that exists already; returns its blocks' handles, by address. Of adopted
   // segments the first counts as the oldest, unless the caller says better (set_tie_breaker).
   std::vector<BlockHandle> AdoptSegment(const SegmentState& segment);
-  // Of an adopted segment: the block in use that ends at the address has so much more memory, and
-  // the free one behind it less. False: there are no two such blocks.
-  bool EnlargeAdopted(Address end, Bytes by);
   // Asked which block is taken where adopted segments have free blocks of the best size, and only
   // the age of the segments decides: the addresses, of which one is returned.
   using TieBreaker = std::function<Address(std::span<const Address>)>;

@@ -43,20 +43,6 @@ std::vector<BlockHandle> CachingAllocator::AdoptSegment(const SegmentState& segm
   return handles;
 }
 
-bool CachingAllocator::EnlargeAdopted(Address end, Bytes by) {
-  const uint32_t behind = FreeAt(end);
-  if (behind == kNone || blocks_[behind].size <= by) return false;
-  const uint32_t before = blocks_[behind].prev;
-  if (before == kNone || blocks_[before].free()) return false;
-  Erase(behind);
-  blocks_[behind].address += by;
-  blocks_[behind].size -= by;
-  Insert(behind);
-  blocks_[before].size += by;
-  statistics_.active += by;
-  return true;
-}
-
 // The first stretch of address space that has room, beginning in the free block just before it if
 // there is one; a fresh reservation when none has.
 uint32_t CachingAllocator::FindExpandable(const Params& p) {

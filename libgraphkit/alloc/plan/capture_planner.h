@@ -14,7 +14,7 @@
 #include "libgraphkit/alloc/plan/conflicts.h"
 #include "libgraphkit/alloc/plan/planner.h"
 #include "libgraphkit/analysis/memory/block_order.h"
-#include "libgraphkit/analysis/memory/bound/lower_bound.h"
+#include "libgraphkit/analysis/memory/lower_bound.h"
 
 namespace graphkit {
 

@@ -1,6 +1,6 @@
 // Finds the placed blocks that conflict with a block, where blocks are ordered by a graph.
 //
-// By lanes (libgraphkit/analysis/memory/bound/lanes.h) "x before y" is one comparison: x's *exit*
+// By lanes (libgraphkit/analysis/memory/lanes.h) "x before y" is one comparison: x's *exit*
 // from a lane is the place of the first birth there that comes after x.
 //
 //     lane 0   a0   a1   a2   a3        exits of x: lane 0: 2, lane 1: 1
@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "libgraphkit/analysis/memory/bound/lanes.h"
+#include "libgraphkit/analysis/memory/lanes.h"
 #include "libgraphkit/model/plan_problem.h"
 
 namespace graphkit {

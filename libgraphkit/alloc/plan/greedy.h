@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "libgraphkit/alloc/plan/conflicts.h"
-#include "libgraphkit/analysis/memory/bound/lanes.h"
+#include "libgraphkit/analysis/memory/lanes.h"
 
 namespace graphkit {
 

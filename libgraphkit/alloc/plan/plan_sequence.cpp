@@ -9,7 +9,7 @@
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/alloc/plan/planner.h"
 #include "libgraphkit/analysis/launches/launches.h"
-#include "libgraphkit/analysis/memory/bound/lower_bound.h"
+#include "libgraphkit/analysis/memory/lower_bound.h"
 #include "libgraphkit/analysis/memory/timeline.h"
 
 namespace graphkit {
@@ -57,19 +57,24 @@ class PoolPlanner {
   }
 
   // At each launch: what its graph needs for itself, and what has to stay of the others.
-  Bytes Bound(std::span<const GraphId> steps) const {
-    Bytes bound = 0;
+  LowerBound Bound(std::span<const GraphId> steps) const {
+    LowerBound bound;
     for (const GraphId graph : std::set<GraphId>(steps.begin(), steps.end())) {
       std::vector<BlockId> own;
-      Bytes others = 0;
+      LowerBound others;
       for (const BlockId block : blocks_) {
         if (Root(block) == graph) {
           own.push_back(block);
         } else if (needs_.NeededIn(block, graph)) {
-          others += Size(block);
+          others.bytes += Size(block);
+          others.blocks.push_back(block);
         }
       }
-      if (!own.empty()) bound = std::max(bound, others + FindLowerBound(order_, own).bytes);
+      if (own.empty()) continue;
+      LowerBound both = FindLowerBound(order_, own);
+      both.bytes += others.bytes;
+      both.blocks.insert(both.blocks.end(), others.blocks.begin(), others.blocks.end());
+      if (both.bytes > bound.bytes) bound = std::move(both);
     }
     return bound;
   }
@@ -332,10 +337,11 @@ PlannedMemory PlanSequence(const Facts& facts, std::span<const GraphId> steps, M
   for (const PoolPlanner& planner : planners) {
     const auto arena = static_cast<uint32_t>(planned.arenas.size());
     const PoolPlan& plan = plans[arena];
-    const Bytes bound = planner.Bound(steps);
-    planned.arenas.push_back({{}, planner.pool(), planner.blocks().size(), plan.peak, bound});
+    const LowerBound bound = planner.Bound(steps);
+    planned.arenas.push_back(
+        {{}, planner.pool(), planner.blocks().size(), plan.peak, bound.bytes, bound.blocks});
     planned.peak += plan.peak;
-    planned.lower_bound += bound;
+    planned.lower_bound += bound.bytes;
     std::map<GraphId, std::vector<Placement>> by_graph;
     for (const auto& [i, block] : Enumerate(planner.blocks())) {
       by_graph[facts.lives()[block].root].push_back(

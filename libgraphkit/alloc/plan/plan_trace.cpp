@@ -42,7 +42,8 @@ PlannedMemory Describe(const BlockOrder& order, const GraphPool& planned_pool) {
   const auto& [graph, pool, bound, plan] = planned_pool;
   PlannedMemory planned;
   planned.of_trace = true;
-  planned.arenas.push_back({graph, pool.pool, pool.blocks.size(), plan.peak, plan.lower_bound});
+  planned.arenas.push_back(
+      {graph, pool.pool, pool.blocks.size(), plan.peak, plan.lower_bound, bound.blocks});
   planned.peak = plan.peak;
   planned.lower_bound = plan.lower_bound;
   planned.placements.reserve(pool.blocks.size());

@@ -1,7 +1,7 @@
 #include "libgraphkit/alloc/policies/freed_by_order.h"
 
 #include "libgraphkit/alloc/chunks/indexed_map.h"
-#include "libgraphkit/analysis/memory/bound/lanes.h"
+#include "libgraphkit/analysis/memory/lanes.h"
 
 namespace graphkit {
 namespace {

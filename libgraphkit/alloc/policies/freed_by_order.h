@@ -1,6 +1,6 @@
 // Mallocs of a graph that see memory alike: what one of them may take, the next one of its view may
 // take as well, as far as order says. A view is a stream that allocates. Of more streams than an
-// index tells apart, where blocks go to any stream, it is a lane (analysis/memory/bound/lanes.h):
+// index tells apart, where blocks go to any stream, it is a lane (analysis/memory/lanes.h):
 // streams that are forked at once and allocate before they free are one view, however many.
 #pragma once
 

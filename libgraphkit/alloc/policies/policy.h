@@ -58,7 +58,7 @@ std::vector<std::vector<StreamId>> OtherStreams(const Trace& trace,
 
 // Blocks outside of every graph that PyTorch's allocator holds back because a capture is under way
 // somewhere in the process: their free finds uses on other streams, and events can't be asked then
-// (frameworks.md: "collateral deferral"; c10/cuda/CUDACachingAllocator.cpp, December 2025).
+// (c10/cuda/CUDACachingAllocator.cpp, December 2025).
 struct Collateral {
   uint64_t blocks = 0;
   Bytes bytes = 0;  // of all of them

@@ -111,12 +111,10 @@ class RecordedDriver final : public DriverMemory {
 class Replay {
  public:
   explicit Replay(const RecordedRun& run)
-      : run_(run),
-        allocator_(run.config, &driver_),
-        handle_of_(run.lives, kNone),
-        unsure_begins_(run.unsure_begins) {
+      : run_(run), allocator_(run.config, &driver_), handle_of_(run.lives, kNone) {
     out_.addresses.resize(run.lives);
     out_.told.resize(run.lives);
+    for (const LifeId life : run.shows_begin) out_.told[life] = Told::kWhereItBegins;
     allocator_.set_tie_breaker(
         [this](std::span<const Address> equals) { return OldestOf(equals); });
     for (PoolHandle pool = 1; pool < run.pools; ++pool) {
@@ -202,15 +200,6 @@ class Replay {
     return driver_.GivesBack() || allocator_.CachedSegments().empty();
   }
 
-  // The recorded bytes between this block and the block of the start before it.
-  Bytes RestBefore(const RecordedOperation& op, Address begin) {
-    const auto unsure = std::ranges::find(unsure_begins_, begin);
-    if (unsure == unsure_begins_.end()) return 0;
-    unsure_begins_.erase(unsure);
-    const Address recorded = run_.recorded_addresses[op.life];
-    return recorded > begin && recorded - begin <= run_.config.small_size ? recorded - begin : 0;
-  }
-
   // The file doesn't say which segment of the start is the oldest: what was taken is.
   Address OldestOf(std::span<const Address> equals) {
     const Address recorded = run_.recorded_addresses[now_->life];
@@ -249,16 +238,6 @@ class Replay {
     std::optional<BlockHandle> block;
     const bool succeeds = op.action == TorchAction::kAlloc;
     if (succeeds || FailedHere(request)) block = allocator_.Malloc(request);
-    if (block && succeeds) {
-      const Address begin = allocator_.address(*block);
-      const Bytes rest = RestBefore(op, begin);
-      if (rest > 0) {
-        allocator_.Free(*block);
-        const bool enlarged = allocator_.EnlargeAdopted(begin, rest);
-        if (enlarged) out_.told[op.life] = Told::kWhereItBegins;
-        block = allocator_.Malloc(request);
-      }
-    }
     // A MemPool gives back its oversize segments first, and then, unlike a capture, what is cached.
     if (!block && succeeds && !driver_.GivesBack()) block = allocator_.Malloc(request);
     if (!block || !succeeds) return;
@@ -270,7 +249,6 @@ class Replay {
   RecordedDriver driver_;
   CachingAllocator allocator_;
   std::vector<BlockHandle> handle_of_;  // by life
-  std::vector<Address> unsure_begins_;  // that weren't taken yet
   const RecordedOperation* now_ = nullptr;
   PredictedRun out_;
 };

@@ -78,7 +78,7 @@ class Rewinder {
     RecordedStart start = FillStart(run_.config, run_.no_split, lives_, snapshot_.blocks, &ranges_);
     run_.start = std::move(start.segments);
     run_.start_lives = std::move(start.lives);
-    run_.unsure_begins = std::move(start.unsure_begins);
+    run_.shows_begin = std::move(start.shows_begin);
     run_.not_judged.why_unknown = std::move(start.why_unknown);
     for (LifeId life = 0; life < lives_.size(); ++life) {
       if (!lives_[life].at_start()) continue;

@@ -126,9 +126,9 @@ struct RecordedStart {
   std::vector<SegmentState> segments;
   std::vector<LifeId> lives;  // for each used block of the segments, one after the other
   std::string why_unknown;    // of the first segment that is left out; empty: none is
-  // Where free memory begins, or up to 1 MiB later: the block before it, of which only the size
-  // that was asked for is known, may have a rest that wasn't split off.
-  std::vector<Address> unsure_begins;
+  // Allocations whose addresses show where free memory began: the block before it, of which only
+  // the size that was asked for is known, had a rest of up to 1 MiB that wasn't split off.
+  std::vector<LifeId> shows_begin;
 };
 
 // The lives that were there at the start, in the ranges of it that are known. Ranges whose lives
@@ -173,7 +173,7 @@ struct RecordedRun {
   std::vector<SegmentState> start;
   // For each used block of `start`, segment by segment: its life.
   std::vector<LifeId> start_lives;
-  std::vector<Address> unsure_begins;  // RecordedStart's
+  std::vector<LifeId> shows_begin;  // RecordedStart's
   std::vector<RecordedOperation> operations;
   uint32_t lives = 0;
   uint32_t repaired = 0;       // allocations whose recorded address fits nothing else in the file

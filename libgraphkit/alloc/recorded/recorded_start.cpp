@@ -197,9 +197,14 @@ class StartFiller {
   }
 
  private:
+  auto AddressOf() const {
+    return [this](LifeId life) { return lives_[life].address; };
+  }
+
   void GatherBlocks() {
     for (LifeId life = 0; life < lives_.size(); ++life) {
       const RecordedLife& l = lives_[life];
+      if (l.alloc && !l.repaired) allocated_.push_back(life);
       if (!l.at_start()) continue;
       const bool exact = l.final_block.has_value();
       const Bytes size =
@@ -207,6 +212,7 @@ class StartFiller {
       blocks_.push_back({l.address, size, exact, life});
     }
     std::ranges::sort(blocks_, {}, &StartBlock::address);
+    std::ranges::sort(allocated_, {}, AddressOf());
   }
 
   // A segment of its own; pages join the segment before them if they are of the same one.
@@ -301,6 +307,24 @@ class StartFiller {
     return taken;
   }
 
+  // How much of the bytes behind a block of the large pool is its own, as the first allocation
+  // there shows that was made while it lived: that took the begin of what was free.
+  Bytes ShownRest(LifeId block, Address begin, Address end) {
+    const std::optional<uint32_t> freed = lives_[block].free_completed;
+    std::optional<LifeId> first;
+    for (auto at = std::ranges::lower_bound(allocated_, begin, {}, AddressOf());
+         at != allocated_.end() && lives_[*at].address < end &&
+         lives_[*at].address <= begin + config_.small_size;
+         ++at) {
+      const std::optional<uint32_t> alloc = lives_[*at].alloc;
+      if (freed && *alloc > *freed) continue;
+      if (!first || *alloc < *lives_[*first].alloc) first = *at;
+    }
+    if (!first || lives_[*first].address == begin) return 0;
+    out_.shows_begin.push_back(*first);
+    return lives_[*first].address - begin;
+  }
+
   // The bytes between two blocks in use, or at a segment's end. In the large pool a rest of at most
   // 1 MiB isn't split off: it is part of the block before it.
   Why CloseGap(SegmentState* segment, Address begin, Address end, bool last_exact) {
@@ -317,9 +341,11 @@ class StartFiller {
     if (!rest) {
       const bool after_block = !segment->blocks.empty() && segment->blocks.back().used;
       if (after_block && !last_exact && !segment->small && !segment->expandable) {
-        out_.unsure_begins.push_back(begin);
+        const Bytes unsplit = ShownRest(blocks_[next_block_ - 1].life, begin, end);
+        segment->blocks.back().size += unsplit;
+        begin += unsplit;
       }
-      segment->blocks.push_back({.address = begin, .size = gap});
+      segment->blocks.push_back({.address = begin, .size = end - begin});
       return {};
     }
     if (segment->blocks.empty() || last_exact) {
@@ -335,6 +361,7 @@ class StartFiller {
   std::span<const TorchBlock> final_blocks_;
   RewoundRanges& ranges_;
   std::vector<StartBlock> blocks_;  // by address
+  std::vector<LifeId> allocated_;   // among the events, by address
   size_t next_block_ = 0;
   size_t lives_before_ = 0;  // out_.lives of the segments before the last one
   RecordedStart out_;

@@ -1,96 +1,9 @@
-// Checks of captures: those that failed, never ended, or survived a call that they don't allow.
+// Checks of captures: those that failed, never ended, or went on after a call that failed.
+#include "libgraphkit/analysis/checks/capture_rules.h"
 #include "libgraphkit/analysis/checks/find.h"
 
 namespace graphkit {
 namespace {
-
-// cudaError_t (driver_types.h, CUDA 13.0), and the rule behind it.
-struct CaptureRule {
-  int32_t error;
-  const char* name;
-  const char* broken;
-  const char* advice;
-  bool breaks = true;  // leaves the capture broken
-};
-constexpr int32_t kErrorLossyQuery = 402;
-constexpr int32_t kErrorUnsupported = 900;
-constexpr int32_t kErrorInvalidated = 901;
-constexpr int32_t kErrorUnjoined = 904;
-
-constexpr CaptureRule kCaptureRules[] = {
-    {401, "cudaErrorIllegalState", "the stream isn't in a state that allows the call",
-     "end the capture that the stream is in before", false},
-    {900, "cudaErrorStreamCaptureUnsupported",
-     "while a capture is open, calls that wait for the device or may do so are not allowed",
-     "make the call before the capture begins or after it has ended"},
-    {902, "cudaErrorStreamCaptureMerge",
-     "waiting for an event of another capture would make one of two captures",
-     "capture both into one graph, from one origin stream"},
-    {903, "cudaErrorStreamCaptureUnmatched", "a capture ends on the stream that began it",
-     "call cudaStreamEndCapture on the capture's origin stream"},
-    {905, "cudaErrorStreamCaptureIsolation",
-     "a capture may wait only for what was captured in it, and the event was recorded outside",
-     "record the event inside the capture, or wait for it (on the host or the stream) before"},
-    {906, "cudaErrorStreamCaptureImplicit",
-     "the legacy stream waits for every blocking stream, hence for work that is only captured",
-     "use streams made with cudaStreamNonBlocking, or no legacy stream while capturing"},
-    {907, "cudaErrorCapturedEvent",
-     "an event that was recorded in a capture stands for work that has not run: it can't be asked "
-     "or waited for by the host",
-     "ask an event that is recorded outside captures"},
-    {908, "cudaErrorStreamCaptureWrongThread",
-     "a capture that isn't relaxed ends in the thread that began it",
-     "end it in the thread that began it, or begin it in relaxed mode", false},
-};
-
-// Null: the error isn't about captures.
-const CaptureRule* CaptureRuleOf(int32_t error) {
-  const auto* found = std::ranges::find(kCaptureRules, error, &CaptureRule::error);
-  return found == std::end(kCaptureRules) ? nullptr : found;
-}
-
-template <typename Item, size_t kItems>
-bool OneOf(const Item& item, const Item (&items)[kItems]) {
-  return std::ranges::find(items, item) != std::end(items);
-}
-
-constexpr std::string_view kCallbacks[] = {"cudaStreamAddCallback", "cuStreamAddCallback"};
-
-// Never allowed on what a capture holds up, in no mode.
-constexpr std::string_view kWaits[] = {
-    "cudaStreamSynchronize", "cudaStreamQuery",  "cudaDeviceSynchronize", "cuStreamSynchronize",
-    "cuStreamQuery",         "cuCtxSynchronize", "cuCtxRecordEvent",      "cuCtxWaitEvent"};
-
-// Of a call that may wait for the device.
-std::string UnsafeAdvice(const Trace& trace, const Failure& failure, const Capture* capture) {
-  const std::string outside = CaptureRuleOf(kErrorUnsupported)->advice;
-  if (capture == nullptr || capture->mode == CaptureMode::kRelaxed) return outside;
-  if (OneOf(trace[failure.call], kWaits)) return outside;
-  if (failure.thread == capture->thread) return outside + ", or capture in relaxed mode";
-  return Say(trace,
-             "{}, capture in thread-local mode, or let {} call cudaThreadExchangeStreamCaptureMode "
-             "first",
-             outside, failure.thread);
-}
-
-// The rule behind a failed call, in the words that fit the call and the capture's mode.
-struct BrokenRule {
-  std::string broken;
-  std::string advice;
-};
-
-// `capture` is the one that the call hit; null: unknown. Nothing: the error isn't about captures.
-std::optional<BrokenRule> RuleOf(const Trace& trace, const Failure& failure,
-                                 const Capture* capture) {
-  const CaptureRule* rule = CaptureRuleOf(failure.error);
-  if (rule == nullptr) return std::nullopt;
-  if (failure.error != kErrorUnsupported) return BrokenRule{rule->broken, rule->advice};
-  if (OneOf(trace[failure.call], kCallbacks)) {
-    return BrokenRule{"a stream callback can't be captured",
-                      "use cudaLaunchHostFunc, which becomes a node of the graph"};
-  }
-  return BrokenRule{rule->broken, UnsafeAdvice(trace, failure, capture)};
-}
 
 NodeId LastNodeBefore(const Trace& trace, GraphId graph, Seq seq) {
   NodeId last;
@@ -187,6 +100,35 @@ void AddCall(const Facts& facts, const Failure& failure, Finding* finding, const
       Say(facts.trace, "{} was called {}{}{}{}", facts.trace[failure.call],
           facts.places().Of(failure.seq), arguments.empty() ? "" : " with ", arguments, more),
       failure.stack);
+}
+
+// Adds the other calls that failed in the capture: because it was broken, and for other reasons.
+void AddFurtherFailures(const Facts& facts, const Capture& capture, const CaptureBreak& broken,
+                        Finding* finding) {
+  const Trace& trace = facts.trace;
+  std::vector<std::pair<std::string, size_t>> calls[2];
+  for (const Failure& failure : trace.failures) {
+    const bool inside = failure.seq >= capture.begin && failure.seq <= capture.end;
+    if (!inside || failure.graph != capture.graph) continue;
+    if (&failure == (broken.failure != nullptr ? broken.failure : broken.noticed)) continue;
+    if (trace[failure.call].find("EndCapture") != std::string_view::npos) continue;
+    const bool only = failure.error == kErrorInvalidated;
+    std::string name(trace[failure.call]);
+    if (!only) name += " (" + std::to_string(failure.error) + ")";
+    auto& of = calls[only ? 0 : 1];
+    const auto known = std::ranges::find(of, name, &std::pair<std::string, size_t>::first);
+    if (known != of.end()) ++known->second;
+    if (known == of.end()) of.emplace_back(std::move(name), 1);
+  }
+  for (const bool only : {true, false}) {
+    std::vector<std::string> names;
+    for (const auto& [name, count] : calls[only ? 0 : 1])
+      names.push_back(name + (count > 1 ? " " + Counted(count, "time") : ""));
+    if (names.empty()) continue;
+    AddEvidence(finding, (only ? "failed only because the capture was broken (901): "
+                               : "failed in it too: ") +
+                             ListOf(names));
+  }
 }
 
 // A finding for each capture of a graph that came to this, if `judge` says something of it.
@@ -288,6 +230,7 @@ std::vector<Finding> FindInvalidatedCaptures(const Facts& facts) {
           }
           AddCall(facts, *cause, finding);
         }
+        AddFurtherFailures(facts, capture, broken, finding);
         AddStuckMemory(facts, finding);
       });
 }
@@ -345,29 +288,38 @@ std::vector<Finding> FindOpenCaptures(const Facts& facts) {
   });
 }
 
-// unsafe-call-in-capture: calls that a capture doesn't allow, and that it survived.
+// unsafe-call-in-capture: calls that failed in a capture that went on; one finding for calls alike.
 std::vector<Finding> FindUnsafeCalls(const Facts& facts) {
   const Trace& trace = facts.trace;
-  std::set<const Failure*> broke;
-  std::vector<const Capture*> of_graph(trace.graphs.size());
-  for (const Capture& capture : trace.captures) {
-    if (!capture.graph.valid()) continue;
-    of_graph[capture.graph.index()] = &capture;
-    if (capture.status == CaptureStatus::kInvalidated)
-      broke.insert(BreakOf(trace, capture).failure);
-  }
-  std::vector<Finding> findings;
+  const Grouped of_graph = Group(trace.captures, trace.graphs.size(),
+                                 [](const Capture& capture) { return capture.graph; });
+  std::map<std::tuple<StringId, int32_t, std::string>, size_t> by_call;
+  std::vector<std::pair<Finding, size_t>> found;
   for (const Failure& failure : trace.failures) {
-    if (broke.contains(&failure) || failure.error == kErrorInvalidated) continue;
+    const Capture* capture = nullptr;
     if (!failure.graph.valid()) continue;
-    const std::optional<BrokenRule> rule = RuleOf(trace, failure, of_graph[failure.graph.index()]);
+    for (const uint32_t at : of_graph.Of(failure.graph.index())) {
+      const Capture& open = trace.captures[at];
+      if (open.begin <= failure.seq && failure.seq <= open.end) capture = &open;
+    }
+    if (capture == nullptr || capture->status == CaptureStatus::kInvalidated) continue;
+    const std::optional<BrokenRule> rule = RuleInWholeCapture(trace, failure, capture);
     if (!rule) continue;
-    Finding& finding = findings.emplace_back(Finding{.graph = failure.graph});
+    const auto [at, is_new] = by_call.try_emplace(
+        {failure.call, failure.error, OwnPlace(trace, failure.stack)}, found.size());
+    if (is_new) found.emplace_back(Finding{.graph = failure.graph}, 0);
+    auto& [finding, count] = found[at->second];
+    if (count++ != 0) continue;
     if (failure.stream.valid()) finding.streams = {failure.stream};
-    finding.message = Say(trace, "{} failed in the capture of {}, which survived it: {}",
+    finding.message = Say(trace, "{} failed in the capture of {}, which went on: {}",
                           CallText(trace, failure), failure.graph, rule->broken);
     finding.advice = rule->advice;
     AddCall(facts, failure, &finding);
+  }
+  std::vector<Finding> findings;
+  for (auto& [finding, count] : found) {
+    if (count > 1) finding.message += "; so did " + Counted(count - 1, "more call") + " alike";
+    findings.push_back(std::move(finding));
   }
   return findings;
 }
@@ -378,10 +330,12 @@ std::vector<Finding> FindLossyEdgeQueries(const Facts& facts) {
   std::vector<Finding> findings;
   for (const Failure& failure : trace.failures) {
     if (failure.error != kErrorLossyQuery) continue;
-    Finding& finding = findings.emplace_back(Finding{.graph = failure.graph});
+    Finding& finding = findings.emplace_back(
+        Finding{.graph = failure.of.graph ? failure.of.graph : failure.graph});
+    if (failure.of.node) finding.nodes.push_back(failure.of.node);
     finding.message = Say(trace,
-                          "{} of {} failed (402, cudaErrorLossyQuery): it was asked for edges "
-                          "without a place for what sort of edges they are",
+                          "{} of {} failed (402, cudaErrorLossyQuery): the graph has programmatic "
+                          "edges, and the call passed no array of edge data",
                           trace[failure.call], failure.thread);
     finding.advice = "pass an array of cudaGraphEdgeData";
     AddEvidence(&finding,

@@ -1,6 +1,7 @@
 #include "libgraphkit/analysis/checks/checks.h"
 
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/names/torch_options.h"
 #include "libgraphkit/edit_distance.h"
 
 namespace graphkit {
@@ -9,18 +10,18 @@ namespace graphkit {
 using FindFunction = std::vector<Finding>(const Facts& facts);
 FindFunction FindBlockLeaks, FindExecLeaks, FindGraphLeaks, FindGraphAllocationLeaks,
     FindEventStreamLeaks, FindDeferredRecordStreams, FindReuseOpportunities, FindLateFrees,
-    FindUnsafeReuse, FindMissingOrder, FindFreeBeforeUse, FindProgrammaticOnlyOrder,
-    FindInvalidatedCaptures, FindUnjoinedStreams, FindOpenCaptures, FindUnsafeCalls,
-    FindLossyEdgeQueries, FindAbortedCapturePools, FindFrontierRewinds, FindCrossBranchFrees,
-    FindDeadInputs, FindStaticAddressesChanged, FindReplayOrders, FindPoolsAcrossStreams,
-    FindStaticInputsPinned, FindRedundantEdges, FindEmptyNodes, FindSerializedBranches,
-    FindNcclMultiSegments, FindCollectiveOrders, FindCollectiveSizes, FindDestroyedComms,
-    FindConcurrentCollectives, FindIdleCommBuffers, FindReusedSendBuffers, FindSharedWorkspaces,
-    FindCollectionsInCaptures, FindSlowCaptures, FindPageableHostCopies, FindStaleHostMemory,
-    FindDuplicateExecs, FindFailedExecUpdates, FindUpdatesWithoutEffect, FindRecaptureMismatches,
-    FindEscapedWork, FindEagerUsesOfGraphMemory, FindPoolClobberedWorkspaces, FindLaunchedOnce,
-    FindFrozenArguments, FindFrozenGrids, FindCapturesUnlikeWarmups, FindStateNotReset,
-    FindFailedInstantiations, FindRecordedAgain;
+    FindUnsafeReuse, FindMissingOrder, FindBorderOrder, FindFreeBeforeUse,
+    FindProgrammaticOnlyOrder, FindInvalidatedCaptures, FindUnjoinedStreams, FindOpenCaptures,
+    FindUnsafeCalls, FindLossyEdgeQueries, FindAbortedCapturePools, FindFrontierRewinds,
+    FindCrossBranchFrees, FindDeadInputs, FindStaticAddressesChanged, FindReplayOrders,
+    FindPoolsAcrossStreams, FindStaticInputsPinned, FindRedundantEdges, FindEmptyNodes,
+    FindSerializedBranches, FindNcclMultiSegments, FindCollectiveOrders, FindCollectiveSizes,
+    FindDestroyedComms, FindConcurrentCollectives, FindIdleCommBuffers, FindReusedSendBuffers,
+    FindSharedWorkspaces, FindCollectionsInCaptures, FindSlowCaptures, FindPageableHostCopies,
+    FindStaleHostMemory, FindDuplicateExecs, FindFailedExecUpdates, FindUpdatesWithoutEffect,
+    FindRecaptureMismatches, FindEscapedWork, FindEagerUsesOfGraphMemory,
+    FindPoolClobberedWorkspaces, FindLaunchedOnce, FindFrozenArguments, FindFrozenGrids,
+    FindCapturesUnlikeWarmups, FindStateNotReset, FindFailedInstantiations, FindRecordedAgain;
 std::vector<Finding> FindUnprovedReuse(const Facts& torch, const Facts& completion);
 
 namespace {
@@ -72,7 +73,9 @@ std::string Explain(const Process& process, const SettingRule& rule) {
   const bool meant = value && (rule.value.empty() || *value == rule.value);
   const std::string_view sentence = meant ? rule.when : rule.when_not;
   if (sentence.empty()) return {};
-  std::string setting(rule.variable);
+  const bool of_torch = rule.variable == kAllocConf;
+  if (of_torch && SetTorchOption(process, rule.option).empty()) return {};  // it has no such option
+  std::string setting(of_torch ? AllocConfName(process) : rule.variable);
   if (value) {
     setting += "=" + option + *value;
   } else {
@@ -109,6 +112,9 @@ struct Table {
      .what = "memory that is used again without proof that it is free", .find = FindUnsafeReuse},
     {.id = "missing-order", .severity = kError, .harm = kResults, .grades = true, .proves = true,
      .what = "nodes that touch the same memory and that nothing orders", .find = FindMissingOrder},
+    {.id = "border-order", .severity = kError, .harm = kResults, .grades = true,
+     .what = "launches and other work that touch the same memory and that nothing orders",
+     .find = FindBorderOrder},
     {.id = "free-before-use", .severity = kError, .harm = kResults, .grades = true, .proves = true,
      .what = "memory-free nodes that aren't ordered after all users", .find = FindFreeBeforeUse},
     {.id = "programmatic-only-order", .severity = kError, .harm = kResults, .grades = true,
@@ -121,7 +127,7 @@ struct Table {
     {.id = "open-capture", .severity = kError, .harm = kResults, .grades = true,
      .what = "captures that never ended", .find = FindOpenCaptures},
     {.id = "unsafe-call-in-capture", .severity = kWarning, .harm = kResults,
-     .what = "calls that a capture doesn't allow, and that it survived", .find = FindUnsafeCalls},
+     .what = "calls that failed in a capture that went on", .find = FindUnsafeCalls},
     {.id = "lossy-edge-query", .severity = kWarning, .harm = kResults,
      .what = "queries of edges that can't say what edges they are", .find = FindLossyEdgeQueries},
     {.id = "aborted-capture-pool", .severity = kWarning, .harm = kLeak,
@@ -135,7 +141,7 @@ struct Table {
     {.id = "dead-input", .severity = kError, .harm = kResults, .grades = true,
      .what = "launches of graphs whose inputs were freed", .find = FindDeadInputs},
     {.id = "static-address-changed", .severity = kError, .harm = kResults, .grades = true,
-     .what = "inputs made anew elsewhere while the graph keeps the old address",
+     .what = "inputs reallocated; the graph still uses the old address",
      .find = FindStaticAddressesChanged},
     {.id = "replay-order", .severity = kWarning, .harm = kResults, .grades = true,
      .what = "graphs of one pool launched in another order than captured",
@@ -179,7 +185,7 @@ struct Table {
      .what = "captured copies of memory of the host that isn't page-locked",
      .find = FindPageableHostCopies},
     {.id = "stale-host-memory", .severity = kError, .harm = kResults, .grades = true,
-     .what = "launches that copy memory of the host that was given up",
+     .what = "launches that copy host memory already freed",
      .find = FindStaleHostMemory},
     {.id = "duplicate-exec", .severity = kNote, .harm = kMemory,
      .what = "execs that differ only in what an update can set", .find = FindDuplicateExecs},
@@ -206,7 +212,7 @@ struct Table {
     {.id = "launched-once", .severity = kWarning, .harm = kStyle,
      .what = "graphs alike that are instantiated for each launch", .find = FindLaunchedOnce},
     {.id = "recorded-again", .severity = kNote, .harm = kMemory, .grades = true,
-     .what = "captures of the same code that a copy of an input would have saved",
+     .what = "re-captures that a fixed input buffer would have avoided",
      .find = FindRecordedAgain},
     {.id = "frozen-argument", .severity = kWarning, .harm = kResults, .grades = true,
      .what = "arguments that changed from step to step and that a graph passes once and for all",
@@ -231,6 +237,35 @@ constexpr std::pair<std::string_view, std::string_view> kOldChecks[] = {
     {"missed-by-stream", "reuse-opportunity"},
     {"reusable-never-reclaimed", "deferred-record-stream"},
 };
+
+// Checks that judge each graph for itself, so that one habit of the program is a note for each.
+constexpr std::string_view kByGraph[] = {
+    "dead-input",     "empty-node",        "exec-leak",           "late-free",
+    "redundant-edge", "reuse-opportunity", "serialized-branches", "static-input-pinned"};
+
+// Notes with one cause, by their advice, on several graphs are one: that which costs most.
+std::vector<Finding> OneForEachCause(std::vector<Finding> findings) {
+  std::map<std::string, std::vector<size_t>> alike;
+  for (size_t i = 0; i < findings.size(); ++i) {
+    const Finding& finding = findings[i];
+    if (finding.severity == Severity::kNote && finding.graph.valid())
+      alike[finding.advice].push_back(i);
+  }
+  std::vector<bool> told(findings.size());
+  for (const auto& [advice, all] : alike) {
+    const auto cost = [&](size_t i) {
+      return std::pair(findings[i].bytes, findings[i].nodes.size());
+    };
+    const size_t most = *std::ranges::max_element(all, {}, cost);
+    for (const size_t i : all) told[i] = i != most;
+    if (all.size() > 1)
+      findings[most].message += "; the same of " + Counted(all.size() - 1, "more graph");
+  }
+  std::vector<Finding> kept;
+  for (size_t i = 0; i < findings.size(); ++i)
+    if (!told[i]) kept.push_back(std::move(findings[i]));
+  return kept;
+}
 
 }  // namespace
 
@@ -278,7 +313,8 @@ std::vector<Finding> RunCheck(const Check& check, const Facts& facts) {
     finding.harm = check.harm;
     if (!check.grades) finding.severity = check.severity;
   }
-  return findings;
+  const bool by_graph = std::ranges::find(kByGraph, check.id) != std::end(kByGraph);
+  return by_graph ? OneForEachCause(std::move(findings)) : findings;
 }
 
 }  // namespace graphkit

@@ -29,7 +29,8 @@ UnorderedOperations FindUnordered(const Facts& facts, const RankProgram& program
         facts.order().Before(before.node, operation.node))
       continue;
     if (several && before.what.communicator == own) continue;
-    if (ExclusiveBodies(trace, trace[before.node].graph, trace[operation.node].graph) != 0)
+    if (ExclusiveBodies(trace, facts.nesting(), trace[before.node].graph,
+                        trace[operation.node].graph) != 0)
       continue;
     if (found.pairs++ == 0) found.first = before.node, found.second = operation.node;
   }
@@ -113,6 +114,7 @@ struct CollectiveFinder {
         if (is_new || order.Before(before, i) || !told.emplace(other, graph).second) continue;
         Finding& finding =
             Add(graph, LaunchText(trace, before, other) + " and " + LaunchText(trace, i, graph));
+        finding.evidence = {LaunchedThere(trace, before, other), LaunchedThere(trace, i, graph)};
         if (order.BeforeByThreads(before, i)) DoubtThreads(&finding);
         finding.streams = {trace.launches[before].stream, trace.launches[i].stream};
       }

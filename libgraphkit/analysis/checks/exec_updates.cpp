@@ -246,7 +246,8 @@ struct UpdateWalk {
   std::map<ExecId, PendingUpdates> by_exec = {};
 };
 
-// By graph, the last time that something was made of it: an exec, an update, a copy.
+// By graph, the last time that something was made of it: an exec, an update, a copy, the parameters
+// of a child graph node.
 std::vector<Seq> LastUses(const Trace& trace) {
   std::vector<Seq> last(trace.graphs.size());
   const auto use = [&](GraphId graph, Seq seq) {
@@ -254,6 +255,7 @@ std::vector<Seq> LastUses(const Trace& trace) {
   };
   for (const Exec& exec : trace.execs) use(exec.graph, exec.created);
   for (const ExecUpdate& update : trace.exec_updates) use(update.graph, update.seq);
+  for (const NodeChange& change : trace.node_changes) use(change.child, change.seq);
   for (const Graph& graph : trace.graphs) use(graph.original, graph.created);
   return last;
 }
@@ -285,6 +287,56 @@ UnseenChanges FindUnseen(const Trace& trace, const std::vector<const NodeChange*
   return found;
 }
 
+// Launches of graphs that hold a copy of the graph (child graph nodes), and whose execs weren't
+// given other parameters for the copy's nodes. `holder`: one of these graphs.
+std::vector<uint32_t> LaunchesOfCopies(const Facts& facts, GraphId graph, GraphId* holder) {
+  const Trace& trace = facts.trace;
+  std::vector<uint32_t> all;
+  for (const auto& [i, copy] : Enumerate(trace.graphs)) {
+    const auto sets_it = [&, of = GraphId(i)](const NodeChange& change) {
+      return change.exec.valid() && trace[change.node].graph == of;
+    };
+    if (copy.origin != GraphOrigin::kChild || copy.original != graph) continue;
+    if (std::ranges::any_of(trace.node_changes, sets_it)) continue;
+    *holder = facts.roots()[i];
+    const auto& own = facts.launches()[holder->index()];
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
+// `holder`: a graph that holds a copy of this one, if its launches are meant.
+Finding DescribeUnseen(const Trace& trace, GraphId root, GraphId holder,
+                       const UnseenChanges& unseen) {
+  Finding finding{.severity = Severity::kWarning, .graph = root};
+  const std::string since = holder.valid()
+                                ? " was set in the graph; the copy in " + NameOf(trace, holder) +
+                                      " was made before, and wasn't set"
+                                : " was set in the graph; no exec was made or updated of the graph "
+                                  "since";
+  for (const NodeChange* change : unseen.changes) {
+    if (!AddOnce(change->node, &finding.nodes) || finding.evidence.size() >= kShownEvidence)
+      continue;
+    AddEvidence(&finding, NameOf(trace, change->node) + since, {}, {change->node});
+    finding.evidence.push_back(CapturedThere(trace, change->node));
+  }
+  finding.message =
+      Say(trace,
+          "{} was given other parameters in {} after it was {}: {} was launched {} since, "
+          "with the old ones",
+          root, Counted(finding.nodes.size(), "node"),
+          holder.valid() ? Say(trace, "embedded in {}", holder) : "instantiated",
+          holder.valid() ? "that" : "it", Counted(unseen.launches, "time"));
+  finding.advice =
+      holder.valid()
+          ? "set them in the exec (cudaGraphExecKernelNodeSetParams, … with the nodes of the graph "
+            "that cudaGraphChildGraphNodeGetGraph returns; cudaGraphExecChildGraphNodeSetParams)"
+          : "set them in the exec (cudaGraphExecKernelNodeSetParams, …), or update the exec from "
+            "the graph (cudaGraphExecUpdate)";
+  return finding;
+}
+
 // Nodes of graphs that were set, while the execs went on with what they had.
 void FindUnseen(const Facts& facts, std::vector<Finding>* findings) {
   const Trace& trace = facts.trace;
@@ -297,28 +349,12 @@ void FindUnseen(const Facts& facts, std::vector<Finding>* findings) {
       set[root].push_back(&change);
   }
   if (set.empty()) return;
-  const auto& launches = facts.launches();
   for (const auto& [root, all] : set) {
-    const auto [changes, later] = FindUnseen(trace, all, launches[root.index()]);
-    if (later == 0) continue;
-    Finding finding{.severity = Severity::kWarning, .graph = root};
-    for (const NodeChange* change : changes) {
-      if (!AddOnce(change->node, &finding.nodes) || finding.evidence.size() >= kShownEvidence)
-        continue;
-      finding.evidence.push_back({.text = NameOf(trace, change->node) +
-                                          " was set in the graph; no exec was made or updated of "
-                                          "the graph since",
-                                  .nodes = {change->node},
-                                  .stack = trace[change->node].stack});
-    }
-    finding.message = NameOf(trace, root) + " was given other parameters in " +
-                      Counted(finding.nodes.size(), "node") +
-                      " after it was instantiated: it was launched " + Counted(later, "time") +
-                      " since, with the old ones";
-    finding.advice =
-        "set them in the exec (cudaGraphExecKernelNodeSetParams, …), or update the exec from the "
-        "graph (cudaGraphExecUpdate)";
-    findings->push_back(std::move(finding));
+    GraphId holder;
+    UnseenChanges unseen = FindUnseen(trace, all, facts.launches()[root.index()]);
+    if (unseen.launches == 0)
+      unseen = FindUnseen(trace, all, LaunchesOfCopies(facts, root, &holder));
+    if (unseen.launches != 0) findings->push_back(DescribeUnseen(trace, root, holder, unseen));
   }
 }
 

@@ -58,20 +58,6 @@ std::vector<Finding> FindUndestroyed(const Facts& facts) {
   });
 }
 
-// Notes on more than a few graphs with private pools are one.
-std::vector<Finding> Summed(const Facts& facts, std::vector<Finding> findings) {
-  constexpr size_t kFew = 3;
-  const auto kept = [](const Finding& finding) { return finding.severity == Severity::kNote; };
-  const auto count = static_cast<uint64_t>(std::ranges::count_if(findings, kept));
-  if (count <= kFew) return findings;
-  Finding all = *std::ranges::find_if(findings, kept);
-  all.message = Say(facts.trace, "kept until the end: the execs of {}, {} first",
-                    Counted(count, "graph"), all.graph);
-  std::erase_if(findings, kept);
-  findings.insert(findings.begin(), std::move(all));
-  return findings;
-}
-
 // The stack by which an exec's maker is known: its own, else that of what its graph allocated.
 StackId MakerOf(const Facts& facts, const Exec& exec) {
   if (exec.stack.valid() || !exec.graph.valid()) return exec.stack;
@@ -134,8 +120,8 @@ void FindReplaced(const Facts& facts, std::vector<Finding>* findings) {
     finding.bytes = HeldBy(facts, replaced);
     finding.message =
         Say(trace,
-            "{} are kept until the end and were never launched again once the next "
-            "was made in their place, {} first{}",
+            "{} were each replaced by a newer one and never launched again, but not "
+            "destroyed, {} first{}",
             Counted(replaced.size(), "exec"), finding.graph,
             finding.bytes > 0 ? "; their pools hold " + FormatBytes(finding.bytes) : "");
     AddEvidence(&finding, "each was captured by the same line",
@@ -363,7 +349,7 @@ Finding Describe(const Facts& facts, const std::vector<ExecId>& execs, uint64_t 
 // place.
 std::vector<Finding> FindExecLeaks(const Facts& facts) {
   if (!KnowsWhatWasFreed(facts.trace)) return {};
-  std::vector<Finding> findings = Summed(facts, FindUndestroyed(facts));
+  std::vector<Finding> findings = FindUndestroyed(facts);
   FindReplaced(facts, &findings);
   return findings;
 }
@@ -417,6 +403,7 @@ std::vector<Finding> FindDuplicateExecs(const Facts& facts) {
     findings.push_back(Describe(facts, execs, nodes, switches));
   }
   std::ranges::stable_sort(findings, {}, &Finding::graph);
+  KeepOneNote("such group", &findings);
   return findings;
 }
 

@@ -3,6 +3,15 @@
 #include <memory>
 
 namespace graphkit {
+namespace {
+
+// A stream as an argument: by the name that the program gave it.
+std::string Argument(const Trace& trace, StreamId stream) {
+  const std::string_view name = trace[trace[stream].name];
+  return name.empty() ? NameOf(trace, stream) : std::string(name);
+}
+
+}  // namespace
 
 std::vector<Finding> FindByGraph(const Facts& facts,
                                  const std::function<void(GraphId, Finding*)>& judge) {
@@ -58,6 +67,35 @@ void AddEvidence(Finding* finding, std::string text, StackId stack, std::vector<
                                .stack = stack});
 }
 
+bool WorthANote(Bytes bytes, const Usage& usage) {
+  constexpr Bytes kLeast = 2048;
+  return bytes >= kLeast && bytes >= usage.peak_live / 100;
+}
+
+bool ReturnsWork(const Facts& facts, NodeId node) {
+  const Trace& trace = facts.trace;
+  if (!facts.communication().Has(trace[node].kernel)) return false;
+  bool called = false;
+  for (const StackFrame& frame : StackFrames(trace, trace[node].stack)) {
+    const std::string_view file = trace[frame.file];
+    const bool own = !IsLibraryFrame(trace[frame.function], file);
+    if (own || (called && !file.ends_with("/torch/distributed/distributed_c10d.py") &&
+                !file.ends_with("/torch/distributed/c10d_logger.py")))
+      return own && called;
+    called = called || file.ends_with("/torch/distributed/distributed_c10d.py");
+  }
+  return false;
+}
+
+std::string OrderByEvent(const Trace& trace, const EventPlace& first, const EventPlace& then,
+                         bool python) {
+  return Say(trace,
+             python ? "after {}: event.record({}); before {}: {}.wait_event(event)"
+                    : "after {}: cudaEventRecord(event, {}); before {}: "
+                      "cudaStreamWaitEvent({}, event)",
+             first.what, Argument(trace, first.stream), then.what, Argument(trace, then.stream));
+}
+
 Evidence CapturedThere(const Trace& trace, NodeId node) {
   return {.text = CapturedOn(trace, node), .nodes = {node}, .stack = trace[node].stack};
 }
@@ -67,6 +105,24 @@ Evidence AllocatedThere(const Facts& facts, BlockId block) {
   return {.text = Say(facts.trace, "{} was allocated {}", block, facts.places().Of(at.allocated)),
           .blocks = {block},
           .stack = at.stack};
+}
+
+Evidence LaunchedThere(const Trace& trace, uint32_t launch, GraphId graph, std::string_view does) {
+  return {.text = LaunchText(trace, launch, graph) + std::string(does),
+          .stack = trace.launches[launch].stack};
+}
+
+void KeepOneNote(std::string_view what, std::vector<Finding>* findings) {
+  const auto worse = [](const Finding& finding) { return finding.severity != Severity::kNote; };
+  const auto notes = std::stable_partition(findings->begin(), findings->end(), worse);
+  if (findings->end() - notes < 2) return;
+  const auto fewer = [](const Finding& a, const Finding& b) { return a.bytes < b.bytes; };
+  std::iter_swap(notes, std::max_element(notes, findings->end(), fewer));
+  notes->message += "; the same of " + Counted(static_cast<size_t>(findings->end() - notes - 1),
+                                               "more " + std::string(what));
+  for (auto further = notes + 1; further != findings->end(); ++further)
+    notes->bytes += further->bytes;
+  findings->erase(notes + 1, findings->end());
 }
 
 }  // namespace graphkit

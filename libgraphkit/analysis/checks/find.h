@@ -47,9 +47,34 @@ std::string BlocksText(const Finding& finding);
 void AddEvidence(Finding* finding, std::string text, StackId stack = {},
                  std::vector<NodeId> nodes = {}, std::vector<BlockId> blocks = {});
 
+// False: too little for a note, beside what the graph has at its peak.
+bool WorthANote(Bytes bytes, const Usage& usage);
+
+// True if the node is a collective that the program's own line called by torch.distributed, so that
+// this line can hold the work that the call returned.
+bool ReturnsWork(const Facts& facts, NodeId node);
+inline constexpr const char* kWaitForWork =
+    "call wait() on the work that the collective returned (async_op=True)";
+
 // Where a node, or a block, comes from.
 Evidence CapturedThere(const Trace& trace, NodeId node);
 Evidence AllocatedThere(const Facts& facts, BlockId block);
+// "launch 3 of graph 1 on stream 2", and what it does.
+Evidence LaunchedThere(const Trace& trace, uint32_t launch, GraphId graph,
+                       std::string_view does = {});
+
+// Of several notes of one cause the first one with the most bytes remains: "; the same of 2 more
+// kernels". Errors and warnings stay as they are.
+void KeepOneNote(std::string_view what, std::vector<Finding>* findings);
+
+// The calls that order two: after the one an event is recorded on its stream, and before the other
+// one its stream waits for it.
+struct EventPlace {
+  std::string what;  // "scale (step.cu:17)"
+  StreamId stream;
+};
+std::string OrderByEvent(const Trace& trace, const EventPlace& first, const EventPlace& then,
+                         bool python);
 
 // False: it is in the list already.
 template <typename Item>

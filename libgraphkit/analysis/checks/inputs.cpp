@@ -23,12 +23,9 @@ bool KnownUse(const Trace& trace, const GraphInput& input) {
 
 // True if some node of the graph is known to touch the input.
 bool SurelyTouches(const Facts& facts, GraphId graph, BlockId block) {
-  bool sure = false;
-  ForEachAccess(facts.trace, facts.lives(), block, [&](NodeId node, const Access& access) {
-    sure = sure || (facts.RootOf(node) == graph &&
-                    SureAccess(facts.trace, facts.trace[node].kernel, access));
+  return std::ranges::any_of(facts.lives().Touches(block), [&](const NodeId node) {
+    return facts.RootOf(node) == graph && !OnlyMayTouch(facts.trace, node, block);
   });
-  return sure;
 }
 
 // Page-locked by CUDA, or registered.
@@ -42,6 +39,13 @@ bool Copies(const Facts& facts, GraphId graph, BlockId block) {
   return std::ranges::any_of(facts.lives().Touches(block), [&](const NodeId touch) {
     return facts.RootOf(touch) == graph && facts.trace[touch].kind != NodeKind::kKernel;
   });
+}
+
+// The first launch of a graph after a block was freed; there is one.
+uint32_t FirstAfter(const Facts& facts, GraphId graph, const Block& block) {
+  const std::vector<uint32_t>& launches = facts.launches()[graph.index()];
+  const auto seq = [&](uint32_t launch) { return facts.trace.launches[launch].seq; };
+  return *std::ranges::upper_bound(launches, block.free_requested, {}, seq);
 }
 
 // Launches of graphs whose inputs were freed and are no other block's by now: memory of the host,
@@ -65,6 +69,9 @@ std::vector<Finding> FindFreedInputs(const Facts& facts, bool host, const char* 
                       registered ? "unregistered" : "freed",
                       facts.places().Of(block.free_requested), input.node),
                   block.free_stack, {input.node}, {input.block});
+      const uint32_t launch = FirstAfter(facts, graph, block);
+      if (finding->blocks.size() == 1 && trace.launches[launch].stack.valid())
+        finding->evidence.push_back(LaunchedThere(trace, launch, graph));
     }
     if (finding->blocks.empty()) return;
     finding->severity = known ? Severity::kError : sure ? Severity::kWarning : Severity::kNote;
@@ -152,11 +159,12 @@ std::vector<Finding> FindReturned(const Facts& facts) {
   return TakeValues(&found);
 }
 
-// True if the last of a graph's execs is still there, or went after everything else was launched.
+// True if an exec of the graph is still there, or went after everything else was launched, and was
+// never launched itself: of another graph either, which it was updated to.
 bool KeptReady(const Facts& facts, GraphId graph) {
   const Seq last = facts.trace.launches.back().seq;
   return std::ranges::any_of(facts.execs().Of(graph.index()), [&](uint32_t exec) {
-    return facts.trace.execs[exec].destroyed > last;
+    return facts.trace.execs[exec].destroyed > last && facts.exec_launches().Of(exec).empty();
   });
 }
 
@@ -271,9 +279,11 @@ std::vector<Finding> FindStaticInputsPinned(const Facts& facts) {
       const Block& block = trace[input.block];
       if (needed()[input.block.index()] || facts.lives()[input.block].root.valid()) continue;
       if (block.free_requested < trace.launches.back().seq) continue;
+      if (!SurelyTouches(facts, graph, input.block)) continue;
       if (!AddInput(trace, input, finding)) continue;
       AddEvidence(finding,
-                  Say(trace, "{} touches {}, and no other graph does", input.node, input.block),
+                  Say(trace, "{}, and of all graphs only this one touches it, at {}",
+                      AllocatedThere(facts, input.block).text, input.node),
                   block.stack, {input.node}, {input.block});
     }
     if (finding->blocks.empty()) return;

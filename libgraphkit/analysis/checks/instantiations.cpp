@@ -5,7 +5,8 @@
 namespace graphkit {
 namespace {
 
-constexpr int32_t kOutOfMemory = 2, kFirstOfCaptures = 900, kLastOfCaptures = 907;
+constexpr int32_t kOutOfMemory = 2, kFirstOfCaptures = 900, kLastOfCaptures = 907,
+                  kOfEdgeQueries = 402;
 
 // CUDA's rules of what an exec can be made of.
 struct GraphRule {
@@ -111,7 +112,7 @@ struct FailedGraphRules {
     const Node node = trace[id];
     const bool host = !RowsAt(trace.host_ends, node.seq).empty();
     const bool device = IsWork(node.kind) || node.kind == NodeKind::kChildGraph;
-    if (InConditional(trace, id)) {
+    if (facts.nesting().InConditional(node.graph)) {
       const bool body =
           device || node.kind == NodeKind::kEmpty || node.kind == NodeKind::kConditional;
       if (!body || host) return host ? &kBodyCopy : &kBodyNode;
@@ -208,7 +209,8 @@ std::vector<Finding> FindFailedInstantiations(const Facts& facts) {
       found;
   for (const Failure& failure : facts.trace.failures) {
     const bool of_capture = failure.error >= kFirstOfCaptures && failure.error <= kLastOfCaptures;
-    if (!failure.of.graph.valid() || of_capture) continue;  // those by the checks of captures
+    if (!failure.of.graph.valid() || of_capture || failure.error == kOfEdgeQueries)
+      continue;  // those by the checks of captures
     const BrokenGraphRule broken = FailedGraphRules{facts, failure}.Find();
     Finding finding = Describe(facts, failure, broken);
     auto& [first, count] = found[{facts.trace[failure.call], broken.rule, finding.severity}];

@@ -31,7 +31,7 @@ struct Type {
 struct FrozenFinder {
   std::vector<Finding> Find(bool grids) {
     for (const auto& [site, launches] : facts.kernel_sites()) {
-      if (launches.all() < 2 || launches.nodes.empty()) continue;
+      if (launches.all() < 2 || launches.nodes.empty() || !launches.captured_known) continue;
       const size_t before = all.size();
       Judge(site.kernel, launches);
       for (const NodeId node : launches.nodes) ++shares[facts.RootOf(node)][all.size() != before];
@@ -41,6 +41,7 @@ struct FrozenFinder {
       if ((frozen.number.first == Scalar::kGrid) == grids && !Resized(frozen))
         findings.push_back(Describe(frozen));
     }
+    KeepOneNote("place", &findings);
     return findings;
   }
 
@@ -73,14 +74,16 @@ struct FrozenFinder {
 
   Finding Describe(const Frozen& frozen) const {
     const SiteLaunches& site = frozen.launches;
-    Finding finding{.graph = facts.RootOf(site.nodes.front())};
-    size_t launches = 0;
+    const auto launches_of = [&](NodeId node) {
+      return facts.launches()[facts.RootOf(node).index()].size();
+    };
+    const NodeId shown = *std::ranges::max_element(site.nodes, {}, launches_of);
+    Finding finding{.graph = facts.RootOf(shown)};
     for (const NodeId node : site.nodes) {
       if (facts.RootOf(node) == finding.graph) finding.nodes.push_back(node);
-      launches = std::max(launches, facts.launches()[facts.RootOf(node).index()].size());
     }
     constexpr size_t kSure = 3;
-    const bool sure = site.outside.at(frozen.number).size() >= kSure && launches > 1;
+    const bool sure = site.outside.at(frozen.number).size() >= kSure && launches_of(shown) > 1;
     finding.severity = sure ? Severity::kWarning : Severity::kNote;
     finding.message = NameOf(trace, finding.graph) + " always " + WhatOf(frozen) + " in " +
                       std::to_string(site.all()) + " launches outside of graphs";

@@ -1,9 +1,15 @@
 // Checks of memory that comes back later than it could.
 #include "libgraphkit/analysis/checks/checks.h"
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/names/torch_options.h"
 
 namespace graphkit {
 namespace {
+
+constexpr std::string_view kReuseOption = "graph_capture_record_stream_reuse";
+constexpr const char* kOldTorch =
+    "take an allocator that reuses during capture: PyTorch's since 2.9, or graphkit's "
+    "(docs/torch-allocator.md)";
 
 // The cause that a block which crossed streams came back later than its owner let go.
 enum class Why : uint8_t {
@@ -160,8 +166,7 @@ struct DeferredBlocks {
   }
 
   bool ReuseIsSet() const {
-    return FindSetting(trace.process, "PYTORCH_ALLOC_CONF", "graph_capture_record_stream_reuse") ==
-           "True";
+    return FindSetting(trace.process, "PYTORCH_ALLOC_CONF", kReuseOption) == "True";
   }
 
   std::string AdviceToReuse() const {
@@ -169,23 +174,24 @@ struct DeferredBlocks {
       return "graph_capture_record_stream_reuse is set and doesn't reach them: allocate on their "
              "stream after the wait, or use graphkit's allocator, which reuses them on any stream";
     }
-    return "let the allocator reuse during capture: in PyTorch, PYTORCH_ALLOC_CONF="
-           "graph_capture_record_stream_reuse:True";
+    const std::string set = SetTorchOption(trace.process, kReuseOption);
+    if (set.empty()) return kOldTorch;
+    return "let the allocator reuse during capture: in PyTorch, " + set;
   }
 
   Words OfHistory() const {
+    const std::string set = SetTorchOption(trace.process, kReuseOption);
     return {
         ": other streams used it; which ones, and whether they were waited for, isn't in a "
         "memory history",
-        std::string("trace the program with graphkit trace, which sees the streams") +
-            (ReuseIsSet() ? ""
-                          : "; PYTORCH_ALLOC_CONF=graph_capture_record_stream_reuse:True lets "
-                            "PyTorch reuse during capture")};
+        "trace the program with graphkit trace, which sees the streams" +
+            (ReuseIsSet() || set.empty() ? "" : "; " + set + " lets PyTorch reuse during capture")};
   }
 
   std::string AdviceToJoin(BlockId block, const std::string& own) const {
     const NodeId unjoined = FirstUnjoined(block, MarkerRule::kLastUse);
     if (!unjoined.valid()) return "wait for the other stream before the free";
+    if (ReturnsWork(facts, unjoined)) return std::string(kWaitForWork) + " before the free";
     return Say(trace,
                "record an event after {} on {} and let {} wait for it before it allocates again",
                unjoined, trace[unjoined].stream, own);
@@ -235,19 +241,20 @@ std::vector<Finding> FindLateFrees(const Facts& facts) {
     // Streams beside each other may need more than what is live at once.
     const Bytes least = facts.bounds().empty() ? 0 : facts.bounds()[graph.index()].bytes;
     const Bytes peak = std::max(least, PeakLive(facts.trace, blocks, last_use));
-    if (peak >= usage.peak_live) return;
-    finding->bytes = usage.peak_live - peak;
+    finding->bytes = usage.peak_live - std::min(peak, usage.peak_live);
+    if (!WorthANote(finding->bytes, usage)) return;
     for (size_t i = 0; i < blocks.size(); ++i) {
       const Block& block = facts.trace[blocks[i]];
       const bool live = block.allocated <= usage.peak_at && usage.peak_at < block.free_requested;
       if (!live || last_use[i] > usage.peak_at) continue;
       finding->blocks.push_back(blocks[i]);
-      if (finding->evidence.size() >= kShownEvidence) continue;
+      if (finding->nodes.size() >= kShownEvidence) continue;
       const NodeId last = facts.lives().Touches(blocks[i]).back();
       finding->nodes.push_back(last);
       AddEvidence(finding,
                   Say(facts.trace, "{} was last touched by {}, before the peak", blocks[i], last),
-                  block.stack, {last}, {blocks[i]});
+                  facts.trace[last].stack, {last}, {blocks[i]});
+      finding->evidence.push_back(AllocatedThere(facts, blocks[i]));
     }
     finding->message = Say(
         facts.trace, "the peak of {} would be {} lower if {} {} freed right after the last use",

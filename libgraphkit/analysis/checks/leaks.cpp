@@ -1,5 +1,6 @@
 // Checks of memory, graphs, streams and events that are never given back.
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/names/library_pool.h"
 
 namespace graphkit {
 namespace {
@@ -12,6 +13,8 @@ namespace {
 //
 // Memory that an allocator of the program (PyTorch's, a pool) or a library has at the end is kept
 // on purpose, unless it grows. What the program itself asked the driver for and never freed leaked.
+// In a Python program a library asked for all of it, whether or not stacks name it, and one with a
+// pool of its own (CuPy, ONNX Runtime) gets more from the driver on purpose.
 
 // Blocks of one pool, made by one call stack; without stacks, of one size.
 struct UnfreedSite {
@@ -20,12 +23,13 @@ struct UnfreedSite {
   std::vector<BlockId> blocks = {};
   Bytes bytes = 0;       // as asked for
   bool managed = false;  // by an allocator or a library
+  bool pooled = false;   // by a library that may have a pool of its own
   // Between launches and captures, in which it made what no graph has; 0: some of what it made was
   // freed.
   uint32_t intervals = 0;
 
   bool grows() const { return intervals >= 3; }
-  bool leaked() const { return !managed || grows(); }
+  bool leaked() const { return !managed || (grows() && !pooled); }
 };
 
 // The key of its site.
@@ -79,6 +83,7 @@ std::vector<UnfreedSite> FindUnfreed(const Facts& facts) {
   const Trace& trace = facts.trace;
   std::vector<UnfreedSite> sites;
   if (!KnowsWhatWasFreed(trace)) return sites;
+  const bool python = IsPythonProgram(trace);
   const bool has_allocator =
       std::ranges::any_of(trace.pools, [](const Pool& pool) { return IsAllocators(pool.kind); });
   std::map<std::tuple<StackId, PoolId, Bytes>, size_t> by_key;
@@ -89,10 +94,13 @@ std::vector<UnfreedSite> FindUnfreed(const Facts& facts) {
       // Memory straight from the driver is a library's if that asked for it. Without a stack: where
       // an allocator serves the program, the rest is what libraries ask for themselves.
       const bool allocators = IsAllocators(KindOf(trace, block.pool));
+      const bool pooled = !allocators && (python || !LibraryPool(trace, block.stack).empty());
       const bool librarys =
           block.stack.valid() ? CallSiteOf(trace, block.stack).inner.has_value() : has_allocator;
-      sites.push_back(
-          {.stack = block.stack, .pool = block.pool, .managed = allocators || librarys});
+      sites.push_back({.stack = block.stack,
+                       .pool = block.pool,
+                       .managed = allocators || librarys || pooled,
+                       .pooled = pooled});
     }
     sites[found->second].blocks.emplace_back(i);
     sites[found->second].bytes += block.size;
@@ -111,13 +119,18 @@ constexpr const char* kPoolKinds[] = {
     "device memory",       "a driver memory pool", "graph memory",  "an allocator's pool",
     "an allocator's pool", "pinned host memory",   "managed memory"};
 
+constexpr std::string_view kOtherMemory = "other memory";
+
 // By its library's name for it, else by what graphs do with it.
 std::string_view PurposeOf(const Facts& facts, const UnfreedSite& site) {
   const Trace& trace = facts.trace;
+  const std::string_view pool = site.pooled ? LibraryPool(trace, site.stack) : "";
+  if (!pool.empty()) return pool;
   const std::string_view role = RoleText(NameOfStack(trace, site.stack).role);
   if (!role.empty()) return role;
+  if (const auto library = LibraryMemory(trace, site.stack); !library.empty()) return library;
   if (trace[site.blocks.front()].graph.valid()) return "made in captures";
-  return facts.lives().Touches(site.blocks.front()).empty() ? "other memory" : "inputs of graphs";
+  return facts.lives().Touches(site.blocks.front()).empty() ? kOtherMemory : "inputs of graphs";
 }
 
 Finding LeakOf(const Facts& facts, const UnfreedSite& site) {
@@ -203,6 +216,7 @@ bool Owned(const Graph& graph) {
 }
 
 constexpr size_t kPoolStreams = 4;  // of a pool, at least
+constexpr size_t kMostKept = 100;   // streams and events that a Python program's variables hold
 
 // By stream: true if anything of the trace was done on it.
 std::vector<bool> UsedStreams(const Trace& trace) {
@@ -233,7 +247,13 @@ std::vector<Finding> FindBlockLeaks(const Facts& facts) {
       kept.push_back(&site);
     }
   }
-  if (!kept.empty()) findings.push_back(KeptNote(facts, kept));
+  // What has a purpose is meant to be kept, as is what a Python program's variables hold when the
+  // interpreter ends; `--at end` lists it.
+  const auto other = [&](const UnfreedSite* site) {
+    return PurposeOf(facts, *site) == kOtherMemory;
+  };
+  if (!IsPythonProgram(facts.trace) && std::ranges::any_of(kept, other))
+    findings.push_back(KeptNote(facts, kept));
   return findings;
 }
 
@@ -298,17 +318,11 @@ std::vector<Finding> FindEventStreamLeaks(const Facts& facts) {
   }
   uint64_t events = 0;
   for (const Event& event : trace.events) events += event.destroyed == kNever;
-  if (finding.streams.empty() && events == 0) return {};
-  // Only a library that hands streams out makes many and uses few.
-  std::vector<Finding> findings;
-  if (finding.streams.size() >= kPoolStreams && unused > finding.streams.size() / 2) {
-    finding.message =
-        Say(trace, "kept until the end: {}, {} never used; typical of a library's stream pool",
-            Counted(finding.streams.size(), "stream"), FormatCount(unused));
-    findings.push_back(std::move(finding));
-    finding = {};
-    if (events == 0) return findings;
-  }
+  // Only a library that hands streams out makes many and uses few: it keeps them on purpose.
+  if (finding.streams.size() >= kPoolStreams && unused > finding.streams.size() / 2)
+    finding.streams.clear();
+  const size_t most = IsPythonProgram(trace) ? kMostKept : 0;
+  if (finding.streams.size() + events <= most) return {};
   if (!finding.streams.empty()) {
     finding.message =
         Counted(finding.streams.size(), "stream") + " (" + ListOf(trace, finding.streams) + ")";
@@ -317,8 +331,7 @@ std::vector<Finding> FindEventStreamLeaks(const Facts& facts) {
     finding.message += (finding.message.empty() ? "" : " and ") + Counted(events, "event");
   finding.message += Say(trace, " {} never destroyed", Was(finding.streams.size() + events));
   finding.advice = "destroy streams and events when they are used no more, or keep them in a pool";
-  findings.push_back(std::move(finding));
-  return findings;
+  return {std::move(finding)};
 }
 
 }  // namespace graphkit

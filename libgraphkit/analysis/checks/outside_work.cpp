@@ -7,11 +7,12 @@
 namespace graphkit {
 namespace {
 
-// Who writes over it, how sure that is, and who finds it so.
+// Who writes over it, how sure that is, and who finds it so: what is worth a note is one finding.
 using OverwriteKey = std::tuple<GraphId, Severity, bool, KernelId, NodeKind>;
 
 OverwriteKey KeyOf(const Trace& trace, const Overwrite& overwrite, Severity severity) {
   const bool used = overwrite.used.valid();
+  if (severity == Severity::kNote) return {{}, severity, used, {}, NodeKind::kEmpty};
   if (overwrite.after == kNoUse) return {overwrite.graph, severity, used, {}, NodeKind::kEmpty};
   const EagerWork& work = trace.works[overwrite.after];
   return {overwrite.graph, severity, used, work.kernel, work.kind};
@@ -81,9 +82,7 @@ bool GradeOverwrite(const Overwrite& found, Finding* finding) {
 void DescribeLoose(const Trace& trace, const Overwrite& loose, Finding* finding) {
   const bool writes = loose.mode == AccessMode::kWrite || loose.mode == AccessMode::kReadWrite;
   finding->severity = writes ? Severity::kWarning : Severity::kNote;
-  const char* does = writes                            ? " writes "
-                     : loose.mode == AccessMode::kRead ? " reads "
-                                                       : " may use ";
+  const char* does = writes ? " writes " : " reads ";
   finding->message = Say(trace,
                          "{}{}{} outside of graphs, which was freed in the capture of {} and is "
                          "written by its launches",
@@ -141,6 +140,7 @@ struct EscapeFinder {
 
   void Judge(const Capture& capture, const EagerWork& work) {
     for (const Access& access : trace.accesses.Of(work.accesses)) {
+      if (!SureAccess(trace, work.kernel, access)) continue;
       touches += touching.Of(access.block, capture.graph).size();
       if (touches > kMostTouches) return;
       if (const auto escape = EscapeOf(capture, work, access)) Add(capture, work, access, *escape);
@@ -181,7 +181,8 @@ struct EscapeFinder {
     };
     for (const NodeId node : touching.Of(own.block, capture.graph)) {
       for (const Access& access : trace.accesses.Of(trace[node].accesses)) {
-        if (access.block == own.block) look(node, access);
+        const bool sure = SureAccess(trace, trace[node].kernel, access);
+        if (access.block == own.block && sure) look(node, access);
       }
     }
     return worst;
@@ -313,10 +314,24 @@ struct StateFinder {
     }
   }
 
+  // True if between two of the graph's launches another graph is launched that sets the block.
+  bool SetByAnother(GraphId graph, BlockId block) const {
+    const auto& own = facts.launches()[graph.index()];
+    return std::ranges::any_of(facts.lives().Touches(block), [&](const NodeId touch) {
+      const Node node = trace[touch];
+      const GraphId other = facts.RootOf(touch);
+      const auto& launches = facts.launches()[other.index()];
+      const auto next = std::ranges::upper_bound(launches, own.front());
+      const bool between = next != launches.end() && *next < own.back();
+      return other != graph && between && Sets(node.kind, node.accesses, block);
+    });
+  }
+
   void Judge(GraphId graph, BlockId block) {
     const Outside& outside = by_block[block];
     const auto& launches = facts.launches()[graph.index()];
     if (outside.sets.empty() || outside.last > trace.launches[launches.front()].seq) return;
+    if (SetByAnother(graph, block)) return;
     const std::span<const NodeId> nodes = touching.Of(block, graph);
     std::map<KernelId, size_t> writers;
     for (const NodeId id : nodes) {
@@ -339,11 +354,12 @@ struct StateFinder {
     finding.nodes = {nodes.begin(), nodes.end()};
     finding.assumes = Assumption::kArguments;
     AddBlock(trace, block, &finding);
-    finding.message = NameOf(trace, graph) + " reads and writes " + NameOf(trace, block) +
-                      ", which was set " +
-                      (workspace ? "once, by a memset, " : "before each use outside of graphs, ") +
-                      "and never since the first of " + std::to_string(launches.size()) +
-                      " launches: each of them finds what the one before left";
+    finding.message =
+        Say(trace,
+            "{} was set {}, but not between the {} launches of {}: each starts from "
+            "the previous one's result",
+            block, workspace ? "once, by a memset" : "before each use outside of graphs",
+            launches.size(), graph);
     finding.advice = "capture what sets it (a memset node), or set it before each launch";
     finding.evidence = {
         AllocatedThere(facts, block),
@@ -366,6 +382,8 @@ std::vector<Finding> FindEagerUsesOfGraphMemory(const Facts& facts) {
   const Trace& trace = facts.trace;
   return FindOverwritten(facts, [&](const Overwrite& found, Finding* finding) {
     if (!found.used.valid()) {
+      // Code that keeps an output's address may pass it on: only a known use tells anything.
+      if (!found.sure || found.mode == AccessMode::kUnknown) return false;
       DescribeLoose(trace, found, finding);
       return true;
     }

@@ -1,11 +1,32 @@
 // Checks of order: nodes that touch the same memory and that nothing orders, and what takes order
 // away.
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/checks/places.h"
 #include "libgraphkit/analysis/order/frontier.h"
 #include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
 namespace {
+
+// "node 7 (Reduce), captured on stream 1, writes block 4 (12 MiB)".
+std::string UseText(const Trace& trace, NodeId node, BlockId block) {
+  bool reads = false, writes = false;
+  for (const Access& access : trace.accesses.Of(trace[node].accesses)) {
+    if (access.block != block) continue;
+    reads |= access.mode == AccessMode::kRead || access.mode == AccessMode::kReadWrite;
+    writes |= access.mode == AccessMode::kWrite || access.mode == AccessMode::kReadWrite;
+  }
+  const char* does = reads && writes ? "reads and writes"
+                     : writes        ? "writes"
+                     : reads         ? "reads"
+                                     : "may read or write";
+  if (trace[block].alloc_node == node) does = "allocates";
+  if (trace[block].free_node == node) does = "frees";
+  const bool captured = trace[node].stream.valid();
+  const std::string from = captured ? "captured on " + NameOf(trace, trace[node].stream)
+                                    : "added to " + NameOf(trace, trace[node].graph);
+  return Say(trace, "{}, {}, {} {}", node, from, does, block);
+}
 
 // One finding for each pair of kernels that races, however often, since what races once mostly
 // races in every layer.
@@ -26,8 +47,8 @@ struct RaceFindings {
     AddBlockOnce(facts.trace, race.block, &finding);
     for (const NodeId node : {race.earlier, race.later}) {
       if (!AddOnce(node, &finding.nodes) || finding.evidence.size() >= 4) continue;
-      finding.evidence.push_back(CapturedThere(facts.trace, node));
-      finding.evidence.back().blocks = {race.block};
+      AddEvidence(&finding, UseText(facts.trace, node, race.block), facts.trace[node].stack, {node},
+                  {race.block});
     }
   }
 
@@ -66,8 +87,27 @@ std::string MissingOrderMessage(const Trace& trace, const Race& race) {
              race.block);
 }
 
+// "scale (step.cu:17)"; without a line "node 3 (scale)".
+std::string InProgram(const Trace& trace, NodeId node) {
+  const PlaceFrame line = LineOfStack(trace, trace[node].stack);
+  if (line == PlaceFrame()) return NameOf(trace, node);
+  return NodeTitle(trace, node, 40) + " (" + ShortPlace(line.file, line.line) + ")";
+}
+
+// The calls that order the two as they were captured, in the program's own names and lines.
+std::string OrderingAdvice(const Trace& trace, NodeId first, NodeId then) {
+  const StreamId from = trace[first].stream, to = trace[then].stream;
+  if (!from.valid() || !to.valid()) {
+    return "add a dependency between the two (cudaGraphAddDependencies)";
+  }
+  if (from == to) return "record an event after the one, and wait for it before the other";
+  const bool python = IsPythonFile(LineOfStack(trace, trace[first].stack).file);
+  return OrderByEvent(trace, {InProgram(trace, first), from}, {InProgram(trace, then), to}, python);
+}
+
 // None: nothing says that one of them writes what the other one touches.
 std::optional<Severity> SeverityOf(const Race& race) {
+  if (!race.sure) return race.typed ? std::optional(Severity::kNote) : std::nullopt;
   if (race.kind == RaceKind::kAlloc || race.overlapping == Overlapping::kCertain)
     return Severity::kError;
   if (!race.typed) return std::nullopt;
@@ -88,7 +128,7 @@ EarlyStart StartOf(const Facts& facts, const Race& race) {
 }
 
 Severity SeverityOf(const Race& race, const EarlyStart& start) {
-  if (!race.surely_unordered) return Severity::kNote;
+  if (!race.surely_unordered || !race.sure) return Severity::kNote;
   // By accident in order, until the producer triggers.
   if (race.overlapping == Overlapping::kUnknown || start.at_end()) return Severity::kWarning;
   return Severity::kError;
@@ -134,15 +174,20 @@ void AddUnproved(const Facts& strict, const ReusePair& pair, Finding* finding) {
   }
 }
 
-// The first pair of nodes, one for each block, that an order doesn't order; none: a pair of none.
+// The first pair of nodes, one for each block, that an order doesn't order, rather of those that
+// are known to touch them; none: a pair of none.
 std::pair<NodeId, NodeId> FindUnorderedUses(const Facts& facts, const Order& order,
                                             const BlockOverlap& overlap) {
+  std::pair<NodeId, NodeId> found;
   for (const NodeId marker : facts.lives().Markers(overlap.earlier, MarkerRule::kLastUse)) {
+    const bool sure = !OnlyMayTouch(facts.trace, marker, overlap.earlier);
     for (const NodeId touch : facts.lives().Touches(overlap.later)) {
-      if (!order.Before(marker, touch)) return {marker, touch};
+      if (order.Before(marker, touch)) continue;
+      if (sure && !OnlyMayTouch(facts.trace, touch, overlap.later)) return {marker, touch};
+      if (!found.first.valid()) found = {marker, touch};
     }
   }
-  return {};
+  return found;
 }
 
 // Lost only where it isn't known whether a kernel waits for its grid dependencies.
@@ -168,9 +213,15 @@ Finding DescribeReuse(const Facts& facts, const BlockOverlap& overlap, GraphId g
   if (earlier.valid()) {
     const bool writes =
         Writes(trace, later, overlap.later) || Writes(trace, earlier, overlap.earlier);
-    finding.severity = writes ? Severity::kError : Severity::kWarning;
+    const bool sure = !OnlyMayTouch(trace, earlier, overlap.earlier) &&
+                      !OnlyMayTouch(trace, later, overlap.later);
+    finding.severity = writes && sure ? Severity::kError
+                       : sure         ? Severity::kWarning
+                                      : Severity::kNote;
     finding.nodes = {earlier, later};
     finding.message += Say(trace, "{} need not have ended when {} starts", earlier, later);
+    if (!sure)
+      finding.message += ": the address of one block is a word of a structure, maybe unused";
     finding.evidence = {CapturedThere(trace, earlier), CapturedThere(trace, later)};
   } else {
     finding.message += "nothing proves that it was over";
@@ -206,18 +257,6 @@ void AddFreedBlocks(const Facts& facts, const StreamOp& op, Finding* finding) {
   }
 }
 
-// The conditional between a graph and the innermost one around it that holds `other`, too.
-NodeId ConditionalApart(const Trace& trace, GraphId graph, GraphId other) {
-  NodeId apart;
-  for (GraphId at = graph; !IsWithin(trace, other, at);) {
-    const NodeId parent = trace[at].parent;
-    if (!parent.valid()) return {};
-    if (trace[parent].kind == NodeKind::kConditional) apart = parent;
-    at = trace[parent].graph;
-  }
-  return apart;
-}
-
 // The graph that was being made where the block was freed.
 GraphId FreedIn(const Trace& trace, const Block& block, FrontierReplay* replay) {
   if (block.free_node.valid()) return trace[block.free_node].graph;
@@ -225,17 +264,20 @@ GraphId FreedIn(const Trace& trace, const Block& block, FrontierReplay* replay) 
   return replay->Of(block.free_stream.valid() ? block.free_stream : block.stream).graph;
 }
 
-void DescribeFree(const Trace& trace, GraphId from, GraphId freed_in, Finding* finding) {
-  const NodeId apart = ConditionalApart(trace, freed_in, from);
-  const bool both = ConditionalApart(trace, from, freed_in).valid();
+void DescribeFree(const Facts& facts, GraphId from, GraphId freed_in, Finding* finding) {
+  const Trace& trace = facts.trace;
+  const NodeId apart = facts.nesting().ConditionalApart(freed_in, from);
+  const bool both = facts.nesting().ConditionalApart(from, freed_in).valid();
   finding->graph = freed_in;
   finding->severity = both ? Severity::kError : Severity::kWarning;
   finding->nodes = {apart};
   finding->message = Say(trace, "{} of {} {} freed in {}, which runs only if {} says so",
                          BlocksText(*finding), from, Is(finding->blocks.size()), freed_in, apart);
   finding->advice = "free memory in the graph where it was allocated, or in one that holds it";
-  AddEvidence(finding, CapturedOn(trace, apart), trace[finding->blocks.front()].free_stack, {apart},
+  const BlockId first = finding->blocks.front();
+  AddEvidence(finding, Say(trace, "{} was freed there", first), trace[first].free_stack, {},
               finding->blocks);
+  finding->evidence.push_back(CapturedThere(trace, apart));
 }
 
 }  // namespace
@@ -250,13 +292,14 @@ std::vector<Finding> FindMissingOrder(const Facts& facts) {
     if (!severity) continue;
     const bool runs = !facts.never_run()[facts.RootOf(race.earlier).index()];
     found.Add(race, runs ? *severity : Severity::kNote, [&](Finding* finding) {
-      const bool captured = trace[race.earlier].stream.valid() && trace[race.later].stream.valid();
       finding->message = MissingOrderMessage(trace, race);
       if (!runs) finding->message += "; this graph never runs";
-      finding->advice =
-          Say(trace, "{}, if they touch the same bytes",
-              captured ? "record an event after the one and let the other's stream wait for it"
-                       : "add a dependency between the two (cudaGraphAddDependencies)");
+      finding->advice = ReturnsWork(facts, race.earlier)
+                            ? std::string(kWaitForWork)
+                            : OrderingAdvice(trace, race.earlier, race.later);
+      if (race.overlapping != Overlapping::kCertain) {
+        finding->advice += ", if they touch the same bytes";
+      }
     });
   }
   return found.Take();
@@ -266,7 +309,7 @@ std::vector<Finding> FindMissingOrder(const Facts& facts) {
 std::vector<Finding> FindFreeBeforeUse(const Facts& facts) {
   RaceFindings found{facts};
   for (const Race& race : facts.races()) {
-    if (race.ordered_if_full || race.kind != RaceKind::kFree) continue;
+    if (race.ordered_if_full || race.kind != RaceKind::kFree || !race.sure) continue;
     found.Add(race, Severity::kError, [&](Finding* finding) {
       const bool frees_first = facts.trace[race.earlier].kind == NodeKind::kMemFree;
       finding->message =
@@ -397,11 +440,11 @@ std::vector<Finding> FindCrossBranchFrees(const Facts& facts) {
     if (!life.root.valid()) continue;
     const GraphId freed_in = FreedIn(trace, trace.blocks[freed], &replay);
     if (!freed_in.valid() || facts.roots()[freed_in.index()] != life.root) continue;
-    if (!ConditionalApart(trace, freed_in, life.alloc.graph).valid()) continue;
+    if (!facts.nesting().ConditionalApart(freed_in, life.alloc.graph).valid()) continue;
     AddBlock(trace, BlockId(freed), &by_graphs[{life.alloc.graph, freed_in}]);
   }
   for (auto& [graphs, finding] : by_graphs)
-    DescribeFree(trace, graphs.first, graphs.second, &finding);
+    DescribeFree(facts, graphs.first, graphs.second, &finding);
   return TakeValues(&by_graphs);
 }
 

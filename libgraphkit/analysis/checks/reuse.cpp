@@ -81,7 +81,7 @@ void Prove(const Facts& facts, const ReusePair& pair, Finding* finding) {
 std::vector<Finding> FindPairs(const Facts& facts) {
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     const ReuseFacts& reuse = facts.reuse()[graph.index()];
-    if (reuse.pairs.empty()) return;
+    if (!WorthANote(reuse.bytes, facts.usage()[graph.index()])) return;
     finding->bytes = reuse.bytes;
     Bytes by_pool = 0, by_stream = 0;  // that one pool, or one stream of it, can't reuse
     for (const ReusePair& pair : reuse.pairs) {
@@ -148,17 +148,57 @@ Bytes PassingBytes(const Facts& facts, GraphId graph) {
   return peak - std::min(peak, left);
 }
 
+// While a graph's pools hold memory of the driver: from its first allocation on.
+Interval<Seq> HoldsMemory(const Facts& facts, GraphId graph) {
+  const Trace& trace = facts.trace;
+  Interval<Seq> held{kNever, 0};
+  for (const BlockId id : facts.blocks()[graph.index()]) {
+    const Block& block = trace[id];
+    held.begin = std::min(held.begin, block.allocated);
+    const Seq freed = block.segment.valid() ? trace[block.segment].freed : kNever;
+    held.end = std::max(held.end, std::min(freed, trace[block.pool].destroyed));
+  }
+  return held;
+}
+
+// Of graphs with a pool each, those whose pools are there at once where one pool would take the
+// most less: the sum of what passes in them, without the largest.
+struct PoolsTogether {
+  std::vector<GraphId> graphs;
+  Bytes saved = 0;
+};
+
+PoolsTogether FindTogether(const Facts& facts, const std::vector<GraphId>& all) {
+  std::vector<std::tuple<Seq, bool, Bytes>> changes;  // where memory comes (true) and goes
+  for (const GraphId graph : all) {
+    const Interval<Seq> held = HoldsMemory(facts, graph);
+    const Bytes passing = PassingBytes(facts, graph);
+    changes.emplace_back(held.begin, true, passing);
+    changes.emplace_back(held.end, false, passing);
+  }
+  std::ranges::sort(changes);
+  PoolsTogether most;
+  std::multiset<Bytes> there;
+  Bytes sum = 0;
+  Seq when = 0;
+  for (const auto& [seq, comes, bytes] : changes) {
+    sum = comes ? sum + bytes : sum - bytes;
+    if (!comes) there.erase(there.find(bytes));
+    if (comes) there.insert(bytes);
+    if (there.empty() || sum - *there.rbegin() <= most.saved) continue;
+    most.saved = sum - *there.rbegin();
+    when = seq;
+  }
+  std::ranges::copy_if(all, std::back_inserter(most.graphs),
+                       [&](GraphId graph) { return HoldsMemory(facts, graph).contains(when); });
+  return most;
+}
+
 void FindPoolsApart(const Facts& facts, std::vector<Finding>* findings) {
-  for (const auto& [stream, graphs] : GraphsApart(facts)) {
-    Bytes sum = 0, largest = 0;
-    for (const GraphId graph : graphs) {
-      const Bytes passing = PassingBytes(facts, graph);
-      sum += passing;
-      largest = std::max(largest, passing);
-    }
-    if (sum == largest) continue;
-    Finding& finding =
-        findings->emplace_back(Finding{.bytes = sum - largest, .graph = graphs.front()});
+  for (const auto& [stream, all] : GraphsApart(facts)) {
+    const auto [graphs, saved] = FindTogether(facts, all);
+    if (saved == 0) continue;
+    Finding& finding = findings->emplace_back(Finding{.bytes = saved, .graph = graphs.front()});
     finding.message =
         Say(facts.trace,
             "{}, {} first, have a pool each and run one after another on {}: one pool "
@@ -168,7 +208,11 @@ void FindPoolsApart(const Facts& facts, std::vector<Finding>* findings) {
         "pass one pool to all captures (in PyTorch: torch.cuda.graph(pool=…)), the largest graph "
         "first, and read or copy what a graph leaves before the next launch";
     for (size_t i = 0; i < std::min(graphs.size(), kShownEvidence); ++i) {
-      finding.evidence.push_back(AllocatedThere(facts, facts.blocks()[graphs[i].index()].front()));
+      const BlockId first = facts.blocks()[graphs[i].index()].front();
+      finding.evidence.push_back(AllocatedThere(facts, first));
+      const auto touches = facts.lives().Touches(first);
+      if (!facts.trace[first].stack.valid() && !touches.empty())
+        finding.evidence.push_back(CapturedThere(facts.trace, touches.front()));
     }
   }
 }
@@ -199,11 +243,51 @@ constexpr char kAdvice[] =
 
 struct OrderFinder {
   std::vector<Finding> FindReordered() {
+    for (const SpoiltRead& read : facts.spoilt_reads()) AddRead(read);
+    AddSpoilt();
     for (auto& [pool, graphs] : GraphsByPool(facts)) {
       std::erase_if(graphs, [&](GraphId id) { return facts.launches()[id.index()].empty(); });
       LookAt(graphs);
     }
     return std::move(findings);
+  }
+
+  void AddRead(const SpoiltRead& read) {
+    const auto touches = facts.lives().Touches(read.left);
+    const auto reader = std::ranges::find_if(touches, [&](NodeId node) {
+      return facts.RootOf(node) == read.reader && !OnlyMayTouch(trace, node, read.left);
+    });
+    if (reader == touches.end()) return;
+    is_read.insert(read.left);
+    Finding& finding = spoilt[{read.owner, read.writer, read.reader}];
+    if (finding.nodes.empty()) {
+      finding.nodes = {*reader};
+      finding.evidence = {CapturedThere(trace, *reader)};
+      if (trace.launches[read.launch].stack.valid())
+        finding.evidence.push_back(LaunchedThere(trace, read.launch, read.reader, " reads it"));
+    }
+    finding.graph = read.writer;
+    AddLeft(read.left, &finding);
+    finding.message =
+        Say(trace,
+            "{} was launched between {} and {} of one pool: it writes over {}, which "
+            "{} leaves and {} reads",
+            read.writer, read.owner, read.reader, BlocksText(finding), read.owner, read.reader);
+    finding.advice = kAdvice;
+  }
+
+  // One finding for each pool: of the first graphs of which it is so.
+  void AddSpoilt() {
+    std::map<PoolId, std::vector<Finding>> by_pool;
+    for (Finding& finding : TakeValues(&spoilt))
+      by_pool[trace[finding.blocks.front()].pool].push_back(std::move(finding));
+    for (auto& [pool, all] : by_pool) {
+      Finding& first = findings.emplace_back(std::move(all.front()));
+      for (size_t i = 1; i < all.size(); ++i) {
+        for (const BlockId block : all[i].blocks) AddBlockOnce(trace, block, &first);
+      }
+      if (all.size() > 1) first.message += "; the same of " + Counted(all.size() - 1, "more graph");
+    }
   }
 
   void LookAt(const std::vector<GraphId>& graphs) {
@@ -227,54 +311,29 @@ struct OrderFinder {
   }
 
   // Blocks that the later capture leaves behind, where the earlier one writes.
-  void AddPair(GraphId a, GraphId b, Finding* unread) {
-    Finding finding{.graph = a};
+  void AddPair(GraphId a, GraphId b, Finding* unread) const {
     for (const BlockId left : facts.blocks()[b.index()]) {
-      if (facts.lives()[left].freed) continue;
+      if (facts.lives()[left].freed || is_read.contains(left)) continue;
       const auto over = [&, bytes = AddressesOf(trace[left])](BlockId id) {
         return Overlaps(AddressesOf(trace[id]), bytes);
       };
       if (std::ranges::none_of(facts.blocks()[a.index()], over)) continue;
-      Finding* into = ReadSpoilt(a, b, left) ? &finding : unread;
-      if (!into->graph.valid()) into->graph = a;
-      if (!AddBlockOnce(trace, left, into)) continue;
-      if (into->evidence.size() < kShownEvidence && trace[left].stack.valid()) {
-        into->evidence.push_back(AllocatedThere(facts, left));
-      }
+      if (!unread->graph.valid()) unread->graph = a;
+      AddLeft(left, unread);
     }
-    if (finding.blocks.empty()) return;
-    finding.message = Say(trace,
-                          "{} was captured before {} in the same pool and launched after it: it "
-                          "writes over {}, which that one leaves, and another graph reads it then",
-                          a, b, BlocksText(finding));
-    finding.advice = kAdvice;
-    findings.push_back(std::move(finding));
   }
 
-  // True if a graph that touches what `b` left is launched after `a` wrote over it, and before `b`
-  // makes it anew.
-  bool ReadSpoilt(GraphId a, GraphId b, BlockId left) const {
-    std::vector<GraphId> readers;
-    for (const NodeId touch : facts.lives().Touches(left)) {
-      const GraphId root = facts.RootOf(touch);
-      if (root != a && root != b) readers.push_back(root);
-    }
-    if (readers.empty()) return false;
-    bool made = false, spoilt = false;
-    for (const GraphId graph : facts.ran()) {
-      if (graph == b) {
-        made = true;
-        spoilt = false;
-      }
-      if (graph == a) spoilt = made;
-      if (spoilt && std::ranges::find(readers, graph) != readers.end()) return true;
-    }
-    return false;
+  void AddLeft(BlockId left, Finding* finding) const {
+    if (!AddBlockOnce(trace, left, finding)) return;
+    if (finding->evidence.size() < kShownEvidence && trace[left].stack.valid())
+      finding->evidence.push_back(AllocatedThere(facts, left));
   }
 
   const Facts& facts;
   const Trace& trace = facts.trace;
   size_t pairs = 0;
+  std::set<BlockId> is_read = {};  // by another graph, when it was written over
+  std::map<std::tuple<GraphId, GraphId, GraphId>, Finding> spoilt = {};
   std::vector<Finding> findings = {};
 };
 

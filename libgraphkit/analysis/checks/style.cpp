@@ -74,6 +74,9 @@ std::vector<BlockId> FreedIn(const Trace& trace, const std::vector<uint32_t>& by
   return {first, std::ranges::lower_bound(by_free, end, {}, free_of)};
 }
 
+constexpr Nanoseconds kSlowCall = 200'000;       // on average
+constexpr Nanoseconds kLongPause = 100'000'000;  // before one node, or for collections
+
 void DescribePauses(const Facts& facts, uint64_t pauses, Nanoseconds time, Finding* described) {
   const Trace& trace = facts.trace;
   Finding& finding = *described;
@@ -93,9 +96,6 @@ void DescribePauses(const Facts& facts, uint64_t pauses, Nanoseconds time, Findi
   finding.advice =
       "collect before the capture and switch collection off in it: gc.collect(); gc.disable()";
 }
-
-constexpr Nanoseconds kSlowCall = 200'000;       // on average
-constexpr Nanoseconds kLongPause = 100'000'000;  // before one node
 
 // Checks of graphs that were captured again by the same code.
 //
@@ -142,7 +142,8 @@ struct RecordingFinder {
     std::map<Code, Recordings> by_code;
     for (const Capture& capture : trace.captures) {
       const bool whole = capture.status == CaptureStatus::kCompleted && !capture.recapture;
-      if (!whole || !capture.graph.valid() || of_graph.Of(capture.graph.index()).empty()) continue;
+      if (!whole || !capture.graph.valid() || trace[capture.graph].parent.valid()) continue;
+      if (of_graph.Of(capture.graph.index()).empty()) continue;
       Code code;
       for (const uint32_t id : of_graph.Of(capture.graph.index())) {
         const Node node = trace.nodes[id];
@@ -325,7 +326,11 @@ std::vector<Finding> FindEmptyNodes(const Facts& facts) {
 // redundant-edge: edges that others imply.
 std::vector<Finding> FindRedundantEdges(const Facts& facts) {
   const Trace& trace = facts.trace;
+  constexpr size_t kShare = 25;  // fewer than one in 25 of a graph's edges: nothing is saved
   std::vector<std::vector<EdgeId>> by_graph(trace.graphs.size());
+  std::vector<size_t> of_graph(trace.graphs.size());
+  for (size_t to = 0; to < trace.nodes.size(); ++to)
+    of_graph[trace.nodes[to].graph.index()] += facts.in_edges().Of(to).size();
   for (const EdgeId edge : RedundantEdges(trace, facts.order(), facts.in_edges())) {
     const Node& to = trace[trace[edge].to];
     // A stream's own order isn't the program's to leave out.
@@ -334,7 +339,7 @@ std::vector<Finding> FindRedundantEdges(const Facts& facts) {
   }
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     const std::vector<EdgeId>& edges = by_graph[graph.index()];
-    if (edges.empty()) return;
+    if (edges.empty() || edges.size() * kShare < of_graph[graph.index()]) return;
     finding->message = Say(trace, "{} of {} {} implied by others", Counted(edges.size(), "edge"),
                            graph, Is(edges.size()));
     finding->advice =
@@ -382,7 +387,7 @@ std::vector<Finding> FindCollectionsInCaptures(const Facts& facts) {
   const std::vector<OverlapPair> overlaps = FindOverlaps<Seq>(captures, collections);
   for (auto at = overlaps.begin(); at != overlaps.end();) {
     const Capture& capture = trace.captures[at->a];
-    Finding& finding = findings.emplace_back(Finding{.graph = capture.graph});
+    Finding finding{.graph = capture.graph};
     uint64_t pauses = 0;
     Nanoseconds time = 0;
     for (const size_t own = at->a; at != overlaps.end() && at->a == own; ++at) {
@@ -394,7 +399,9 @@ std::vector<Finding> FindCollectionsInCaptures(const Facts& facts) {
       for (const BlockId block : FreedIn(trace, by_free, begin, end))
         AddBlock(trace, block, &finding);
     }
+    if (finding.blocks.empty() && time < kLongPause) continue;
     DescribePauses(facts, pauses, time, &finding);
+    findings.push_back(std::move(finding));
   }
   return findings;
 }

@@ -1,4 +1,4 @@
-// Checks of memory that launches without order use.
+// Sends whose memory a launch without order writes.
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/interval_map.h"
 
@@ -22,8 +22,9 @@ struct Reach {
   Interval<Address> bytes;
   BlockId block;
   Toucher by;
-  bool sure = true;  // of a writer: whether it is known to write
-  Access access;     // from address 0
+  bool sure = true;   // of a writer: whether it is known to write
+  bool word = false;  // its address is in a structure, and maybe unused
+  Access access;      // from address 0
 };
 
 struct ReuseFinder {
@@ -53,7 +54,7 @@ struct ReuseFinder {
       if (sends(node) && InGraph(trace, node)) AddNode(NodeId(i), true);
     }
     for (uint32_t i = 0; i < trace.works.size(); ++i) {
-      if (sends(trace.works[i])) Add({.work = i}, trace.works[i].accesses, true);
+      if (sends(trace.works[i])) Add({.work = i}, trace.works[i], true);
     }
     if (all_sent.empty()) return;
     for (size_t i = 0; i < trace.nodes.size(); ++i) {
@@ -63,11 +64,11 @@ struct ReuseFinder {
 
   void AddNode(NodeId id, bool sends) {
     const GraphId root = facts.RootOf(id);
-    if (Launched(root)) Add({.graph = root, .node = id}, trace[id].accesses, sends);
+    if (Launched(root)) Add({.graph = root, .node = id}, trace[id], sends);
   }
 
-  void Add(const Toucher& by, Slice accesses, bool sends) {
-    for (const Access& access : trace.accesses.Of(accesses)) {
+  void Add(const Toucher& by, const auto& work, bool sends) {
+    for (const Access& access : trace.accesses.Of(work.accesses)) {
       if (access.mode == (sends ? AccessMode::kWrite : AccessMode::kRead)) continue;
       const bool sure = access.mode != AccessMode::kUnknown;
       if (sends && !sure) continue;
@@ -78,6 +79,7 @@ struct ReuseFinder {
                         access.block,
                         by,
                         sure,
+                        !SureAccess(trace, work.kernel, access),
                         At(access, block.address)};
       if (sends) all_sent.push_back(reach);
       if (!sends) all_written.Add(reach.bytes, reach);
@@ -125,8 +127,8 @@ struct ReuseFinder {
     // The launches of a graph wait for each other: the next one is enough.
     const auto next = std::ranges::upper_bound(later, trace.works[sends.work].seq, {},
                                                [&](uint32_t at) { return trace.launches[at].seq; });
-    if (next == later.end() || order.WorkBefore(sends.work, *next)) return std::nullopt;
-    return LaunchPair{*next, *next, order.WorkBeforeByThreads(sends.work, *next)};
+    if (next == later.end() || order.Before({sends.work, true}, {*next})) return std::nullopt;
+    return LaunchPair{*next, *next, order.BeforeByThreads({sends.work, true}, {*next})};
   }
 
   std::string SenderName(const Toucher& sends) const {
@@ -139,7 +141,9 @@ struct ReuseFinder {
     finding->graph = written.by.graph;
     if (sent.by.node.valid()) finding->nodes.push_back(sent.by.node);
     finding->nodes.push_back(written.by.node);
-    finding->severity = written.sure ? Severity::kError : Severity::kWarning;
+    finding->severity = written.sure   ? Severity::kError
+                        : written.word ? Severity::kNote
+                                       : Severity::kWarning;
     finding->assumes = Assumption::kArguments;
     finding->message =
         Say(trace, "{} of {}{}{}, which {} may still be sending", written.by.node, written.by.graph,
@@ -150,8 +154,10 @@ struct ReuseFinder {
     if (pair.by_threads) DoubtThreads(finding);
     AddSender(sent.by, pair.first, finding);
     finding->streams.push_back(trace.launches[pair.second].stream);
-    AddEvidence(finding,
-                LaunchText(trace, pair.second, written.by.graph) + " need not wait for it");
+    finding->evidence.push_back(
+        LaunchedThere(trace, pair.second, written.by.graph, " need not wait for it"));
+    for (const NodeId node : finding->nodes)
+      finding->evidence.push_back(CapturedThere(trace, node));
     if (trace[sent.block].stack.valid()) {
       finding->evidence.push_back(AllocatedThere(facts, sent.block));
     }
@@ -160,7 +166,7 @@ struct ReuseFinder {
   void AddSender(const Toucher& sends, uint32_t launch, Finding* finding) const {
     if (sends.work == kNoWork) {
       finding->streams.push_back(trace.launches[launch].stream);
-      AddEvidence(finding, LaunchText(trace, launch, sends.graph));
+      finding->evidence.push_back(LaunchedThere(trace, launch, sends.graph));
       return;
     }
     const EagerWork& work = trace.works[sends.work];
@@ -180,176 +186,6 @@ struct ReuseFinder {
   std::map<Key, std::vector<BlockId>> further = {};  // beside the first one
 };
 
-// A launched graph that touches a block, and may write it.
-struct User {
-  GraphId graph;
-  NodeId node;
-  bool surely_writes = false;
-  std::vector<Interval<Bytes>> writes = {};  // of the block, or may
-};
-
-bool WriteTheSame(const User& a, const User& b) {
-  return std::ranges::any_of(a.writes, [&](const Interval<Bytes>& bytes) {
-    return std::ranges::any_of(b.writes, [&](const auto& other) { return Overlaps(bytes, other); });
-  });
-}
-
-// `users`: those of the block.
-void FindUsers(const Facts& facts, BlockId id, std::vector<User>* users) {
-  users->clear();
-  const auto root_of = [&](NodeId node) { return facts.RootOf(node); };
-  const std::span<const NodeId> touches = facts.lives().Touches(id);
-  const auto elsewhere = [&](const NodeId touch) { return root_of(touch) != root_of(touches[0]); };
-  if (std::ranges::none_of(touches, elsewhere)) return;  // mostly; then there is one at most
-  ForEachAccess(facts.trace, facts.lives(), id, [&](NodeId node, const Access& access) {
-    const GraphId root = root_of(node);
-    if (access.mode == AccessMode::kRead || facts.launches()[root.index()].empty()) return;
-    auto user =
-        std::ranges::find_if(*users, [&](const User& other) { return other.graph == root; });
-    if (user == users->end()) user = users->insert(users->end(), {root, node});
-    user->surely_writes = user->surely_writes || access.mode != AccessMode::kUnknown;
-    const Interval<Bytes> bytes = BytesOf(access, facts.trace[id].size);
-    if (std::ranges::find(user->writes, bytes) == user->writes.end()) user->writes.push_back(bytes);
-  });
-}
-
-// Two users whose launches aren't ordered, and the blocks that both touch.
-struct SharedBlocks {
-  User first;
-  User second;
-  LaunchPair launches;
-  Finding finding = {};
-};
-
-Finding Describe(const Trace& trace, SharedBlocks shared) {
-  const auto& [first, second, launches, found] = shared;
-  Finding* finding = &shared.finding;
-  finding->graph = second.graph;
-  finding->nodes = {first.node, second.node};
-  finding->severity =
-      first.surely_writes && second.surely_writes ? Severity::kError : Severity::kNote;
-  finding->assumes = Assumption::kArguments;
-  finding->message =
-      Say(trace, "{} and {} {} {}, and were launched without order", first.graph, second.graph,
-          finding->severity == Severity::kError ? "both write" : "may both write",
-          BlocksText(*finding));
-  finding->advice =
-      "give each graph a workspace of its own (for cuBLAS: one handle and stream for each), or "
-      "order the launches";
-  AddEvidence(finding, LaunchText(trace, launches.first, first.graph),
-              trace[finding->blocks.front()].stack, {first.node}, finding->blocks);
-  AddEvidence(finding, LaunchText(trace, launches.second, second.graph) + " isn't ordered with it",
-              {}, {second.node});
-  if (launches.by_threads) DoubtThreads(finding);
-  return std::move(shared.finding);
-}
-
-// Launches of two graphs, in either order, of which the later one isn't after the earlier one's
-// end; found once for each pair.
-struct UnorderedGraphs {
-  std::optional<LaunchPair> Of(GraphId a, GraphId b) {
-    const auto [pair, fresh] = known.try_emplace({a, b});
-    if (!fresh) return pair->second;
-    const auto &of_a = facts.launches()[a.index()], &of_b = facts.launches()[b.index()];
-    pair->second = FindUnordered(facts.launch_order(), facts.trace, of_a, of_b);
-    if (pair->second && !pair->second->by_threads) return pair->second;
-    const auto swapped = FindUnordered(facts.launch_order(), facts.trace, of_b, of_a);
-    if (swapped && (!pair->second || !swapped->by_threads)) {
-      pair->second = {swapped->second, swapped->first, swapped->by_threads};
-    }
-    return pair->second;
-  }
-
-  const Facts& facts;
-  std::map<std::pair<GraphId, GraphId>, std::optional<LaunchPair>> known = {};
-};
-
-// Bytes that two graphs of one pool allocate at the same addresses.
-struct SharedPools {
-  // One for each pool: of the two graphs that share the most.
-  std::vector<Finding> FindPairs() {
-    std::vector<Finding> findings;
-    for (auto& [pool, graphs] : GraphsByPool(facts)) {
-      std::erase_if(graphs, [&](GraphId id) { return facts.launches()[id.index()].empty(); });
-      Finding finding;
-      size_t compared = 0, pairs = 0;
-      for (size_t b = 1; b < graphs.size(); ++b) {
-        for (size_t a = 0; a < b && compared < kMostPairs; ++a, ++compared) {
-          const auto pair = unordered->Of(graphs[a], graphs[b]);
-          if (pair && TakeLarger(pool, graphs[a], graphs[b], *pair, &finding)) ++pairs;
-        }
-      }
-      if (pairs == 0) continue;
-      if (pairs > 1)
-        finding.message += "; so were " + Counted(pairs - 1, "more pair") + " of its graphs";
-      findings.push_back(std::move(finding));
-    }
-    return findings;
-  }
-
-  static constexpr size_t kMostPairs = 1000;  // of graphs that share a pool
-
-  // The graph's touched blocks of the pool, by address.
-  std::vector<BlockId> BlocksOf(GraphId graph, PoolId pool) const {
-    std::vector<BlockId> blocks;
-    for (const BlockId block : facts.blocks()[graph.index()]) {
-      if (trace[block].pool == pool && !facts.lives().Touches(block).empty()) {
-        blocks.push_back(block);
-      }
-    }
-    std::ranges::sort(blocks, {}, [&](BlockId id) { return trace[id].address; });
-    return blocks;
-  }
-
-  // False: they share nothing.
-  bool TakeLarger(PoolId pool, GraphId a, GraphId b, const LaunchPair& launches,
-                  Finding* finding) const {
-    const std::vector<BlockId> of_a = BlocksOf(a, pool), of_b = BlocksOf(b, pool);
-    Address counted = 0;  // up to here
-    Bytes bytes = 0, most = 0;
-    std::pair<BlockId, BlockId> largest;
-    for (const BlockId x : of_a) {
-      for (const BlockId y : of_b) {
-        const Interval<Address> own = AddressesOf(trace[x]), other = AddressesOf(trace[y]);
-        if (other.begin >= own.end) break;
-        const Interval<Address> both = Common(own, other);
-        if (both.empty()) continue;
-        if (both.size() > most) most = both.size(), largest = {x, y};
-        if (both.end > counted)
-          bytes += both.end - std::max(both.begin, counted), counted = both.end;
-      }
-    }
-    if (bytes > finding->bytes) *finding = Describe(pool, {a, b}, largest, launches, bytes);
-    return bytes > 0;
-  }
-
-  Finding Describe(PoolId pool, std::pair<GraphId, GraphId> graphs,
-                   std::pair<BlockId, BlockId> largest, const LaunchPair& launches,
-                   Bytes bytes) const {
-    Finding finding{.severity = Severity::kError,
-                    .bytes = bytes,
-                    .graph = graphs.second,
-                    .blocks = {largest.first, largest.second}};
-    finding.message =
-        Say(trace,
-            "{} and {} both work in {} of pool {}, which they share, and were launched "
-            "without order",
-            graphs.first, graphs.second, FormatBytes(bytes), pool.value);
-    finding.advice = "give graphs that may run at once a pool each, or order the launches";
-    finding.evidence = {
-        {.text = LaunchText(trace, launches.first, graphs.first)},
-        {.text = LaunchText(trace, launches.second, graphs.second) + " isn't ordered with it"},
-        AllocatedThere(facts, largest.first),
-        AllocatedThere(facts, largest.second)};
-    if (launches.by_threads) DoubtThreads(&finding);
-    return finding;
-  }
-
-  const Facts& facts;
-  UnorderedGraphs* unordered;
-  const Trace& trace = facts.trace;
-};
-
 }  // namespace
 
 // send-buffer-reuse: a graph writes where another one's send or copy to the host may still read, or
@@ -357,36 +193,6 @@ struct SharedPools {
 std::vector<Finding> FindReusedSendBuffers(const Facts& facts) {
   if (facts.trace.launches.empty()) return {};
   return ReuseFinder{facts}.FindReused();
-}
-
-// shared-workspace: memory that several graphs write, launched without order; blocks of both, or
-// the pool that they share.
-std::vector<Finding> FindSharedWorkspaces(const Facts& facts) {
-  const Trace& trace = facts.trace;
-  if (trace.launches.size() < 2) return {};
-  const auto launched = std::ranges::count_if(
-      facts.launches(), [](const auto& of_graph) { return !of_graph.empty(); });
-  if (launched < 2) return {};
-  UnorderedGraphs unordered{facts};
-  std::map<std::tuple<GraphId, GraphId, bool>, SharedBlocks> found;
-  std::vector<User> users;
-  for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    FindUsers(facts, BlockId(i), &users);
-    for (size_t b = 1; b < users.size(); ++b) {
-      for (size_t a = 0; a < b; ++a) {
-        if (!WriteTheSame(users[a], users[b])) continue;
-        const auto pair = unordered.Of(users[a].graph, users[b].graph);
-        if (!pair) continue;
-        const bool sure = users[a].surely_writes && users[b].surely_writes;
-        const auto at = found.try_emplace({users[a].graph, users[b].graph, sure},
-                                          SharedBlocks{users[a], users[b], *pair});
-        AddBlock(trace, BlockId(i), &at.first->second.finding);
-      }
-    }
-  }
-  std::vector<Finding> findings = SharedPools{facts, &unordered}.FindPairs();
-  for (auto& [key, shared] : found) findings.push_back(Describe(trace, std::move(shared)));
-  return findings;
 }
 
 }  // namespace graphkit

@@ -20,14 +20,30 @@ std::string StacksText(const Trace& trace) {
   return "no stacks";
 }
 
+// Of the private pools. One of (0, n) is a torch.cuda.MemPool's or of graph_pool_handle(): the file
+// doesn't tell them apart.
+void AddPools(const Trace& trace, std::vector<std::string>& facts) {
+  const auto either =
+      static_cast<size_t>(std::ranges::count_if(trace.graphs, [&](const Graph& pool) {
+        return trace[pool.name].starts_with("private pool (0,");
+      }));
+  if (const size_t own = trace.graphs.size() - either; own > 0) {
+    facts.push_back(Counted(own, "CUDA graph") + " (of private pools)");
+  }
+  if (either > 0) {
+    facts.push_back(Counted(either, "private pool") + " (MemPool, or shared by CUDA graphs)");
+  }
+  if (trace.graphs.empty()) facts.emplace_back("no CUDA graphs");
+}
+
 std::vector<std::string> SnapshotFacts(const Trace& trace, const MemoryHistory& history) {
   const uint64_t events = CountHistoryEvents(trace);
   const size_t failures = trace.failures.size();
-  return {Counted(history.devices, "device"), events == 0 ? "no history" : Counted(events, "event"),
-          StacksText(trace), failures == 0 ? "no OOM event" : Counted(failures, "OOM event"),
-          trace.graphs.empty()
-              ? "no CUDA graphs"
-              : Counted(trace.graphs.size(), "CUDA graph") + " (of private pools)"};
+  std::vector<std::string> facts = {
+      Counted(history.devices, "device"), events == 0 ? "no history" : Counted(events, "event"),
+      StacksText(trace), failures == 0 ? "no OOM event" : Counted(failures, "OOM event")};
+  AddPools(trace, facts);
+  return facts;
 }
 
 std::vector<std::string> TraceFacts(const Trace& trace) {
@@ -69,7 +85,7 @@ bool Works(const std::string& command, const Trace& trace, const std::string& so
   const auto has = [&](std::string_view word) { return command.find(word) != command.npos; };
   if (has(kSource) && source == "-") return false;
   if (has(" dot ") || has(" check ")) return !trace.nodes.empty();
-  if (has(" --at ") || has(" what-if ")) return !trace.history_events.empty();
+  if (has(" --at ") || has(" --setting ")) return !trace.history_events.empty();
   return !has(" --by ") || !trace.blocks.empty();
 }
 
@@ -98,22 +114,6 @@ std::vector<NextCommand> NextOf(const std::vector<NextCommand>& all, const std::
 
 }  // namespace
 
-std::vector<FindingGroup> GroupFindings(std::span<const Finding> findings) {
-  std::vector<FindingGroup> groups;
-  for (size_t i = 0; i < findings.size(); ++i) {
-    const Finding& finding = findings[i];
-    const auto group = std::ranges::find_if(groups, [&](const FindingGroup& known) {
-      return known.first.check == finding.check && known.first.severity == finding.severity;
-    });
-    if (group == groups.end()) {
-      groups.push_back({finding, {}});
-    } else {
-      group->others.push_back(i);
-    }
-  }
-  return groups;
-}
-
 Explanation Explain(const std::string& file, FileAbout about) {
   for (NextCommand& next : about.next) next = Named(std::move(next), file, file);
   return {.file = file, .about = std::move(about)};
@@ -126,10 +126,8 @@ Explanation Explain(const std::string& file, FileAbout about, const Trace& trace
   Explanation explanation{.file = file, .about = std::move(about)};
   explanation.unknown_memory = trace.process.unknown_memory;
   if (explanation.unknown_memory.empty()) explanation.memory = std::move(memory);
-  if (report == nullptr) return explanation;
-  explanation.findings = GroupFindings(report->findings);
-  explanation.graphs = report->graphs;
-  explanation.unknown_memory = report->unknown_memory;
+  explanation.report = report;
+  if (report != nullptr) explanation.unknown_memory = report->unknown_memory;
   return explanation;
 }
 

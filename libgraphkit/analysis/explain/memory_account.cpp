@@ -9,6 +9,7 @@
 
 #include "libgraphkit/analysis/memory/timeline.h"
 #include "libgraphkit/analysis/names/naming.h"
+#include "libgraphkit/analysis/names/torch_options.h"
 #include "libgraphkit/model/caching_config.h"
 
 namespace graphkit {
@@ -79,7 +80,7 @@ std::string CallerOfModel(const Trace& trace, StackId stack) {
       caller.clear();
     } else if (called && caller.empty() &&
                !IsLibraryFrame(trace[frame.function], trace[frame.file])) {
-      caller = ShortPlaceOfFrame(trace, i);
+      caller = PlaceOfFrame(trace, i);
     }
   }
   return caller;
@@ -156,15 +157,15 @@ bool IsExpandable(const Trace& trace) {
   return FindSetting(trace.process, "PYTORCH_ALLOC_CONF", "expandable_segments") == "True";
 }
 
-const char* AdviceFor(const Trace& trace, const OutOfMemoryEvent& failed, const IdleMemory& idle) {
+std::string AdviceFor(const Trace& trace, const OutOfMemoryEvent& failed, const IdleMemory& idle) {
   if (failed.free_on_device >= failed.asked) {
     return "the device had enough: a limit refused it, such as that of "
            "torch.cuda.set_per_process_memory_fraction";
   }
   const Bytes shared = idle.bytes() - idle.private_bytes;
   if (shared + failed.free_on_device >= failed.asked && !IsExpandable(trace)) {
-    return "the memory is there, in pieces: PYTORCH_ALLOC_CONF=expandable_segments:True lets "
-           "segments grow instead";
+    return "the memory is there, in pieces: " +
+           SetTorchOption(trace.process, "expandable_segments") + " lets segments grow instead";
   }
   if (idle.bytes() + failed.free_on_device >= failed.asked) {
     return "the memory is there, in pieces, or for other streams and private pools alone: fewer "
@@ -205,16 +206,21 @@ MemoryRemark ForwardKept(const KeptByForward& kept) {
 
 // The files that show no stack for most of the peak. A block from before with a stack: PyTorch
 // keeps stacks of earlier recordings, and drops the oldest events of a history that is full.
-MemoryRemark BeforeRecording(const MemoryAccount& account, Bytes bytes, uint64_t stacked) {
+MemoryRemark BeforeRecording(const MemoryAccount& account, Bytes bytes, Bytes stacked_bytes,
+                             uint64_t stacked) {
   MemoryRemark remark{.kind = Kind::kBeforeRecording, .bytes = bytes};
   const auto share = static_cast<double>(bytes) / static_cast<double>(account.told.in_use);
-  remark.text = FormatBytes(bytes) + ", " + FormatPercent(share) +
-                " of the memory above, was allocated before recording began";
+  remark.text = FormatBytes(bytes) + ", " + FormatPercent(share) + " of what was in use " +
+                (account.out_of_memory                 ? "when memory ran out"
+                 : account.told == account.moments.end ? "at the end"
+                                                       : "at the peak") +
+                ", was allocated before recording began";
   remark.advice = "call torch.cuda.memory._record_memory_history() before the model is made";
   if (stacked > 0) {
-    remark.text += "; " + Counted(stacked, "block") +
-                   (stacked == 1 ? " of it has a call stack" : " of it have call stacks") +
-                   ": of an earlier recording, or their events were lost";
+    const Bytes rest = bytes - stacked_bytes;
+    remark.text += ": " + (rest > 0 ? FormatBytes(rest) + " without a call stack, and " : "") +
+                   In(stacked_bytes, stacked, "block") +
+                   " with stacks of an earlier recording, or whose events were lost";
     remark.advice += ", with a larger max_entries if events were lost";
   }
   return remark;
@@ -222,15 +228,17 @@ MemoryRemark BeforeRecording(const MemoryAccount& account, Bytes bytes, uint64_t
 
 void AddBeforeRecording(const Trace& trace, const MemoryAccount& account,
                         std::span<const BlockId> blocks, std::vector<MemoryRemark>* remarks) {
-  Bytes bytes = 0;
+  Bytes bytes = 0, stacked_bytes = 0;
   uint64_t stacked = 0;
   for (const BlockId id : blocks) {
     if (trace[id].allocated >= account.first_event) continue;
     bytes += AllocatedSize(trace[id]);
-    stacked += trace[id].stack.valid() ? 1 : 0;
+    if (!trace[id].stack) continue;
+    stacked_bytes += AllocatedSize(trace[id]);
+    ++stacked;
   }
   const bool most = account.has_history && bytes > account.told.in_use / 2;
-  if (most) remarks->push_back(BeforeRecording(account, bytes, stacked));
+  if (most) remarks->push_back(BeforeRecording(account, bytes, stacked_bytes, stacked));
 }
 
 // The fate of empty segments. Private pools keep theirs until their graphs are destroyed.
@@ -258,8 +266,9 @@ MemoryRemark Idle(const IdleMemory& idle) {
   return remark;
 }
 
-std::string Alike(const FamilyBlocks& found) {
-  return std::to_string(found.alike) + " × " + FormatBytes(found.most_alike);
+std::string Alike(const FamilyBlocks& found, const char* kind) {
+  return std::to_string(found.alike) + kind + " of " + FormatBytes(found.most_alike) +
+         " are alive at once";
 }
 
 MemoryRemark Family(OperatorFamily family, const FamilyBlocks& found) {
@@ -267,7 +276,7 @@ MemoryRemark Family(OperatorFamily family, const FamilyBlocks& found) {
   const std::string where = found.place.empty() ? "" : " (" + found.place + ")";
   return {.kind = loss ? Kind::kLossBlocks : Kind::kSoftmaxBlocks,
           .bytes = found.bytes,
-          .text = Alike(found) + (loss ? " of the loss coincide" : " of softmax coincide") + where +
+          .text = Alike(found, loss ? " loss tensors" : " softmax outputs") + where +
                   (found.blocks > found.alike ? ", " + FormatBytes(found.bytes) + " with the others"
                                               : ""),
           .advice = loss ? "chunk the cross-entropy over the tokens, or fuse it with the last layer"
@@ -307,7 +316,7 @@ std::vector<HeldGroup> GroupHeld(const Trace& trace, std::span<const StackName> 
     const Block& block = trace[id];
     const StackName& name = NameIn(names, block);
     const HeldGroup::Kind kind = KindOf(trace, block, name, first_event, any_is_named);
-    std::string place = name.frame ? ShortPlaceOfFrame(trace, *name.frame) : name.operation;
+    std::string place = name.frame ? PlaceOfFrame(trace, *name.frame) : name.operation;
     const PoolId pool = kind == HeldGroup::Kind::kPool ? block.pool : PoolId();
     // A place without a line is a program: its functions are told apart.
     std::string key = place;

@@ -133,24 +133,12 @@ FamilyBlocks FindFamily(const Trace& trace, std::span<const StackName> names,
 
 // The summary of one file: kind, holders of memory, findings, and next commands.
 
-// Findings of one check together: of many alike the most severe is told.
-struct FindingGroup {
-  Finding first;               // the most bytes
-  std::vector<size_t> others;  // of its check and severity: their places in what was grouped
-  uint64_t count() const { return 1 + others.size(); }
-  bool operator==(const FindingGroup&) const = default;
-};
-
-// In the order of the first of each; findings come as a report has them.
-std::vector<FindingGroup> GroupFindings(std::span<const Finding> findings);
-
 // Parts that the file doesn't have are empty.
 struct Explanation {
   std::string file;  // as the user named it
   FileAbout about = {};
   std::vector<MemoryAccount> memory = {};  // of each device, the most in use first
-  std::vector<FindingGroup> findings = {};
-  std::vector<GraphSummary> graphs = {};
+  const Report* report = nullptr;          // null: it has no graphs
   std::string unknown_memory = {};  // why the sizes of its memory aren't known; empty: they are
 };
 

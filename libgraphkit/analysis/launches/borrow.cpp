@@ -18,20 +18,25 @@ using Range = Interval<Address>;
 struct BarFinder {
   BorrowBars Find() {
     const std::vector<SegmentId> segments = SegmentsOfBlocks(trace);
+    std::vector<bool> captured(trace.pools.size());
     for (const auto& [i, block] : Enumerate(trace.blocks)) {
       pool_of[i] = segments[i] ? trace[segments[i]].pool : block.pool;
       if (!facts.lives().blocks[i].root.valid()) continue;
       BarBlock(BlockId(i));
-      if (!backs[i] && block.address != 0) by_address.Add(AddressesOf(block), BlockId(i));
+      if (backs[i] || block.address == 0) continue;
+      by_address.Add(AddressesOf(block), BlockId(i));
+      if (block.pool.valid()) captured[block.pool.index()] = true;
     }
     by_address.Sort();
+    for (PoolId& pool : pool_of) {
+      if (pool.valid() && !captured[pool.index()]) pool = {};
+    }
     FindStrays();
     FindOutside();
-    std::ranges::sort(bars.strays, {}, [](const StrayBytes& stray) {
-      return std::tuple(stray.pool, stray.bytes.begin, stray.bytes.end, stray.root, stray.found);
+    SortUnique(&bars.strays, [](const StrayBytes& stray) {
+      return std::tuple(stray.pool, stray.bytes.begin, stray.bytes.end, stray.root, stray.block,
+                        stray.found);
     });
-    const auto twice = std::unique(bars.strays.begin(), bars.strays.end());
-    bars.strays.erase(twice, bars.strays.end());
     for (const StrayBytes& stray : bars.strays) BarStray(stray);
     std::ranges::stable_sort(bars.blocks, {}, &BarredBlock::block);
     return std::move(bars);
@@ -79,13 +84,22 @@ struct BarFinder {
     return {begin, segment && *inside ? end : block.address + block.size};
   }
 
-  // A launch finds there what blocks of other graphs, that were freed or came later, leave.
+  // True if a block was handed out outside of captures, by a pool that captures allocate in.
+  bool IsEager(BlockId id) const {
+    return !backs[id.index()] && !facts.lives()[id].root.valid() && trace[id].address != 0;
+  }
+
+  // A launch finds there what blocks of other graphs, that were freed or came later, leave, or what
+  // the program put there.
   void FindStrays() {
-    for (size_t i = 0; i < trace.nodes.size(); ++i) {
-      for (const Access& access : trace.accesses.Of(trace.nodes[i].accesses)) {
-        if (access.block.index() >= backs.size() || !backs[access.block.index()]) continue;
-        StrayBytes stray{.pool = pool_of[access.block.index()]};
-        stray.root = facts.roots()[trace.nodes[i].graph.index()];
+    for (const auto& [i, node] : Enumerate(trace.nodes)) {
+      for (const Access& access : trace.accesses.Of(node.accesses)) {
+        const BlockId block = access.block;
+        if (block.index() >= backs.size() || !pool_of[block.index()].valid()) continue;
+        if (!backs[block.index()] && !IsEager(block)) continue;
+        StrayBytes stray{.pool = pool_of[block.index()]};
+        stray.root = facts.roots()[node.graph.index()];
+        if (IsEager(block)) stray.block = block;
         stray.bytes = BytesOf(access, &stray.inside);
         bars.strays.push_back(stray);
         if (access.mode != AccessMode::kWrite) AddFound(NodeId(i), stray);
@@ -95,17 +109,7 @@ struct BarFinder {
 
   void AddFound(NodeId node, StrayBytes stray) {
     std::vector<Range> left = {stray.bytes};
-    ForEachBlockIn(stray.bytes, [&](BlockId block, Interval<Bytes> bytes) {
-      if (facts.lives()[block].root != stray.root) return;
-      std::vector<Interval<Bytes>> unwritten = {bytes};
-      writes.TakeOutWritten(block, stray.root, node, &unwritten);
-      const Address begin = trace[block].address;
-      std::vector<Interval<Bytes>> written = {bytes};
-      for (const Interval<Bytes>& part : unwritten) TakeOut(part, &written);
-      for (const Interval<Bytes>& part : written) {
-        TakeOut(Range{begin + part.begin, begin + part.end}, &left);
-      }
-    });
+    writes.TakeOutWritten(stray.root, node, &left);
     stray.found = true;
     for (const Range& part : left) {
       stray.bytes = part;
@@ -113,34 +117,41 @@ struct BarFinder {
     }
   }
 
-  // Accesses of work outside of graphs: blocks that were freed by then, or none.
+  // Accesses of work outside of graphs to blocks of captures, and to where no block lay: of the
+  // work that reached some bytes the last one.
   void FindOutside() {
-    // Of the work that reached some bytes the last one; by whether a block lay there.
-    std::map<std::tuple<bool, Address, Address>, StrayBytes> last;
+    std::map<std::pair<Address, Address>, StrayBytes> last;
     for (const EagerWork& work : trace.works) {
       for (const Access& access : trace.accesses.Of(work.accesses)) {
         if (access.block.index() >= trace.blocks.size()) continue;
+        const bool freed = trace[access.block].free_completed <= work.seq;
+        if (!pool_of[access.block.index()].valid() || (IsEager(access.block) && !freed)) continue;
         StrayBytes stray{.pool = pool_of[access.block.index()], .seq = work.seq};
         stray.bytes = BytesOf(access, &stray.inside);
-        const bool there =
-            !backs[access.block.index()] && trace[access.block].free_completed > work.seq;
-        last[{there, stray.bytes.begin, stray.bytes.end}] = stray;  // works come in their order
+        last[{stray.bytes.begin, stray.bytes.end}] = stray;  // works come in their order
       }
     }
     for (const auto& [key, stray] : last) {
-      if (!std::get<0>(key)) bars.strays.push_back(stray);
+      bars.strays.push_back(stray);
       ForEachBlockIn(stray.bytes, [&, at = stray.seq](BlockId block, Interval<Bytes> bytes) {
-        if (trace[block].free_requested > at) return;
+        if (trace[block].free_requested > at || FirstLaunch(facts.lives()[block].root) > at) return;
         bars.blocks.push_back({block, bytes, BorrowBar::kOutside, true});
       });
     }
   }
 
+  Seq FirstLaunch(GraphId root) const {
+    const std::vector<uint32_t>& launches = facts.launches()[root.index()];
+    return launches.empty() ? kNever : trace.launches[launches.front()].seq;
+  }
+
   void BarStray(const StrayBytes& stray) {
-    if (!stray.root.valid()) return;
+    if (!stray.root.valid() || stray.block.valid()) return;
     ForEachBlockIn(stray.bytes, [&](BlockId block, Interval<Bytes> bytes) {
-      if (!stray.found && facts.lives()[block].root == stray.root) return;
-      bars.blocks.push_back({block, bytes, BorrowBar::kOtherGraph, true});
+      const bool own = facts.lives()[block].root == stray.root;
+      if (own && !stray.found) return;
+      const BorrowBar why = own ? BorrowBar::kReadFirst : BorrowBar::kOtherGraph;
+      bars.blocks.push_back({block, bytes, why, true});
     });
   }
 
@@ -154,12 +165,6 @@ struct BarFinder {
       facts.trace.blocks.size());  // by block: its own, or that of the segment that it backs
   BorrowBars bars = {};
 };
-
-// The granules of a block that hold some of its bytes: all that is lent has whole ones.
-Range GranulesOf(const Block& block, Interval<Bytes> bytes) {
-  const Address begin = block.address + bytes.begin / kBlockGranularity * kBlockGranularity;
-  return {begin, block.address + RoundUp(bytes.end, kBlockGranularity)};
-}
 
 bool HasDurations(const Trace& trace) {
   return std::ranges::any_of(trace.nodes, [](const Node& node) { return node.duration_ns != 0; });
@@ -208,9 +213,20 @@ struct BorrowFinder {
     for (const auto& [pool, graphs] : pool_graphs) {
       for (const GraphId graph : graphs) pools[graph.index()].push_back(pool);
     }
+    std::vector<Seq> last_of(trace.execs.size());  // launch
     for (uint32_t i = 0; i < ran.size(); ++i) {
+      const ExecId exec = trace.launches[i].exec;
+      if (exec.index() < last_of.size()) last_of[exec.index()] = trace.launches[i].seq;
       if (!ran[i].valid()) continue;
       for (const PoolId pool : pools[ran[i].index()]) launches[pool].push_back(i);
+    }
+    const std::vector<std::vector<ExecGraph>> of_execs = GraphsOfExecs(trace);
+    for (const auto& [exec, graphs] : Enumerate(of_execs)) {
+      for (const auto& [graph, since] : graphs) {
+        if (!graph.valid()) continue;
+        for (const PoolId pool : pools[facts.roots()[graph.index()].index()])
+          last_of_execs[pool] = std::max(last_of_execs[pool], last_of[exec]);
+      }
     }
     for (const Segment& segment : trace.segments) {
       if (segment.address != 0) segments[segment.pool].push_back(&segment);
@@ -266,34 +282,32 @@ struct BorrowFinder {
     return to < from + runs ? 0 : to - from - runs;
   }
 
-  bool EagerBetween(const Block& block) const {
-    return block.allocated <= last_launch && block.free_completed > first_launch;
+  // Also after an exec that ran a graph of the pool was updated to another one.
+  bool EagerBetween(const Block& block, Seq last) const {
+    return (block.allocated <= last || !block.freed()) && block.free_completed > first_launch;
   }
 
   void FindFree(const std::vector<BlockId>& blocks, PoolBorrow* pool) {
-    std::vector<Range> barred;
+    std::vector<BarredBlock> all;
+    const Seq last = std::max(last_launch, last_of_execs[pool->pool]);
     for (const BlockId id : blocks) {
       const Block& block = trace[id];
       if (block.allocated <= last_launch && block.free_completed > last_launch)
         pool->in_use += block.size;
-      if (!facts.lives()[id].root.valid() && EagerBetween(block)) {
-        barred.push_back(GranulesOf(block, {0, block.size}));
-        pool->barred.push_back({id, {0, block.size}, BorrowBar::kEager});
-      }
-      for (const BarredBlock& bar : bars.Of(id)) {
-        barred.push_back(GranulesOf(block, bar.bytes));
-        const bool listed = !pool->barred.empty() && pool->barred.back().block == id &&
-                            pool->barred.back().bytes.end >= bar.bytes.end;
-        if (!listed) pool->barred.push_back(bar);
-      }
+      if (!facts.lives()[id].root.valid() && EagerBetween(block, last))
+        all.push_back({id, {0, block.size}, BorrowBar::kEager});
+      const auto of_block = bars.Of(id);
+      all.insert(all.end(), of_block.begin(), of_block.end());
     }
-    BarStrays(&barred, pool);
-    std::ranges::stable_sort(pool->barred, std::ranges::greater{},
-                             [](const BarredBlock& b) { return b.bytes.size(); });
+    AddStrays(pool, &all);
+    const std::vector<Range> segments_there = SegmentsOf(pool);
+    ListBarred(segments_there, all, pool);
+    std::vector<Range> barred;
+    for (const BarredBlock& bar : all) barred.push_back(GranulesOf(bar));
     std::ranges::sort(barred, {}, &Range::begin);
     Address reached = 0;  // segments overlap where the trace lost what freed one
     size_t over = 0;
-    for (const Range& segment : SegmentsOf(pool)) {
+    for (const Range& segment : segments_there) {
       pool->reserved += segment.size();
       const Range rest{std::max(segment.begin, reached), segment.end};
       for (; over < barred.size() && barred[over].end <= rest.begin; ++over) ++pool->looks;
@@ -302,16 +316,48 @@ struct BorrowFinder {
     }
   }
 
-  // Accesses of the pool's own graphs there count where they may find something.
-  void BarStrays(std::vector<Range>* barred, PoolBorrow* pool) const {
+  // The granules of a block that hold some of its bytes: all that is lent has whole ones.
+  Range GranulesOf(const BarredBlock& bar) const {
+    const Address block = bar.block.valid() ? trace[bar.block].address : 0;
+    return {block + bar.bytes.begin / kBlockGranularity * kBlockGranularity,
+            block + RoundUp(bar.bytes.end, kBlockGranularity)};
+  }
+
+  // Each byte of the pool's segments once, with the first reason.
+  void ListBarred(std::span<const Range> segments_there, std::span<const BarredBlock> all,
+                  PoolBorrow* pool) const {
+    IntervalMap<bool> left;
+    for (const Range& segment : segments_there) left.Add(segment, true);
+    for (const BarredBlock& bar : all) {
+      const Address block = bar.block.valid() ? trace[bar.block].address : 0;
+      const Range bytes{block + bar.bytes.begin, block + bar.bytes.end};
+      for (const auto& [range, there] : left.Remove(bytes)) {
+        const Range part = Common(range, bytes);
+        pool->barred.push_back(bar);
+        pool->barred.back().bytes = {part.begin - block, part.end - block};
+      }
+    }
+    std::ranges::stable_sort(pool->barred, std::ranges::greater{},
+                             [](const BarredBlock& b) { return b.bytes.size(); });
+  }
+
+  // Accesses of the pool's own graphs there count where they may find something, and those of work
+  // outside of graphs from the first launch on.
+  void AddStrays(PoolBorrow* pool, std::vector<BarredBlock>* all) const {
     auto at = std::ranges::lower_bound(bars.strays, pool->pool, {}, &StrayBytes::pool);
     for (; at != bars.strays.end() && at->pool == pool->pool; ++at) {
       const StrayBytes& stray = *at;
+      const bool outside = !stray.root.valid();
       const bool own = std::ranges::binary_search(pool->graphs, stray.root);
-      if (own != stray.found || (!stray.root.valid() && stray.seq < first_launch)) continue;
-      const Address begin = stray.bytes.begin / kBlockGranularity * kBlockGranularity;
-      barred->push_back({begin, RoundUp(stray.bytes.end, kBlockGranularity)});
-      if (!stray.inside) pool->barred.push_back({{}, stray.bytes, BorrowBar::kNoBlock, true});
+      if (own != stray.found || (outside && stray.seq < first_launch)) continue;
+      const bool nowhere = !stray.inside && !stray.block.valid();
+      const BorrowBar why = outside   ? BorrowBar::kOutside
+                            : nowhere ? BorrowBar::kNoBlock
+                            : own     ? BorrowBar::kReadFirst
+                                      : BorrowBar::kOtherGraph;
+      const Address begin = stray.block.valid() ? trace[stray.block].address : 0;
+      all->push_back(
+          {stray.block, {stray.bytes.begin - begin, stray.bytes.end - begin}, why, true});
     }
   }
 
@@ -336,8 +382,9 @@ struct BorrowFinder {
   std::map<PoolId, std::set<GraphId>> pool_graphs = {};
   std::map<PoolId, std::vector<uint32_t>> launches = {};
   std::map<PoolId, std::vector<const Segment*>> segments = {};
-  std::vector<Seq> captured = {};  // by root graph: when its last capture had ended
-  Seq first_launch = 0;            // launch of the pool that is looked at, and the last one
+  std::map<PoolId, Seq> last_of_execs = {};  // launch of those that ever ran graphs of a pool
+  std::vector<Seq> captured = {};            // by root graph: when its last capture had ended
+  Seq first_launch = 0;  // launch of the pool that is looked at, and the last one
   Seq last_launch = 0;
 };
 

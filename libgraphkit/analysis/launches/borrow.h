@@ -32,7 +32,7 @@ enum class BorrowBar : uint8_t {
   kOutput,       // not freed before its capture ended: a launch leaves something in it
   kOtherStream,  // freed while one of its streams wasn't captured: that may use it after a launch
   kOutside,      // work outside of graphs touches them after the block's free
-  kEager,        // allocated outside of captures, and there between launches
+  kEager,        // allocated outside of captures, and there between launches or at the end
   kNoBlock,      // touched in a segment where no block ever lay
 };
 GRAPHKIT_NAMES(BorrowBar, "other graph", "read first", "output", "other stream", "used outside",
@@ -77,20 +77,21 @@ struct PoolBorrow {
   Bytes largest() const;
 };
 
-// Bytes of a segment that nodes, or work outside of graphs, touch where no block lay then.
+// Bytes of a segment that nodes touch where no block of a capture lay then, or that work outside of
+// graphs touches.
 struct StrayBytes {
   PoolId pool;
   Interval<Address> bytes = {};
   GraphId root = {};    // none: outside of graphs
+  BlockId block = {};   // that lay there then, allocated outside of captures
   bool found = false;   // read, and not surely written before by the same launch
   bool inside = false;  // blocks of captures lay there at other times
   Seq seq = 0;          // outside of graphs: the last one
   bool operator==(const StrayBytes&) const = default;
 };
 
-// Of blocks that were allocated in captures: by block. Those allocated outside aren't looked at,
-// and of memory-alloc nodes all is the driver's. Of work outside of graphs counts what the trace
-// holds (Process::all_work).
+// Of blocks that were allocated in captures: by block. Of memory-alloc nodes all is the driver's.
+// Of work outside of graphs counts what the trace holds (Process::all_work).
 struct BorrowBars {
   std::vector<BarredBlock> blocks;  // by block
   std::vector<StrayBytes> strays;   // by pool

@@ -338,21 +338,35 @@ struct Comparison {
     return step && !step->operation->body.empty();
   }
 
+  // The line of an operation, if it is known; of the first one it is all that is known of its
+  // stack.
+  void AddPlace(const Member& member, const std::optional<CollectiveStep>& step,
+                Finding* finding) const {
+    const PlaceFrame& line = Of(member).places[step->operation->place];
+    if (line == PlaceFrame() || finding->line() == line) return;
+    FindingPlace place{.line = line, .about = finding->evidence.back().text};
+    if (finding->places.empty()) place.frames = {line};
+    finding->places.push_back(std::move(place));
+  }
+
   void Add(const char* check, const Member& usual, const Member& here, const StepDifference& at,
            std::string message, std::string advice) {
     RankDifference found{.trace = here.trace};
     Finding& finding = found.finding;
+    finding.logical = "trace";
     finding.check = check;
     finding.severity = MayNotRun(at.a) || MayNotRun(at.b) ? Severity::kWarning : Severity::kError;
     finding.message = std::move(message);
     finding.advice = std::move(advice);
     if (at.b) {
       finding.graph = at.program_b->graph;
+      if (finding.graph) finding.logical = "graph " + std::to_string(finding.graph.value);
       if (at.b->operation->node) finding.nodes = {at.b->operation->node};
       finding.evidence.push_back(EvidenceOf(here, at.b, at.program_b, true));
-      found.place = Of(here).places[at.b->operation->place];
+      AddPlace(here, at.b, &finding);
     }
     if (at.a) finding.evidence.push_back(EvidenceOf(usual, at.a, at.program_a, false));
+    if (at.a && at.b) AddPlace(usual, at.a, &finding);
     differences.push_back(std::move(found));
   }
 

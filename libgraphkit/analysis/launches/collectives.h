@@ -40,8 +40,7 @@ struct RankTrace {
 // A finding about a trace that differs from another.
 struct RankDifference {
   uint32_t trace = 0;
-  Finding finding;   // its graph and nodes are the trace's
-  PlaceFrame place;  // of the operation; may be unknown
+  Finding finding;  // its graph and nodes are the trace's
   bool operator==(const RankDifference&) const = default;
 };
 // Between ranks of different traces, or, of one trace, between its own.

@@ -59,7 +59,7 @@ struct CoverageFinder {
       const size_t root = facts.RootOf(NodeId(i)).index();
       Add(CountsOf(trace, node.kind, node.accesses), &per_launch[root]);
       const bool kernel = node.kind == NodeKind::kKernel;
-      if (kernel && InConditional(trace, NodeId(i))) ++conditional[root];
+      if (kernel && facts.nesting().InConditional(node.graph)) ++conditional[root];
     }
     for (size_t i = 0; i < trace.launches.size(); ++i) {
       const GraphId graph = facts.ran()[i];

@@ -14,8 +14,6 @@
 namespace graphkit {
 namespace {
 
-constexpr uint32_t kNoRow = 0xffffffffu;
-
 // A pool's memory is still what the block had of it, if it wasn't handed out.
 bool PoolStillThere(const Trace& trace, const Block& block, Seq at) {
   if (KindOf(trace, block.pool) != PoolKind::kPrivate) return false;
@@ -53,6 +51,38 @@ struct SiteFinder {
     site->counts.push_back({row.seq, site->all() + row.launches});
   }
 
+  // The values that a captured node passes: as it was made, and in each of its changes. False: they
+  // aren't known, as where the node of an embedded graph is given another graph's parameters.
+  bool AddCaptured(NodeId id, const Node& node, Numbers* numbers) const {
+    AddNumbers(node.seq, node.shape, numbers);
+    if (FindChanged(trace, id) == nullptr) return true;
+    for (const uint32_t at : changes.Of(id.index())) {
+      const NodeChange& change = trace.node_changes[at];
+      if (change.what == NodeChangeKind::kParams) AddNumbers(change.seq, change.shape, numbers);
+    }
+    return !changes.Of(id.index()).empty();
+  }
+
+  // Nodes of copies (clones, embedded graphs) have the stacks of what they were made of.
+  void FindOriginals() {
+    const auto of_graph =
+        Group(trace.nodes, trace.graphs.size(), [](const Node& node) { return node.graph; });
+    for (const auto& [i, graph] : Enumerate(trace.graphs)) {
+      if (!graph.original.valid()) continue;
+      auto copy = of_graph.Of(i).begin();
+      const auto end = of_graph.Of(i).end();
+      for (const uint32_t id : of_graph.Of(graph.original.index())) {
+        const Node& node = trace.nodes[id];
+        const bool there = node.seq < graph.created && node.destroyed > graph.created;
+        if (there && copy != end) original[*copy++] = OriginalOf(id);
+      }
+    }
+  }
+  uint32_t OriginalOf(uint32_t node) const {
+    const auto found = original.find(node);
+    return found == original.end() ? node : found->second;
+  }
+
   // Of what stands at a place of the trace.
   void AddNumbers(Seq seq, size_t shape, Numbers* numbers) const {
     constexpr size_t kMost = 64;
@@ -81,9 +111,65 @@ struct SiteFinder {
   KernelSites sites = {};
   std::unordered_map<StackId, std::optional<uint32_t>> frame_of = {};
   std::map<std::vector<std::tuple<StringId, StringId, uint32_t>>, uint32_t> frames = {};
+  std::unordered_map<uint32_t, uint32_t> original = {};  // by node of a copy
+  const Grouped changes{Group(trace.node_changes, trace.nodes.size(),
+                              [](const NodeChange& change) { return change.node; })};
 };
 
+// By graph: launches run it, or a copy of it.
+std::vector<bool> FindRunning(const Facts& facts) {
+  std::vector<bool> runs;
+  for (const GraphId root : facts.roots()) runs.push_back(!facts.never_run()[root.index()]);
+  for (size_t i = runs.size(); i-- > 0;) {  // copies come after what they are made of
+    const GraphId original = facts.trace.graphs[i].original;
+    if (runs[i] && original.valid()) runs[original.index()] = true;
+  }
+  return runs;
+}
+
+// True if work on the stream after the first launch was counted, and isn't recorded.
+bool HasUnrecorded(const Trace& trace, StreamId stream) {
+  const Seq first = trace.launches.empty() ? kNever : trace.launches[0].seq;
+  uint64_t counted = 0;
+  for (const EagerCount& count : trace.eager_counts) {
+    if (count.seq > first && count.stream == stream)
+      counted += count.kernels + count.copies + count.others;
+  }
+  return counted > static_cast<uint64_t>(std::ranges::count_if(trace.works, [&](const auto& work) {
+           return work.seq > first && work.stream == stream;
+         }));
+}
+
+// cudaFree and its like return when all that the device was given has ended.
+std::vector<Seq> FreesThatWait(const Trace& trace) {
+  std::vector<Seq> frees;
+  for (const Block block : trace.blocks) {
+    const PoolKind kind = KindOf(trace, block.pool);
+    const bool waits = kind == PoolKind::kDevice || kind == PoolKind::kManaged ||
+                       (kind == PoolKind::kHost && !IsRegistered(trace, block));
+    if (waits && block.freed() && !block.free_stream.valid() && !block.free_node.valid())
+      frees.push_back(block.free_requested);
+  }
+  std::ranges::sort(frees);
+  return frees;
+}
+
 }  // namespace
+
+std::vector<Submission> AllSubmissions(const Trace& trace) {
+  std::vector<Submission> all;
+  uint32_t work = 0;
+  const auto add_works = [&](Seq before) {
+    for (; work < trace.works.size() && trace.works[work].seq < before; ++work)
+      all.push_back({work, true});
+  };
+  for (uint32_t launch = 0; launch < trace.launches.size(); ++launch) {
+    add_works(trace.launches[launch].seq);
+    all.push_back({launch});
+  }
+  add_works(kNever);
+  return all;
+}
 
 LaunchOrder::LaunchOrder(const Trace& trace) : LaunchOrder(trace, false) {
   if (trace.threads.size() > 1) by_threads_.reset(new LaunchOrder(trace, true));
@@ -91,48 +177,80 @@ LaunchOrder::LaunchOrder(const Trace& trace) : LaunchOrder(trace, false) {
 
 LaunchOrder::LaunchOrder(const Trace& trace, bool by_threads)
     : trace_(trace),
-      streams_(trace.streams.size(), Clock(trace.streams.size())),
-      stream_row_(trace.streams.size(), kNoRow),
+      streams_(trace.streams.size()),
       events_(trace.events.size()),
-      hosts_(by_threads ? 1 : trace.threads.size() + 1, Clock(trace.streams.size())) {
-  size_t op = 0;
+      hosts_(by_threads ? 1 : std::max<size_t>(trace.threads.size(), 1)) {
+  for (const auto& [i, stream] : Enumerate<uint32_t>(trace.streams)) {
+    if (stream.kind == StreamKind::kLegacyDefault)
+      legacy_.push_back({i, {}, HasUnrecorded(trace, StreamId(i))});
+  }
+  const std::vector<Seq> frees = FreesThatWait(trace);
+  size_t op = 0, free = 0;
   const auto place_at = [&](const auto& submitted) {
-    for (; op < trace.stream_ops.size() && trace.stream_ops[op].seq < submitted.seq; ++op) {
-      Apply(trace.stream_ops[op]);
+    const auto seq_of_op = [&] {
+      return op < trace.stream_ops.size() ? trace.stream_ops[op].seq : kNever;
+    };
+    const auto seq_of_free = [&] { return free < frees.size() ? frees[free] : kNever; };
+    while (std::min(seq_of_op(), seq_of_free()) < submitted.seq) {
+      if (seq_of_op() < seq_of_free()) {
+        Apply(trace.stream_ops[op++]);
+      } else {
+        ++free, WaitForDevice(), freed_ = device_;
+      }
     }
     return PlaceOn(submitted.stream, submitted.thread);
   };
-  for (const Launch& launch : trace.launches) {
-    for (size_t i = works_.size(); i < trace.works.size() && trace.works[i].seq < launch.seq; ++i) {
-      works_.push_back(place_at(trace.works[i]));
-    }
-    launches_.push_back(place_at(launch));
+  for (const Submission at : AllSubmissions(trace)) {
+    if (at.work) works_.push_back(place_at(trace.works[at.index]));
+    if (!at.work) launches_.push_back(place_at(trace.launches[at.index]));
   }
 }
 
-LaunchOrder::Clock& LaunchOrder::HostOf(ThreadId thread) {
-  return hosts_[std::min(thread.index(), hosts_.size() - 1)];
+// The first thread isn't named by most records.
+LaunchOrder::Row& LaunchOrder::HostOf(ThreadId thread) {
+  return hosts_[thread.index() < hosts_.size() ? thread.index() : 0];
 }
 
-void LaunchOrder::Absorb(Clock* into, const Clock& from) {
-  for (size_t i = 0; i < from.size(); ++i) (*into)[i] = std::max((*into)[i], from[i]);
+void LaunchOrder::Absorb(Row* into, Row from) {
+  rows_.Begin();
+  *into = rows_.Join(*into, from);
 }
 
-// Work submitted to a stream comes after all that the thread has waited for; on the legacy stream,
-// after all blocking streams; and on a blocking stream, after the legacy stream.
-void LaunchOrder::Submit(uint32_t stream, ThreadId thread) {
-  const Clock before = streams_[stream];
-  Absorb(&streams_[stream], HostOf(thread));
+// What has ended once all that was submitted to a stream has.
+LaunchOrder::Row LaunchOrder::EndOf(uint32_t stream) {
+  rows_.Begin();
+  Submitted& so_far = streams_[stream];
+  return so_far.row = rows_.Raise(so_far.row, stream, so_far.count);
+}
+
+// The legacy stream comes after all blocking streams, and a blocking stream after the legacy
+// stream.
+void LaunchOrder::MeetLegacy(uint32_t stream) {
   const Stream& own = trace_.streams[stream];
-  for (uint32_t i = 0; i < streams_.size() && !own.non_blocking; ++i) {
-    const Stream& other = trace_.streams[i];
-    const bool legacy =
-        own.kind == StreamKind::kLegacyDefault || other.kind == StreamKind::kLegacyDefault;
-    if (i != stream && legacy && !other.non_blocking && other.device == own.device) {
-      Absorb(&streams_[stream], streams_[i]);
+  if (own.non_blocking) return;
+  for (Legacy& legacy : legacy_) {
+    if (trace_.streams[legacy.stream].device != own.device) continue;
+    if (legacy.stream == stream || legacy.counted) {
+      for (const uint32_t other : std::exchange(legacy.changed, {}))
+        Absorb(&streams_[legacy.stream].row, EndOf(other));
+    }
+    if (legacy.stream != stream) {
+      Absorb(&streams_[stream].row, EndOf(legacy.stream));
+      legacy.changed.push_back(stream);
     }
   }
-  if (streams_[stream] != before) stream_row_[stream] = kNoRow;
+}
+
+// Work submitted to a stream comes after all that the thread has waited for, too.
+void LaunchOrder::Submit(uint32_t stream, ThreadId thread) {
+  Absorb(&streams_[stream].row, HostOf(thread));
+  Absorb(&streams_[stream].row, freed_);
+  MeetLegacy(stream);
+  changed_.push_back(stream);
+}
+
+void LaunchOrder::WaitForDevice() {
+  for (const uint32_t stream : std::exchange(changed_, {})) Absorb(&device_, EndOf(stream));
 }
 
 void LaunchOrder::Apply(const StreamOp& op) {
@@ -143,21 +261,25 @@ void LaunchOrder::Apply(const StreamOp& op) {
     case StreamOpKind::kEventRecord:
       if (!has_stream || !has_event) return;
       Submit(op.stream.value, op.thread);
-      events_[op.event.index()] = streams_[op.stream.index()];
+      events_[op.event.index()] = EndOf(op.stream.value);
       return;
     case StreamOpKind::kEventWait:
       if (!has_stream || !has_event) return;
-      Absorb(&streams_[op.stream.index()], events_[op.event.index()]);
-      stream_row_[op.stream.index()] = kNoRow;
+      Absorb(&streams_[op.stream.index()].row, events_[op.event.index()]);
+      MeetLegacy(op.stream.value);
       return;
     case StreamOpKind::kStreamSync:
-      if (has_stream) Absorb(&HostOf(op.thread), streams_[op.stream.index()]);
+      if (!has_stream) return;
+      if (trace_.streams[op.stream.index()].kind == StreamKind::kLegacyDefault)
+        MeetLegacy(op.stream.value);
+      Absorb(&HostOf(op.thread), EndOf(op.stream.value));
       return;
     case StreamOpKind::kEventSync:
       if (has_event) Absorb(&HostOf(op.thread), events_[op.event.index()]);
       return;
     case StreamOpKind::kDeviceSync:
-      for (const Clock& stream : streams_) Absorb(&HostOf(op.thread), stream);
+      WaitForDevice();
+      Absorb(&HostOf(op.thread), device_);
       return;
     default:
       return;
@@ -167,20 +289,27 @@ void LaunchOrder::Apply(const StreamOp& op) {
 // Of what is submitted to a stream here.
 LaunchOrder::Place LaunchOrder::PlaceOn(StreamId id, ThreadId thread) {
   if (id.index() >= streams_.size()) return {};
-  const uint32_t stream = id.value;
-  Submit(stream, thread);
-  if (stream_row_[stream] == kNoRow) {
-    stream_row_[stream] = static_cast<uint32_t>(rows_.size());
-    rows_.push_back(streams_[stream]);
-  }
-  const uint32_t seq = streams_[stream][stream]++;
-  return {stream, seq, stream_row_[stream]};
+  Submit(id.value, thread);
+  Submitted& so_far = streams_[id.index()];
+  return {id.value, so_far.count++, so_far.row};
 }
 
-bool LaunchOrder::Before(const Place& from, const Place& to) const {
+bool LaunchOrder::Ended(const Place& from, const Place& to) const {
   if (from.stream >= streams_.size() || to.stream >= streams_.size()) return true;
   if (from.stream == to.stream) return from.seq < to.seq;
-  return rows_[to.row][from.stream] > from.seq;
+  return rows_.Count(to.row, from.stream) > from.seq;
+}
+
+bool OneAfterTheOther(const Trace& trace, const LaunchOrder& order, bool with_work) {
+  std::optional<Submission> last;
+  for (const Submission at : AllSubmissions(trace)) {
+    const StreamId stream =
+        at.work ? trace.works[at.index].stream : trace.launches[at.index].stream;
+    if ((at.work && !with_work) || !stream.valid()) continue;
+    if (last && !order.Before(*last, at)) return false;
+    last = at;
+  }
+  return true;
 }
 
 Nanoseconds TimeAt(const Trace& trace, Seq seq) {
@@ -291,6 +420,9 @@ std::vector<bool> FindNeverRun(const Trace& trace) {
   for (const Exec& exec : trace.execs) {
     if (exec.graph.valid()) never[exec.graph.index()] = false;
   }
+  for (const ExecUpdate& update : trace.exec_updates) {
+    if (update.graph.valid() && update.result == 0) never[update.graph.index()] = false;
+  }
   return never;
 }
 
@@ -384,16 +516,21 @@ uint64_t SiteLaunches::Before(Seq seq) const {
   return next == counts.begin() ? 0 : std::prev(next)->launches;
 }
 
-KernelSites FindKernelSites(const Trace& trace, const std::vector<bool>& never_run) {
+KernelSites FindKernelSites(const Facts& facts) {
+  const Trace& trace = facts.trace;
   SiteFinder finder{trace};
   for (const EagerSite& row : trace.eager_sites) finder.AddOutside(row);
-  for (size_t i = 0; !finder.sites.empty() && i < trace.nodes.size(); ++i) {
+  if (finder.sites.empty()) return {};
+  finder.FindOriginals();
+  const std::vector<bool> runs = FindRunning(facts);
+  for (size_t i = 0; i < trace.nodes.size(); ++i) {
     const Node node = trace.nodes[i];
-    if (never_run[node.graph.index()] || FindChanged(trace, NodeId(i)) != nullptr) continue;
-    SiteLaunches* site = finder.At(node.kernel, node.stack);
+    if (!runs[node.graph.index()]) continue;
+    const uint32_t original = finder.OriginalOf(static_cast<uint32_t>(i));
+    SiteLaunches* site = finder.At(node.kernel, trace.nodes[original].stack);
     if (site == nullptr) continue;
     site->nodes.emplace_back(i);
-    finder.AddNumbers(node.seq, node.shape, &site->captured);
+    if (!finder.AddCaptured(NodeId(i), node, &site->captured)) site->captured_known = false;
   }
   return std::move(finder.sites);
 }

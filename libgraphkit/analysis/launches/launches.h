@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/memory/memory_facts.h"
+#include "libgraphkit/analysis/order/clock_rows.h"
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/trace.h"
 
@@ -26,53 +27,85 @@ namespace graphkit {
 //     stream b:                └── wait e ── launch 1          0 before 1; 1 and 2 unordered
 //
 // Work that a thread of the host has waited for is before its later submissions; for other
-// threads only if the program orders them (a lock, a join), which isn't recorded.
+// threads only if the program orders them (a lock, a join), which isn't recorded. A free of memory
+// that isn't stream-ordered waits for the device. Where work on the legacy stream was only counted
+// (Trace::eager_counts), blocking streams come after each other, as any of it may have been there.
+
+// A launch, or work outside of graphs: an index in Trace::launches, or in Trace::works.
+struct Submission {
+  uint32_t index = 0;
+  bool work = false;
+  bool operator==(const Submission&) const = default;
+};
+
+// All of them, in order.
+std::vector<Submission> AllSubmissions(const Trace& trace);
 
 class LaunchOrder {
  public:
   explicit LaunchOrder(const Trace& trace);
 
-  // True if launch `a` has ended when launch `b` starts; indices in Trace::launches. Launches whose
-  // stream isn't known are ordered with everything: nothing can be said against them.
-  bool Before(uint32_t a, uint32_t b) const { return a < b && Before(launches_[a], launches_[b]); }
-  // The same of work that was submitted before the launch; an index in Trace::works.
-  bool WorkBefore(uint32_t work, uint32_t launch) const {
-    return Before(works_[work], launches_[launch]);
-  }
+  // True if `a` has ended when `b` starts, which was submitted later. What went to a stream that
+  // isn't known is ordered with everything: nothing can be said against it.
+  bool Before(Submission a, Submission b) const { return Ended(PlaceOf(a), PlaceOf(b)); }
+  // The same of launches.
+  bool Before(uint32_t a, uint32_t b) const { return a < b && Ended(launches_[a], launches_[b]); }
   // The same if each thread knew what the others had waited for.
+  bool BeforeByThreads(Submission a, Submission b) const { return Lenient().Before(a, b); }
   bool BeforeByThreads(uint32_t a, uint32_t b) const { return Lenient().Before(a, b); }
-  bool WorkBeforeByThreads(uint32_t work, uint32_t launch) const {
-    return Lenient().WorkBefore(work, launch);
-  }
 
  private:
-  using Clock = std::vector<uint32_t>;  // by stream: how many of its submissions have ended
+  using Row = ClockRows::Row;  // by stream: how many of its submissions have ended
 
   struct Place {
     uint32_t stream = 0xffffffffu;
     uint32_t seq = 0;
-    uint32_t row = 0;  // in rows_
+    Row row = ClockRows::kEmpty;
+  };
+  // A stream as far as it was submitted to.
+  struct Submitted {
+    Row row = ClockRows::kEmpty;  // what the next one comes after
+    uint32_t count = 0;
+  };
+  // A legacy stream, and the blocking streams that went on since it was submitted to.
+  struct Legacy {
+    uint32_t stream = 0;
+    std::vector<uint32_t> changed = {};
+    bool counted = false;  // there is work on it that isn't recorded
   };
 
   LaunchOrder(const Trace& trace, bool by_threads);
+  const Place& PlaceOf(Submission at) const {
+    return at.work ? works_[at.index] : launches_[at.index];
+  }
   const LaunchOrder& Lenient() const { return by_threads_ ? *by_threads_ : *this; }
-  Clock& HostOf(ThreadId thread);
+  Row& HostOf(ThreadId thread);
   void Apply(const StreamOp& op);
   Place PlaceOn(StreamId stream, ThreadId thread);
-  bool Before(const Place& a, const Place& b) const;
-  void Absorb(Clock* into, const Clock& from);
+  bool Ended(const Place& a, const Place& b) const;
+  void Absorb(Row* into, Row from);
   void Submit(uint32_t stream, ThreadId thread);
+  void MeetLegacy(uint32_t stream);
+  void WaitForDevice();
+  Row EndOf(uint32_t stream);
 
   const Trace& trace_;
   std::vector<Place> launches_;
   std::vector<Place> works_;
-  std::vector<Clock> rows_;
-  std::vector<Clock> streams_;  // what has ended once all that was submitted to the stream has
-  std::vector<uint32_t> stream_row_;
-  std::vector<Clock> events_;
-  std::vector<Clock> hosts_;  // by thread: what it has waited for; the last: one that isn't known
+  ClockRows rows_;
+  std::vector<Submitted> streams_;
+  std::vector<Legacy> legacy_;
+  std::vector<uint32_t> changed_;   // streams, since the last wait for the device
+  Row device_ = ClockRows::kEmpty;  // what that waited for
+  Row freed_ = ClockRows::kEmpty;   // what frees waited for
+  std::vector<Row> events_;
+  std::vector<Row>
+      hosts_;  // by thread: what it has waited for; the first: one that isn't named, too
   std::unique_ptr<LaunchOrder> by_threads_;  // where there are several threads
 };
+
+// True if each launch has ended when the next one starts, mostly; `with_work`: and all work.
+bool OneAfterTheOther(const Trace& trace, const LaunchOrder& order, bool with_work);
 
 // Host time of capturing a graph: the time between the records of the capture, which is the
 // program's own time and that of CUDA's calls.
@@ -154,7 +187,8 @@ std::optional<uint32_t> LaunchBefore(const Facts& facts, GraphId graph, Seq at);
 std::vector<bool> CapturedWith(const Trace& trace, CaptureStatus status);
 
 // By graph: it surely never ran and never will. It is gone, or only a model for others (clones,
-// child graphs), and no exec was made of it. Its clones are judged for themselves.
+// child graphs), and no exec was made of it, or updated to it. Its clones are judged for
+// themselves.
 std::vector<bool> FindNeverRun(const Trace& trace);
 
 // By graph: when the last exec of its root was destroyed; kNever: one is left, or there was none,
@@ -189,6 +223,21 @@ struct StaleInput {
 // graphs of one pool hand their results on: what the pool's allocator calls free is written anew by
 // the launch of its owner.
 std::vector<std::vector<StaleInput>> FindStaleInputs(const Facts& facts);
+
+// Memory that one graph of a pool leaves to another one, and that a third one writes over before a
+// launch reads it.
+//
+//     captures   0: writes x    1: reads x (which is freed then)    2: writes y, where x lay
+//     launches   0   1   2   0   2   1      the last one reads what 2 left of x
+struct SpoiltRead {
+  BlockId left;
+  GraphId owner;        // that makes it anew
+  GraphId writer;       // over it
+  GraphId reader;       // or it may read it
+  uint32_t launch = 0;  // in Trace::launches: the first that reads it so
+};
+// By what is left.
+std::vector<SpoiltRead> FindSpoiltReads(const Facts& facts);
 
 // Makes a note of a finding on launches that only waits of other threads order.
 void DoubtThreads(Finding* finding);
@@ -227,16 +276,16 @@ struct SiteLaunches {
   ThreadId thread;                 // the first that made some: others aren't counted
   StackId stack;                   // of the first of these
   Numbers outside;                 // of captures
-  std::vector<NodeId> nodes = {};  // that launches run, and as they were captured
-  Numbers captured;
+  std::vector<NodeId> nodes = {};  // of graphs that launches run, or a copy of them
+  Numbers captured;                // by these, as they were made and as they were changed
+  bool captured_known = true;      // all of them
 
   uint64_t Before(Seq seq) const;
   uint64_t all() const { return counts.empty() ? 0 : counts.back().launches; }
 };
 using KernelSites = std::map<KernelSite, SiteLaunches>;
 
-// `never_run`: by graph.
-KernelSites FindKernelSites(const Trace& trace, const std::vector<bool>& never_run);
+KernelSites FindKernelSites(const Facts& facts);
 
 // Memory that launches of graphs overwrite and that isn't theirs any more: work outside of graphs
 // that a graph's replay writes as another block of its own.

@@ -226,7 +226,8 @@ bool BlockOrder::Later(BlockId x, Seq seq) const {
 
 int BlockOrder::ExclusiveBodies(BlockId x, BlockId y) const {
   if (lives_[x].leaves || lives_[y].leaves) return 0;
-  return graphkit::ExclusiveBodies(trace_, lives_[x].alloc.graph, lives_[y].alloc.graph);
+  return graphkit::ExclusiveBodies(trace_, order_.nesting(), lives_[x].alloc.graph,
+                                   lives_[y].alloc.graph);
 }
 
 bool BlockOrder::Before(BlockId x, BlockId y) const {

@@ -12,25 +12,30 @@
 namespace graphkit {
 namespace {
 
-constexpr Bytes kKiB = 1024;
-
-// Public figures, of whole programs; NVIDIA publishes none. Kernel nodes, since driver 12.4:
-//   2.7 KB a node   800,000 nodes in 2.0 GiB           github.com/JBjoernskov/Twin4Build/issues/134
-//  ~10 KB a node    CUDA 12, of large cached graphs    github.com/NVIDIA/cccl/pull/3768
-//  ~10 MiB a graph  of a decoding language model       github.com/NVIDIA/TensorRT-LLM/issues/12895
-//   39 MiB an exec  6 execs less: 234 MiB less         github.com/sgl-project/sglang/pull/37411
-// and before it 64 KB (PyTorch's page on CUDAGraph Trees). What a copy or another node takes, and
-// an exec without nodes, is published nowhere: the interval goes from nothing to a kernel's, and to
-// a chunk for an exec.
-constexpr std::array<ByteRange, kExecParts> kSince124 = {{{0, 64 * kKiB, kDriverChunk},
-                                                          {5 * kKiB / 2, 10 * kKiB, 24 * kKiB},
-                                                          {0, 8 * kKiB, 24 * kKiB},
-                                                          {0, 1 * kKiB, 24 * kKiB}}};
-constexpr std::array<ByteRange, kExecParts> kBefore124 = {{{0, 64 * kKiB, kDriverChunk},
-                                                           {10 * kKiB, 64 * kKiB, 80 * kKiB},
-                                                           {0, 64 * kKiB, 80 * kKiB},
-                                                           {0, 1 * kKiB, 80 * kKiB}}};
-constexpr int kVersion124 = 12040;
+// By generation of drivers, from `since` on. NVIDIA publishes no figures: these are of one measured
+// GPU and of whole programs, with their sources in docs/exec-memory.md. What a copy or another node
+// takes is published nowhere: the interval goes from nothing to a kernel's.
+struct DriverRow {
+  int since;
+  std::array<ByteRange, kExecParts> parts;
+};
+constexpr Bytes KiB(Bytes count) { return count * 1024; }
+constexpr ByteRange kExec = {0, KiB(64), kDriverChunk};
+constexpr std::array kDrivers = {
+    // 64 KB for each kernel launch.
+    DriverRow{1, {kExec, {KiB(10), KiB(64), KiB(80)}, {0, KiB(64), KiB(80)}, {0, KiB(1), KiB(80)}}},
+    // About 10 KB for each kernel node; graphs of a server take a third to the row above.
+    DriverRow{12040,
+              {kExec, {KiB(5) / 2, KiB(10), KiB(24)}, {0, KiB(8), KiB(24)}, {0, KiB(1), KiB(24)}}},
+    // 90 KiB and 2.2 KiB for each kernel node on an H200 with driver 580; 2.7 KB of a program.
+    DriverRow{13000,
+              {ByteRange{0, KiB(90), kDriverChunk},
+               {KiB(1), KiB(5) / 2, KiB(10)},
+               {0, KiB(2), KiB(10)},
+               {0, KiB(1), KiB(10)}}}};
+// Any driver since 12.4.
+constexpr std::array<ByteRange, kExecParts> kUnknownDriver = {
+    {kExec, {KiB(1), KiB(10), KiB(24)}, {0, KiB(8), KiB(24)}, {0, KiB(1), KiB(24)}}};
 
 using Vector = std::array<double, kExecParts>;
 using Matrix = std::array<Vector, kExecParts>;
@@ -257,8 +262,8 @@ ExecPart PartOf(NodeKind kind) {
 }  // namespace
 
 ExecModel PublishedExecModel(int driver_version) {
-  const bool old = driver_version != 0 && driver_version < kVersion124;
-  return {.parts = old ? kBefore124 : kSince124};
+  const auto next = std::ranges::upper_bound(kDrivers, driver_version, {}, &DriverRow::since);
+  return {.parts = next == kDrivers.begin() ? kUnknownDriver : std::prev(next)->parts};
 }
 
 std::vector<ExecPartCounts> CountExecParts(const Trace& trace, const std::vector<GraphId>& roots) {

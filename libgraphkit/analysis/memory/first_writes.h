@@ -13,15 +13,15 @@
 // in rows leaves what lies between them, so that it counts for a read of the same rows only. One
 // assumption is made: of the nodes that touch a block first, one that may write it, by an extent
 // that isn't known, writes all from its address on, and doesn't read it before. A program has no
-// content there to read. A node that may touch anything, but isn't ordered with all that touches a
-// block, doesn't touch it.
+// content there to read, unless work outside of graphs wrote some. A node that may touch anything,
+// but isn't ordered with all that touches a block, doesn't touch it.
 #pragma once
 
 #include <span>
 #include <vector>
 
 #include "libgraphkit/analysis/memory/memory_facts.h"
-#include "libgraphkit/interval.h"
+#include "libgraphkit/interval_map.h"
 
 namespace graphkit {
 
@@ -52,13 +52,13 @@ class FirstWrites {
     std::vector<Interval<Bytes>> found = {};  // may be read, and aren't surely written before
     std::vector<Interval<Bytes>> kept = {};   // aren't surely written: they stay as they were
   };
-  // Its own graph, then each other one whose nodes touch it; ranges are disjoint and by begin.
+  // Its own graph, then each other one whose nodes touch it, by graph; ranges are disjoint and by
+  // begin.
   std::vector<OfGraph> Of(BlockId block) const;
 
-  // Takes out of `bytes`, all of which the node reads, what the graph has surely written of the
-  // block when it starts.
-  void TakeOutWritten(BlockId block, GraphId root, NodeId reader,
-                      std::vector<Interval<Bytes>>* bytes) const;
+  // Takes out of `bytes`, all of which the node reads, what the graph has surely written when it
+  // starts, as whatever block.
+  void TakeOutWritten(GraphId root, NodeId reader, std::vector<Interval<Address>>* bytes) const;
 
  private:
   struct Use {
@@ -71,14 +71,18 @@ class FirstWrites {
     bool writes = false;  // surely
     bool first = false;   // no other use is likely to come before it
   };
-  std::vector<Use> UsesOf(BlockId block, GraphId root) const;
-  OfGraph Of(BlockId block, GraphId root) const;
-  void TakeOutWritten(std::span<const Use> uses, const Use& reader,
+  // `touches`: the nodes that touch the block, those of other graphs or not.
+  std::vector<Use> UsesOf(BlockId block, GraphId root, std::span<const NodeId> touches) const;
+  OfGraph Of(BlockId block, GraphId root, std::span<const NodeId> touches) const;
+  void TakeOutWritten(std::span<const Use> writes, const Use& reader,
                       std::vector<Interval<Bytes>>* bytes) const;
   bool RunsBefore(NodeId node, NodeId later) const;
+  std::vector<RangeIndex<NodeId>> FindWrites() const;
 
   const MemoryFacts& facts_;
   std::vector<bool> unsure_;  // by node: launches run it with several parameters, or not at all
+  std::vector<bool> filled_;  // by block: work outside of graphs may have written it
+  const Fact<std::vector<RangeIndex<NodeId>>> writes_{[this] { return FindWrites(); }};  // by root
 };
 
 }  // namespace graphkit

@@ -38,6 +38,11 @@ UnknownMemory FindUnknownMemory(const Trace& trace, const std::vector<GraphId>& 
   UnknownMemory unknown{.graphs = std::vector(roots.size(), trace.process.unknown_memory),
                         .any = trace.process.unknown_memory};
   if (!unknown.any.empty()) return unknown;
+  const std::vector<bool> histories = GraphsOfHistories(trace);
+  const bool beside = std::ranges::any_of(histories, [](bool history) { return history; });
+  for (size_t i = 0; beside && i < roots.size(); ++i) {
+    if (!histories[i]) unknown.graphs[i] = "which memory its nodes use isn't recorded";
+  }
   const std::vector<AllocNodes> counts = CountAllocNodes(trace, roots);
   for (size_t i = 0; i < roots.size(); ++i) {
     const AllocNodes& count = counts[roots[i].index()];

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "libgraphkit/analysis/memory/still_running.h"
 #include "libgraphkit/analysis/order/frontier.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/group_by.h"
@@ -16,79 +17,29 @@
 namespace graphkit {
 namespace {
 
-// Nodes that may still run when later ones have ended: behind programmatic and launch completion
-// edges, before rewinds, and where nodes or edges were taken out of a graph. Mostly there are none.
-
-struct LooseEdge {
-  NodeId from, to;
-};
-
-// The trace must outlive it.
-class StillRunning {
- public:
-  StillRunning(const Trace& trace, const Order& order) : trace_(trace) {
-    const bool whole =
-        std::ranges::all_of(trace.nodes, [&](const Node& node) { return InGraph(trace, node); });
-    const bool all_full = std::ranges::all_of(trace.edges, [&](const Edge& edge) {
-      return edge.full() && ((whole && edge.removed == kNever) || Joins(trace, edge));
-    });
-    if (!all_full) FindLooseEdges(order);
-    if (!all_full || !whole || HasRewinds(trace)) FindRunning(order);
+// True if a kernel is given more than a word at once, and it isn't an array of pointers.
+bool TakesStructures(const Trace& trace, KernelId kernel) {
+  constexpr uint32_t kWord = 8;
+  const Slice params = trace[kernel].params;
+  for (uint32_t i = 0; i < params.count; ++i) {
+    const uint32_t size = trace.kernel_params[params.first + i].size;
+    if (size <= kWord) continue;
+    // std::array<char*, N> and at::detail::Array<char*, N>, as they are mangled.
+    const std::string words = std::to_string(size / kWord) + "E";
+    const std::string_view name = trace[trace[kernel].name];
+    const bool pointers = name.find("arrayIPcLm" + words) != name.npos ||
+                          name.find("ArrayIPcLi" + words) != name.npos;
+    if (!pointers) return true;
   }
+  return false;
+}
 
-  // A graph's edges after whose end their start may still run, the last ones first.
-  std::span<const LooseEdge> LooseEdges(GraphId graph) const {
-    return loose_.empty() ? std::span<const LooseEdge>() : loose_[graph.index()];
-  }
-  bool HasLooseEdges() const { return !loose_.empty(); }
-  // Of a stream's nodes, those that may still run when the stream's next one has ended.
-  std::span<const NodeId> OnStream(StreamId stream) const {
-    return stream.index() < running_.size() ? running_[stream.index()] : std::span<const NodeId>();
-  }
-
-  // A stream's nodes between two places; none where nothing runs on.
-  std::span<const NodeId> NodesBetween(StreamId stream, Seq after, Seq before) const {
-    if (stream.index() >= nodes_.size()) return {};
-    const std::vector<NodeId>& nodes = nodes_[stream.index()];
-    const auto seq_of = [&](NodeId node) { return trace_[node].seq; };
-    const auto begin = std::ranges::upper_bound(nodes, after, {}, seq_of);
-    return {begin, std::ranges::lower_bound(begin, nodes.end(), before, {}, seq_of)};
-  }
-
- private:
-  void FindLooseEdges(const Order& order) {
-    loose_.resize(trace_.graphs.size());
-    for (const Edge& edge : trace_.edges) {
-      if (edge.full() || !Joins(trace_, edge) || order.EndsBefore(edge.from, edge.to)) continue;
-      loose_[trace_[edge.from].graph.index()].push_back({edge.from, edge.to});
-    }
-    for (std::vector<LooseEdge>& edges : loose_) {
-      std::ranges::sort(edges, std::ranges::greater(),
-                        [&](const LooseEdge& edge) { return trace_[edge.from].seq; });
-    }
-  }
-
-  void FindRunning(const Order& order) {
-    nodes_.resize(trace_.streams.size());
-    running_.resize(trace_.streams.size());
-    for (const auto& [i, node] : Enumerate(trace_.nodes)) {
-      if (node.stream.index() >= nodes_.size() || !InGraph(trace_, node)) continue;
-      std::vector<NodeId>& nodes = nodes_[node.stream.index()];
-      if (!nodes.empty() && !order.EndsBefore(nodes.back(), NodeId(i))) {
-        running_[node.stream.index()].push_back(nodes.back());
-      }
-      nodes.emplace_back(i);
-    }
-    for (size_t stream = 0; stream < nodes_.size(); ++stream) {
-      if (!nodes_[stream].empty()) running_[stream].push_back(nodes_[stream].back());
-    }
-  }
-
-  const Trace& trace_;
-  std::vector<std::vector<NodeId>> nodes_;     // by stream, those that are in their graph
-  std::vector<std::vector<NodeId>> running_;   // by stream
-  std::vector<std::vector<LooseEdge>> loose_;  // by graph; none when all edges are full
-};
+std::vector<bool> FindStructures(const Trace& trace) {
+  std::vector<bool> takes;
+  for (size_t i = 0; i < trace.kernels.size(); ++i)
+    takes.push_back(TakesStructures(trace, KernelId(i)));
+  return takes;
+}
 
 struct LifetimeFinder {
   Lifetimes FindAll() {
@@ -108,6 +59,7 @@ struct LifetimeFinder {
       Free(BlockId(freed), recorded.Of(freed));
     }
     for (; block < trace.blocks.size(); ++block) Allocate(BlockId(block));
+    DropStrayWords();
     for (size_t i = 0; i < trace.blocks.size(); ++i) Finish(BlockId(i));
     return std::move(lives);
   }
@@ -200,7 +152,7 @@ struct LifetimeFinder {
     for (const NodeId touch : lives.Touches(id)) {
       if (Root(trace[touch].graph) != life->root) continue;
       const NodeId node = OutOfLoops(touch, life->alloc.graph);
-      if (node == free || order.EndsBefore(node, free)) continue;
+      if (node == free || order.EndsBefore(node, free) || IsWord(touch, id)) continue;
       if (!AddMarker(node, life)) break;
     }
     for (NodeId end = free; still_running.HasLooseEdges() && end.valid() && !life->foreign;
@@ -292,10 +244,48 @@ struct LifetimeFinder {
     const BlockLife& life = lives[id];
     for (const NodeId touch : lives.Touches(id)) {
       const OrderPoint start = order.StartOf(touch);
-      if (Root(start.graph) == life.root && !order.Covers(start, life.alloc)) {
-        starts.push_back(touch);
+      if (Root(start.graph) != life.root || order.Covers(start, life.alloc)) continue;
+      if (!IsWord(touch, id)) starts.push_back(touch);
+    }
+  }
+
+  // True if a node has the block's address only in words of structures.
+  bool IsWord(NodeId node, BlockId id) const {
+    const Node of = trace[node];
+    if (of.kernel.index() >= structures.size() || !structures[of.kernel.index()]) return false;
+    return std::ranges::none_of(trace.accesses.Of(of.accesses), [&](const Access& access) {
+      return access.block == id && access.mode != AccessMode::kUnknown;
+    });
+  }
+
+  // True if a node runs after the block's allocation and before its free.
+  bool Lives(NodeId touch, const BlockLife& life) const {
+    if (!order.Covers(order.StartOf(touch), life.alloc)) return false;
+    if (!life.freed || life.foreign) return true;
+    const NodeId node = OutOfLoops(touch, life.alloc.graph);
+    return std::ranges::any_of(lives.Nodes(life.at_free), [&](const NodeId marker) {
+      return node == marker || order.EndsBefore(node, marker);
+    });
+  }
+
+  // What lies in a structure beside the pointers that the kernel uses is left over from earlier
+  // launches, and any block may lie there by now. A use has waited for the block's allocation, and
+  // its free waits for it.
+  void DropStrayWords() {
+    if (std::ranges::find(structures, true) == structures.end()) return;
+    size_t kept = 0;
+    for (size_t i = 0; i < lives.blocks.size(); ++i) {
+      const BlockId id(i);
+      const BlockLife& life = lives.blocks[i];
+      const uint32_t begin = std::exchange(lives.first_touch[i], static_cast<uint32_t>(kept));
+      for (uint32_t at = begin; at < lives.first_touch[i + 1]; ++at) {
+        const NodeId touch = lives.touches[at];
+        const bool own = life.root.valid() && Root(trace[touch].graph) == life.root;
+        if (!own || !IsWord(touch, id) || Lives(touch, life)) lives.touches[kept++] = touch;
       }
     }
+    lives.first_touch.back() = static_cast<uint32_t>(kept);
+    lives.touches.resize(kept);
   }
 
   // A node that hangs on its stream by a programmatic edge, or that follows a rewind, runs before
@@ -366,13 +356,8 @@ struct LifetimeFinder {
   // A node inside a loop runs again after whatever else is in the loop: from outside the loop, it
   // is the loop that touches the block.
   NodeId OutOfLoops(NodeId node, GraphId graph) const {
-    NodeId out = node;
-    for (NodeId at = node; trace[at].graph != graph;) {
-      at = trace.graphs[trace[at].graph.index()].parent;
-      if (!at.valid()) break;
-      if (MayRepeat(trace[at])) out = at;
-    }
-    return out;
+    const NodeId loop = order.nesting().LoopApart(trace[node].graph, graph);
+    return loop.valid() ? loop : node;
   }
 
   // Of the nodes that touch a block, the last one on each chain: the others end before it.
@@ -404,10 +389,12 @@ struct LifetimeFinder {
     for (const NodeId touch : lives.Touches(id)) {
       const GraphId root = Root(trace[touch].graph);
       if (root != life.root && runs[root.index()]) life.elsewhere = true;
-      if (!IsWithin(trace, trace[touch].graph, life.alloc.graph)) life.leaves = true;
+      if (!order.nesting().Holds(life.alloc.graph, trace[touch].graph)) life.leaves = true;
     }
     const Seq end = std::min(trace[id].free_requested, ends[life.root.index()]);
-    life.escaped = OpaqueBetween(life.root, trace[id].allocated, end);
+    const bool captured = ends[life.root.index()] != 0;  // otherwise its nodes are in any order
+    life.escaped = captured ? OpaqueBetween(life.root, trace[id].allocated, end)
+                            : !opaque_nodes[life.root.index()].empty();
     LastOnChains(id);
     // Known uses count beside those that its streams promise.
     if (life.escaped) {
@@ -437,6 +424,7 @@ struct LifetimeFinder {
   std::vector<bool> runs = {};  // by root graph: it may be launched, not only embedded elsewhere
   std::vector<std::vector<Seq>> opaque_nodes =
       {};  // by root graph: of nodes that may touch anything
+  std::vector<bool> structures = FindStructures(trace);  // by kernel: it takes some
   std::vector<NodeId> starts = {};
   std::vector<NodeId> markers = {};
   std::vector<bool> ends_earlier = {};  // of them: before another one
@@ -449,20 +437,17 @@ struct LifetimeFinder {
 }  // namespace
 
 bool SureAccess(const Trace& trace, KernelId kernel, const Access& access) {
-  constexpr uint32_t kWord = 8;
-  if (access.mode != AccessMode::kUnknown || !kernel.valid()) return true;
-  const Slice params = trace[kernel].params;
-  for (uint32_t i = 0; i < params.count; ++i) {
-    const uint32_t size = trace.kernel_params[params.first + i].size;
-    if (size <= kWord) continue;
-    // std::array<char*, N> and at::detail::Array<char*, N>, as they are mangled.
-    const std::string words = std::to_string(size / kWord) + "E";
-    const std::string_view name = trace[trace[kernel].name];
-    const bool pointers = name.find("arrayIPcLm" + words) != name.npos ||
-                          name.find("ArrayIPcLi" + words) != name.npos;
-    if (!pointers) return false;
+  return access.mode != AccessMode::kUnknown || !kernel.valid() || !TakesStructures(trace, kernel);
+}
+
+bool OnlyMayTouch(const Trace& trace, NodeId node, BlockId block) {
+  bool any = false;
+  for (const Access& access : trace.accesses.Of(trace[node].accesses)) {
+    if (access.block != block) continue;
+    if (SureAccess(trace, trace[node].kernel, access)) return false;
+    any = true;
   }
-  return true;
+  return any;
 }
 
 std::vector<uint32_t> BlocksBySeq(const Trace& trace, Seq Block::*seq) {

@@ -54,8 +54,10 @@ struct Lifetimes {
   std::vector<BlockLife> blocks;      // one for each block of the trace
   std::vector<bool> backs_segment;    // by block, as BacksSegment
   std::vector<uint32_t> first_touch;  // by block, and one more
-  std::vector<NodeId> touches;        // of each block, a node for each access, in capture order
-  std::vector<Slice> runs;            // of `nodes`
+  // Of each block, a node for each access, in capture order. A word of a structure counts only
+  // where the node runs after the block's allocation and before its free (SureAccess).
+  std::vector<NodeId> touches;
+  std::vector<Slice> runs;  // of `nodes`
   std::vector<NodeId> nodes;
 
   const BlockLife& operator[](BlockId block) const { return blocks[block.index()]; }
@@ -102,6 +104,8 @@ void ForEachAccess(const Trace& trace, const Lifetimes& lives, BlockId block, Vi
 // True for copies, and where a kernel's signature or an argument of a word, or an array of
 // pointers, has the address. A word of another structure may be what lay on the host's stack.
 bool SureAccess(const Trace& trace, KernelId kernel, const Access& access);
+// True if a node has accesses to a block, and none of them is sure.
+bool OnlyMayTouch(const Trace& trace, NodeId node, BlockId block);
 
 // Blocks in the order in which they were allocated, or in which their frees were requested or
 // completed: those of which it was recorded.

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "libgraphkit/analysis/memory/block_order.h"
-#include "libgraphkit/analysis/memory/bound/lower_bound.h"
 #include "libgraphkit/analysis/memory/exec_memory.h"
 #include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/analysis/memory/lifetimes.h"
+#include "libgraphkit/analysis/memory/lower_bound.h"
 #include "libgraphkit/analysis/memory/timeline.h"
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/analysis/order/shape.h"
@@ -73,6 +73,7 @@ struct Race {
   NodeId producer;                // then: where that edge begins; none: it wasn't found
   bool typed = false;             // C++ signatures say of both what they only read
   bool same_pointer = false;      // both are given one address, and one may write through it
+  bool sure = true;               // both are known to be some (SureAccess)
   bool operator==(const Race&) const = default;
 };
 
@@ -97,6 +98,7 @@ class MemoryFacts {
   const Trace& trace;
   const FactOptions options;
 
+  const Fact<Nesting> nesting{[this] { return Nesting(trace); }};
   // Of each graph the root that holds it.
   const Fact<std::vector<GraphId>> roots{[this] { return FindRoots(trace); }};
   const Fact<InEdges> in_edges{[this] { return FindInEdges(trace); }};

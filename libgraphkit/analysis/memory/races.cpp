@@ -1,6 +1,7 @@
 #include "libgraphkit/analysis/memory/memory_facts.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -21,6 +22,7 @@ struct Use {
   NodeId node;
   RaceKind kind = RaceKind::kAccess;
   Access access;
+  bool sure = true;
 };
 
 bool Reads(const Use& use) { return use.access.mode == AccessMode::kRead; }
@@ -33,36 +35,61 @@ struct RaceFinder {
     if (facts.partial_edges()) all_full = BuildOrder(trace, EdgeRule::kAllFull);
     for (size_t i = 0; i < trace.blocks.size(); ++i) {
       CollectUses(BlockId(i));
-      if (uses.size() < 2 || OnOneChain()) continue;
-      first_of_block = races.size();
-      if (uses.size() <= kAllPairs) {
-        AllPairs(BlockId(i));
-      } else {
-        LastOfChains(BlockId(i));
+      if (all_uses.size() < 2) continue;
+      const auto root_of = [&](const Use& use) { return facts.RootOf(use.node); };
+      std::ranges::stable_sort(all_uses, {}, root_of);
+      for (std::span<const Use> left = all_uses; !left.empty(); left = left.subspan(uses.size())) {
+        const auto end = std::ranges::upper_bound(left, root_of(left.front()), {}, root_of);
+        uses = {left.begin(), end};
+        FindInGraph(BlockId(i));
       }
     }
     return std::move(races);
   }
 
+  void FindInGraph(BlockId block) {
+    if (uses.size() < 2 || OnOneChain()) return;
+    first_of_graph = races.size();
+    if (uses.size() <= kAllPairs) {
+      AllPairs(block);
+    } else if (!OneAfterTheOther()) {
+      LastOfChains(block);
+    }
+  }
+
+  // Graphs in graphs have a chain each, and mostly use a block in turn all the same.
+  bool OneAfterTheOther() const {
+    std::vector<NodeId> line;
+    for (const Use& use : uses) {
+      const auto at = std::ranges::partition_point(
+          line, [&](NodeId other) { return Ordered(other, use.node); });
+      if (at != line.end() && *at == use.node) continue;
+      if (at != line.end() && !Ordered(use.node, *at)) return false;
+      line.insert(at, use.node);
+    }
+    return true;
+  }
+
   void CollectUses(BlockId id) {
-    uses.clear();
+    all_uses.clear();
     const Block& block = trace[id];
     ForEachAccess(trace, facts.lives(), id, [&](NodeId user, const Access& access) {
       const Node& node = trace[user];
       if (node.kind == NodeKind::kMemAlloc || node.kind == NodeKind::kMemFree) return;
       if (!InGraph(trace, node) || Unfinished(user)) return;
       if (AlwaysRuns(trace, user, numbers_only)) return;
-      uses.push_back({user, RaceKind::kAccess, access});
+      all_uses.push_back({user, RaceKind::kAccess, access, SureAccess(trace, node.kernel, access)});
     });
-    if (uses.empty()) return;
+    if (all_uses.empty()) return;
     const Access all{.block = id, .mode = AccessMode::kWrite, .length = block.size};
     for (const auto& [node, kind] : {std::pair(block.alloc_node, RaceKind::kAlloc),
                                      std::pair(block.free_node, RaceKind::kFree)}) {
       if (!node.valid() || !InGraph(trace, trace[node]) || Unfinished(node)) continue;
-      uses.push_back({node, kind, all});
+      all_uses.push_back({node, kind, all});
     }
-    std::ranges::stable_sort(
-        uses, [&](const Use& a, const Use& b) { return trace[a.node].seq < trace[b.node].seq; });
+    std::ranges::stable_sort(all_uses, [&](const Use& a, const Use& b) {
+      return trace[a.node].seq < trace[b.node].seq;
+    });
   }
 
   bool Unfinished(NodeId node) const {
@@ -86,25 +113,15 @@ struct RaceFinder {
   // If the last of a chain is before a node, so are all before it: only they are compared, the last
   // of each mode.
   void LastOfChains(BlockId block) {
-    struct Last {
-      uint32_t chain;
-      AccessMode mode;
-      size_t use;
-    };
-    std::vector<Last> lasts;
+    std::map<std::pair<uint32_t, AccessMode>, size_t> reads, others;  // by chain
     for (size_t later = 0; later < uses.size(); ++later) {
+      for (const auto& [chain, last] : others) Compare(block, last, later);
+      const bool reading = Reads(uses[later]);
+      for (auto last = reads.begin(); !reading && last != reads.end(); ++last) {
+        Compare(block, last->second, later);
+      }
       const uint32_t chain = facts.order().PlaceOf(uses[later].node).chain;
-      const AccessMode mode = uses[later].access.mode;
-      Last* own = nullptr;
-      for (Last& last : lasts) {
-        Compare(block, last.use, later);
-        if (last.chain == chain && last.mode == mode) own = &last;
-      }
-      if (own != nullptr) {
-        own->use = later;
-      } else {
-        lasts.push_back({chain, mode, later});
-      }
+      (reading ? reads : others)[{chain, uses[later].access.mode}] = later;
     }
   }
 
@@ -115,10 +132,11 @@ struct RaceFinder {
     const Ternary overlap = Overlap(a.access, b.access);
     if (overlap == Ternary::kNo) return;
     if (Ordered(a.node, b.node) || Ordered(b.node, a.node)) return;
-    if (facts.RootOf(a.node) != facts.RootOf(b.node)) return;
-    if (ExclusiveBodies(trace, trace[a.node].graph, trace[b.node].graph) != 0) return;
+    if (ExclusiveBodies(trace, facts.nesting(), trace[a.node].graph, trace[b.node].graph) != 0)
+      return;
     Race race{.block = block, .earlier = a.node, .later = b.node};
     race.kind = a.kind == RaceKind::kAccess ? b.kind : a.kind;
+    race.sure = a.sure && b.sure;
     race.overlapping = HowSure(a, b, overlap);
     race.same_pointer = a.access.offset == b.access.offset && (MayWrite(a) || MayWrite(b));
     race.typed = SaysWhatItReads(a.node) && SaysWhatItReads(b.node);
@@ -170,9 +188,9 @@ struct RaceFinder {
   bool Known(const Race& race) const {
     const auto sort_of = [&](const Race& r) {
       return std::tuple(r.kind, r.overlapping, r.ordered_if_full, r.surely_unordered, r.typed,
-                        r.same_pointer, facts.RootOf(r.earlier));
+                        r.same_pointer, r.sure);
     };
-    return std::ranges::any_of(std::span(races).subspan(first_of_block),
+    return std::ranges::any_of(std::span(races).subspan(first_of_graph),
                                [&](const Race& other) { return sort_of(other) == sort_of(race); });
   }
 
@@ -210,9 +228,10 @@ struct RaceFinder {
   KernelSet plain_pointers{facts.trace, TakesPlainPointers};
   std::vector<bool> unfinished = std::vector<bool>(FindUnfinished(facts.trace));  // by node
   std::optional<Order> all_full = {};  // full-edge order, where there are partial edges
-  std::vector<Use> uses = {};
+  std::vector<Use> all_uses = {};      // of a block
+  std::span<const Use> uses = {};      // of them those of one root graph
   std::vector<Race> races = {};
-  size_t first_of_block = 0;
+  size_t first_of_graph = 0;
   size_t searches = 0;
 };
 

@@ -303,7 +303,7 @@ MemoryAt MemoryTimeline::ShareOf(size_t id) const {
   MemoryAt share{.reserved = FromDriver(trace_, block) ? size : 0};
   if (KindOf(trace_, block.pool) == PoolKind::kGraph) share.of_graphs = share.reserved;
   if (const SegmentId segment = segments_[id]) {
-    share.segments = trace_[segment].block == BlockId(id);  // not its further pieces
+    share.segments = trace_[segment].address == block.address;  // not its further pieces
     return share;
   }
   share.in_use = share.allocated = size;

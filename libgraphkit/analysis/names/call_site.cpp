@@ -51,6 +51,12 @@ bool IsSystem(std::string_view file) {
                              [&](std::string_view folder) { return file.starts_with(folder); });
 }
 
+// Code that Cython makes of Python: of libraries, whose debug information may name the folder that
+// they were built in.
+bool IsCython(std::string_view function) {
+  return function.find("__pyx_") != function.npos || function.find("__Pyx_") != function.npos;
+}
+
 // Packages that run other people's models: a line of theirs says little.
 constexpr std::array<std::string_view, 10> kPlumbing = {
     "torch",  "accelerate", "einops",        "opt_einsum", "functorch",
@@ -138,10 +144,16 @@ struct Purpose {
   std::string_view function;  // empty: any
   MemoryRole role;
 };
-constexpr std::array<Purpose, 5> kPurposes = {{
+constexpr std::array<Purpose, 11> kPurposes = {{
     {"/torch/optim/", "", MemoryRole::kOptimizer},
     {"/torch/nn/modules/", "__init__", MemoryRole::kWeights},
     {"/torch/nn/modules/module.py", "_apply", MemoryRole::kWeights},
+    {"/torch/distributed/fsdp/", "_init_sharded_param", MemoryRole::kWeights},
+    {"/torch/distributed/fsdp/", "_move_states_to_device", MemoryRole::kWeights},
+    {"/torch/distributed/tensor/", "distribute_module", MemoryRole::kWeights},
+    {"/torch/distributed/tensor/", "parallelize_module", MemoryRole::kWeights},
+    {"/torchao/quantization/", "quantize_", MemoryRole::kWeights},
+    {"/torchao/optim/", "", MemoryRole::kOptimizer},
     {"/torch/autograd/", "_engine_run_backward", MemoryRole::kBackward},
     {"module.py", "_call_impl", MemoryRole::kForward},
 }};
@@ -198,8 +210,9 @@ size_t EndOfPackages(std::string_view file) {
 }
 
 bool IsCudaFrame(std::string_view function, std::string_view file) {
-  constexpr std::array<std::string_view, 3> kParts = {"libcuda", "/include/cuda_runtime",
-                                                      "/include/crt/"};
+  // NVTX's functions are all in its headers.
+  constexpr std::array<std::string_view, 4> kParts = {"libcuda", "/include/cuda_runtime",
+                                                      "/include/crt/", "/include/nvtx3/"};
   return function.starts_with("cuda") ||
          function.starts_with("__device_stub_") ||  // nvcc's, between a launch and the runtime
          std::ranges::any_of(kParts, [&](auto part) { return file.find(part) != file.npos; });
@@ -208,8 +221,8 @@ bool IsCudaFrame(std::string_view function, std::string_view file) {
 bool IsLibraryFrame(std::string_view function, std::string_view file) {
   if (IsCudaFrame(function, file) || file.empty() || file.starts_with('<')) return true;
   return EndOfPackages(file) != 0 || EndOfStandardLibrary(file) != 0 || IsInterpreter(file) ||
-         IsSystem(file) || IsGenerated(file) || file.ends_with("/graphkit_torch_hook.py") ||
-         file.ends_with("/graphkit_soft_torch.py") ||
+         IsSystem(file) || IsGenerated(file) || IsCython(function) ||
+         file.ends_with("/graphkit_torch_hook.py") || file.ends_with("/graphkit_soft_torch.py") ||
          (file.ends_with(".so") && file.find("triton/") != file.npos) ||  // its launchers
          file.find("/soft_cuda/libraries/") != file.npos;  // what stands in for NVIDIA's
 }
@@ -244,9 +257,7 @@ CallSite CallSiteOf(const Trace& trace, StackId stack) {
 
 std::string PlaceOfFrame(const Trace& trace, uint32_t frame) {
   const StackFrame& at = trace.stack_frames[frame];
-  std::string text(ShownFile(trace[at.file]));
-  if (at.line != 0) text += ":" + std::to_string(at.line);
-  return text;
+  return ShortPlace(trace[at.file], at.line);
 }
 
 std::string OwnPlace(const Trace& trace, StackId stack) {
@@ -255,7 +266,7 @@ std::string OwnPlace(const Trace& trace, StackId stack) {
 }
 
 bool IsPythonFile(std::string_view file) {
-  return file.ends_with(".py") || file.starts_with("<ipython");
+  return file.ends_with(".py") || file.starts_with("<ipython") || file.starts_with("In[");
 }
 
 StackName NameOfStack(const Trace& trace, StackId stack) {
@@ -299,12 +310,13 @@ std::string_view LibraryMemory(const Trace& trace, StackId stack) {
   struct Use {
     std::string_view function, file, name;  // a file: of the innermost Python frame
   };
-  constexpr std::array<Use, 5> kUses = {{
+  constexpr std::array<Use, 6> kUses = {{
       {"CUDABlasLtWorkspace", "", "cuBLASLt workspace"},
       {"getCurrentCUDABlasHandle", "", "cuBLAS workspace"},
       {"orkspace", "", "workspace of a library"},
       {"get_empty_cache_for_benchmark", "/triton/", "Triton's benchmark buffer"},
       {"do_bench", "/triton/testing.py", "Triton's benchmark buffer"},
+      {"benchmark_gpu", "/torch/_inductor/runtime/benchmarking.py", "Inductor's benchmark buffer"},
   }};
   const Use* found = nullptr;
   for (const StackFrame& frame : StackFrames(trace, stack)) {
@@ -338,22 +350,21 @@ std::string_view RoleText(MemoryRole role) {
   }
 }
 
-std::string ShortPlaceOfFrame(const Trace& trace, uint32_t frame) {
-  const StackFrame& at = trace.stack_frames[frame];
-  std::string_view file = ShownFile(trace[at.file]);
+std::string ShortPlace(std::string_view file, uint32_t line) {
+  file = ShownFile(file);
   const size_t name = file.find_last_of("/\\");
   const size_t folder =
       name == file.npos || name == 0 ? file.npos : file.find_last_of("/\\", name - 1);
   if (folder != file.npos) file.remove_prefix(folder + 1);
   std::string text(file);
   std::ranges::replace(text, '\\', '/');
-  return at.line == 0 ? text : text + ":" + std::to_string(at.line);
+  return line == 0 ? text : text + ":" + std::to_string(line);
 }
 
 std::string MemoryTitle(const Trace& trace, StackId stack) {
   const StackName name = NameOfStack(trace, stack);
   if (!name.frame) return name.operation;
-  const std::string place = ShortPlaceOfFrame(trace, *name.frame);
+  const std::string place = PlaceOfFrame(trace, *name.frame);
   return name.operation.empty() ? place : place + " " + name.operation;
 }
 

@@ -37,7 +37,8 @@ CallSite CallSiteOf(const Trace& trace, StackId stack);
 // A folder of packages: where it ends in a path; 0: it has none.
 size_t EndOfPackages(std::string_view file);
 
-// "train.py:17", "torch/nn/modules/linear.py:134".
+// "modules/linear.py:134": the file with the folder that it lies in; the form of all texts.
+std::string ShortPlace(std::string_view file, uint32_t line);
 std::string PlaceOfFrame(const Trace& trace, uint32_t frame);
 
 // The program's own line: "train.py:17"; empty: it isn't known.
@@ -85,9 +86,6 @@ bool HasTorchFrames(const Trace& trace, StackId stack);
 
 // A frame of Python code: a file of Python source, or a cell of a notebook.
 bool IsPythonFile(std::string_view file);
-
-// "llama/modeling_llama.py:216": the file with the folder that it lies in.
-std::string ShortPlaceOfFrame(const Trace& trace, uint32_t frame);
 
 // "llama/modeling_llama.py:216 silu"; "log_softmax backward" without a line; "" when neither is
 // told.

@@ -436,4 +436,30 @@ std::string StackTitle(const Trace& trace, StackId id) {
   return title + (title.empty() ? "" : ", in ") + FrameTitle(trace, *site.inner);
 }
 
+StackId StackOf(const Finding& finding, const Trace& trace) {
+  for (const Evidence& evidence : finding.evidence) {
+    if (evidence.stack) return evidence.stack;
+  }
+  for (const BlockId block : finding.blocks) {
+    if (trace[block].stack) return trace[block].stack;
+  }
+  for (const NodeId node : finding.nodes) {
+    if (trace[node].stack) return trace[node].stack;
+  }
+  return {};
+}
+
+std::string MissingLine(const Finding& finding, const Trace& trace) {
+  if (trace.process.device == DeviceKind::kImported) return "";
+  if (trace.stacks.empty()) {
+    if (finding.nodes.empty() && finding.blocks.empty()) return "";
+    return "no source lines: recorded without call stacks; trace it again without --no-stacks";
+  }
+  const std::optional<uint32_t> own = CallSiteOf(trace, StackOf(finding, trace)).own;
+  if (!own || trace.stack_frames[*own].line != 0) return "";
+  const std::string_view file = trace[trace.stack_frames[*own].file];
+  return "no source lines in " + Printable(file.substr(file.rfind('/') + 1)) +
+         ": compile it with -g";
+}
+
 }  // namespace graphkit

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
@@ -168,5 +169,11 @@ std::string PoolTitle(const Trace& trace, PoolId id);
 // "train.py:17 forward, in torch/nn/modules/linear.py:134 forward"; empty for no stack. Of a stack
 // with PyTorch's native frames the line and the operator: "llama/modeling_llama.py:216 silu".
 std::string StackTitle(const Trace& trace, StackId id);
+
+// The first stack that the finding or what it names has.
+StackId StackOf(const Finding& finding, const Trace& trace);
+
+// Why the finding has no source line, and what would name one; empty: it has one, or nothing would.
+std::string MissingLine(const Finding& finding, const Trace& trace);
 
 }  // namespace graphkit

@@ -55,12 +55,9 @@ bool AddInCaptureOrder(const Trace& trace, Ternary unknown, Order* order) {
 }
 
 Order Prepare(const Trace& trace, EdgeRule rule) {
-  Order order(rule);
+  Order order(rule, Nesting(trace));
   const size_t spare = trace.edges.size() - std::min(trace.nodes.size(), trace.edges.size());
   order.Reserve(trace.nodes.size(), spare + spare / 8 + 16);
-  for (size_t id = 0; id < trace.graphs.size(); ++id) {
-    if (trace.graphs[id].parent.valid()) order.SetParent(GraphId(id), trace.graphs[id].parent);
-  }
   return order;
 }
 

@@ -19,12 +19,6 @@ Order::GraphState& Order::StateOf(GraphId graph) {
   return graphs_[graph.index()];
 }
 
-void Order::SetParent(GraphId graph, NodeId holder) { StateOf(graph).holder = holder; }
-
-NodeId Order::Holder(GraphId graph) const {
-  return graph.valid() && graph.index() < graphs_.size() ? graphs_[graph.index()].holder : NodeId();
-}
-
 void Order::Put(NodeId node, const Place& place) {
   if (node.index() == places_.size()) {
     places_.push_back(place);
@@ -335,9 +329,7 @@ void Order::EndBeforeOthers(std::span<const NodeId> nodes, std::vector<bool>* en
 bool Order::EndBeforeOthersOfTrees(std::span<const NodeId> nodes, std::vector<bool>* ends) const {
   std::vector<std::pair<GraphId, size_t>> by_tree;
   for (size_t i = 0; i < nodes.size(); ++i) {
-    GraphId outermost = EndOf(nodes[i]).graph;
-    while (Holder(outermost).valid()) outermost = EndOf(Holder(outermost)).graph;
-    by_tree.emplace_back(outermost, i);
+    by_tree.emplace_back(nesting_.Root(EndOf(nodes[i]).graph), i);
   }
   std::ranges::sort(by_tree);
   if (by_tree.front().first == by_tree.back().first) return false;
@@ -384,16 +376,6 @@ bool Order::BeforeElsewhere(NodeId a, const OrderPoint& b) const {
   return CoversAcross(b, EndOf(a));
 }
 
-uint32_t Order::Depth(GraphId graph) const {
-  uint32_t depth = 0;
-  for (NodeId holder = Holder(graph); holder.valid() && holder.index() < places_.size(); ++depth) {
-    const uint32_t chain = places_[holder.index()].chain;
-    if (chain == kNoChain) break;
-    holder = Holder(chains_[chain].graph);
-  }
-  return depth;
-}
-
 bool Order::Covers(const OrderPoint& later, const OrderPoint& earlier) const {
   if (earlier.graph != later.graph) return CoversAcross(later, earlier);
   if (earlier.count == 0 && earlier.row == ClockRows::kEmpty) return true;
@@ -408,23 +390,13 @@ bool Order::Covers(const OrderPoint& later, const OrderPoint& earlier) const {
 // outside once the whole graph has ended, and what is inside starts after its holder starts.
 bool Order::CoversAcross(OrderPoint later, OrderPoint earlier) const {
   if (!later.graph.valid() || !earlier.graph.valid()) return false;
-  uint32_t later_depth = Depth(later.graph);
-  uint32_t earlier_depth = Depth(earlier.graph);
-  NodeId later_node;
-  NodeId earlier_node;
-  while (later.graph != earlier.graph) {
-    if (later_depth == 0 && earlier_depth == 0) return false;
-    if (earlier_depth >= later_depth) {
-      earlier_node = Holder(earlier.graph);
-      earlier = EndOf(earlier_node);
-      --earlier_depth;
-    } else {
-      later_node = Holder(later.graph);
-      later = StartOf(later_node);
-      --later_depth;
-    }
-  }
-  return later_node != earlier_node && Covers(later, earlier);
+  const GraphId later_in = nesting_.Outermost(later.graph, earlier.graph);
+  const GraphId earlier_in = nesting_.Outermost(earlier.graph, later.graph);
+  const NodeId later_node = nesting_.Holder(later_in), earlier_node = nesting_.Holder(earlier_in);
+  if (later_in.valid()) later = later_node.valid() ? StartOf(later_node) : OrderPoint();
+  if (earlier_in.valid()) earlier = earlier_node.valid() ? EndOf(earlier_node) : OrderPoint();
+  const bool joined = later.graph.valid() && later.graph == earlier.graph;
+  return joined && later_node != earlier_node && Covers(later, earlier);
 }
 
 }  // namespace graphkit

@@ -27,12 +27,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "libgraphkit/analysis/order/clock_rows.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/ids.h"
 #include "libgraphkit/large_pages.h"
+#include "libgraphkit/model/nesting.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
@@ -62,13 +64,10 @@ struct ChainPlace {
 
 class Order {
  public:
-  explicit Order(EdgeRule rule = EdgeRule::kCompletion) : rule_(rule) {}
+  explicit Order(EdgeRule rule = EdgeRule::kCompletion, Nesting nesting = {})
+      : rule_(rule), nesting_(std::move(nesting)) {}
 
   // Building, in an order in which every edge comes from a node that was added before.
-
-  // A graph that a node holds (a child graph, a conditional's body). Graphs that aren't mentioned
-  // stand alone.
-  void SetParent(GraphId graph, NodeId holder);
 
   // `stream`: where the node was captured; none for explicitly added ones. `waits`: whether it
   // waits for its grid dependencies. `in`: its edges, all from nodes of the same graph.
@@ -148,8 +147,7 @@ class Order {
   size_t nodes() const { return places_.size(); }
   size_t chains() const { return chains_.size(); }
   GraphId ChainGraph(uint32_t chain) const { return chains_[chain].graph; }
-  // The node that holds a graph; none for a graph that stands alone.
-  NodeId Holder(GraphId graph) const;
+  const Nesting& nesting() const { return nesting_; }
 
   // Parts of rows that were looked at to join them.
   uint64_t row_looks() const { return rows_.looks(); }
@@ -196,7 +194,6 @@ class Order {
   };
   struct GraphState {
     uint32_t chains = 0;
-    NodeId holder;
     std::vector<uint32_t> joined;  // chains that ended, or without a stream, and have a successor
   };
 
@@ -211,7 +208,6 @@ class Order {
               std::span<const InEdge> in);
   bool BeforeElsewhere(NodeId a, const OrderPoint& b) const;
   bool CoversAcross(OrderPoint later, OrderPoint earlier) const;
-  uint32_t Depth(GraphId graph) const;
   GraphId CommonGraph(std::span<const NodeId> nodes) const;
   bool EndBeforeOthersOfTrees(std::span<const NodeId> nodes, std::vector<bool>* ends) const;
   GraphState& StateOf(GraphId graph);
@@ -236,6 +232,7 @@ class Order {
   void Put(NodeId node, const Place& place);
 
   EdgeRule rule_;
+  Nesting nesting_;
   std::vector<Place, LargePages<Place>> places_;
   std::vector<Special> specials_;
   std::vector<Chain> chains_;

@@ -27,18 +27,11 @@ struct Walker {
     Grouped by;
     by.Assign(as_they_are ? trace.nodes.size() : sorted.size(), trace.graphs.size(),
               [&](size_t item) { return trace.nodes[NodeAt(item)].graph.index(); });
+    const Nesting nesting(trace);
     std::multimap<uint32_t, GraphId, std::greater<>> deepest;  // by depth
-    for (size_t i = 0; i < trace.graphs.size(); ++i) deepest.emplace(Depth(GraphId(i)), i);
+    for (size_t i = 0; i < trace.graphs.size(); ++i) deepest.emplace(nesting.Depth(GraphId(i)), i);
     for (const auto& [depth, graph] : deepest) WalkGraph(graph, by);
     return std::move(shapes);
-  }
-
-  uint32_t Depth(GraphId graph) const {
-    uint32_t depth = 0;
-    for (NodeId parent = trace[graph].parent; parent.valid(); ++depth) {
-      parent = trace[trace[parent].graph].parent;
-    }
-    return depth;
   }
 
   // Nearly always: then the nodes are sorted as they are.
@@ -139,9 +132,10 @@ struct ImpliedEdges {
 
 // Nested graphs follow the graph that holds them, however deep.
 std::vector<bool> SelectGraphs(const Trace& trace, GraphId wanted) {
+  const Nesting nesting(trace);
   std::vector<bool> graphs;
   for (size_t i = 0; i < trace.graphs.size(); ++i) {
-    graphs.push_back(!wanted || IsWithin(trace, GraphId(i), wanted));
+    graphs.push_back(!wanted || nesting.Holds(wanted, GraphId(i)));
   }
   return graphs;
 }

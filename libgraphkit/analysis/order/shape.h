@@ -62,7 +62,7 @@ std::vector<NodeId> LongestPath(const Trace& trace, const std::vector<bool>& nod
 std::vector<std::vector<NodeId>> LongestPaths(const Trace& trace, const InEdges& in);
 
 // Where a graph differs from what an exec runs, so that CUDA can't update the one to the other:
-// nodes are paired in the order in which they were made (graph_places.h).
+// nodes are paired in the order in which they were made (graph_versions.h).
 //
 //     exec, of graph 0:   a ─ b ─ c                 graph 1:   d ─ e ─ f ─ g
 //     place:              0   1   2                            0   1   2   3      place 3: no pair

@@ -9,39 +9,14 @@ bool HoldsGraph(const Trace& trace) {
                              [&trace](const Node& node) { return InGraph(trace, node); });
 }
 
-bool InConditional(const Trace& trace, NodeId node) {
-  for (NodeId at = trace[trace[node].graph].parent; at.valid();
-       at = trace[trace[at].graph].parent) {
-    if (trace[at].kind == NodeKind::kConditional) return true;
-  }
-  return false;
-}
-
-bool IsWithin(const Trace& trace, GraphId graph, GraphId outer) {
-  while (graph != outer) {
-    const NodeId parent = trace[graph].parent;
-    if (!parent.valid()) return false;
-    graph = trace[parent].graph;
-  }
-  return true;
-}
-
-int ExclusiveBodies(const Trace& trace, GraphId a, GraphId b) {
-  for (; trace[a].parent.valid(); a = trace[trace[a].parent].graph) {
-    for (GraphId c = b; trace[c].parent.valid(); c = trace[trace[c].parent].graph) {
-      if (trace[a].parent != trace[c].parent || a == c) continue;
-      const Node& holder = trace[trace[a].parent];
-      if (holder.kind != NodeKind::kConditional || MayRepeat(holder)) return 0;
-      return trace[a].body < trace[c].body ? 1 : -1;
-    }
-  }
-  return 0;
-}
-
-std::vector<GraphId> FindRoots(const Trace& trace) {
-  std::vector<GraphId> roots(trace.graphs.size());
-  for (size_t i = 0; i < roots.size(); ++i) roots[i] = RootOf(trace, GraphId(i));
-  return roots;
+int ExclusiveBodies(const Trace& trace, const Nesting& nesting, GraphId a, GraphId b) {
+  a = nesting.Outermost(a, b);
+  b = a.valid() ? nesting.Outermost(b, a) : b;
+  const NodeId parent = nesting.Holder(a);
+  if (!parent.valid() || parent != nesting.Holder(b)) return 0;
+  const Node& holder = trace[parent];
+  if (holder.kind != NodeKind::kConditional || MayRepeat(holder)) return 0;
+  return trace[a].body < trace[b].body ? 1 : -1;
 }
 
 std::vector<bool> FindUnfinished(const Trace& trace) {

@@ -12,6 +12,7 @@
 #include "libgraphkit/analysis/order/slice.h"
 #include "libgraphkit/group_by.h"
 #include "libgraphkit/model/graph_versions.h"
+#include "libgraphkit/model/nesting.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
@@ -32,21 +33,12 @@ inline NodeId NodeAt(const Trace& trace, Seq seq) {
   return there ? NodeId(static_cast<size_t>(node - trace.nodes.begin())) : NodeId();
 }
 
-// True if a node lies in a body of a conditional, however deep.
-bool InConditional(const Trace& trace, NodeId node);
-
 // True if a graph of the trace has a node: without one there is nothing to judge.
 bool HoldsGraph(const Trace& trace);
 
-// True if a graph is another one, or embedded in it.
-bool IsWithin(const Trace& trace, GraphId graph, GraphId outer);
-
 // 1 if `a` is in an earlier body of a conditional than `b`, -1 if in a later one; 0 if they aren't
 // in bodies of one of which at most one runs.
-int ExclusiveBodies(const Trace& trace, GraphId a, GraphId b);
-
-// The root of every graph (RootOf).
-std::vector<GraphId> FindRoots(const Trace& trace);
+int ExclusiveBodies(const Trace& trace, const Nesting& nesting, GraphId a, GraphId b);
 
 // Nodes whose edges may be missing, since the trace was cut off before them: its last node, and
 // what was put into graphs by calls, as long as no exec was made of them. Empty: there are none.

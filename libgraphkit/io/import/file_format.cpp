@@ -111,7 +111,7 @@ Result<Imported> Checked(std::string_view bytes) {
 using Next = FileFormat::Next;
 constexpr Next kReport = {"graphkit report FILE --open", "the timeline as a page"};
 constexpr Next kDot = {"graphkit dot FILE -o graph.svg", "the graphs drawn"};
-constexpr Next kMerge = {"graphkit merge trace.json SOURCE -o merged.json",
+constexpr Next kMerge = {"graphkit import trace.json SOURCE -o merged.json",
                          "joined with a trace of the same run"};
 constexpr Next kLook = {"xdg-open FILE", "look at it"};
 
@@ -143,10 +143,6 @@ constexpr FileFormat kFormats[] = {
      .title = "accepted findings of graphkit check",
      .facts = FactsOfJson,
      .next = {{{"graphkit check trace.json --suppressions FILE", "judge a trace without them"}}}},
-    {.name = "layers",
-     .title = "layers of a pipeline",
-     .facts = FactsOfJson,
-     .next = {{{"graphkit pipeline --layers FILE", "the buffers of a schedule"}}}},
     {.name = "result",
      .title = "result of graphkit",
      .is = IsResult,
@@ -184,7 +180,7 @@ constexpr FileFormat kFormats[] = {
      .next = {{kReport,
                {"graphkit analyze FILE --at peak --by stack",
                 "the holders of the peak; also --at end, --at EVENT"},
-               {"graphkit what-if SOURCE expandable_segments", "the effect of a setting"},
+               {"graphkit replay SOURCE --setting expandable_segments", "the effect of a setting"},
                {"graphkit FILE after.pickle", "the difference from another run"}}}},
     {.name = "torch-graph",
      .title = "PyTorch graph data",
@@ -215,7 +211,6 @@ constexpr FileFormat kFormats[] = {
      .is = IsKineto,
      .written_by = "a Chrome trace of PyTorch's profiler",
      .read = Checked<ReadKineto>,
-     .padded = true,
      .next = {kMerge}},
     {.name = "nsys",
      .title = "Nsight Systems export (SQLite)",
@@ -270,7 +265,7 @@ void SetOrigin(Trace* trace, const OpenedFile& file) {
 }
 
 Result<Imported> ReadOthersFile(OpenedFile& file) {
-  const Result<FileBytes> bytes = ReadBytes(*file.source, file.format->padded ? kReadPadding : 0);
+  const Result<FileBytes> bytes = ReadBytes(*file.source);
   if (!bytes) return bytes.error();
   Result<Imported> imported = file.format->read(bytes->text);
   if (imported) SetOrigin(&imported->trace, file);

@@ -33,10 +33,8 @@ struct FileFormat {
   bool (*is)(std::string_view head);
   // Formats of other tools: the file that `graphkit import` reads as a trace, in one line.
   const char* written_by = nullptr;
-  // The reader of the whole file, if it is read as a trace. Bytes behind the file's end may be read
-  // (kReadPadding) where `padded` asks for it.
+  // The reader of the whole file, if it is read as a trace.
   Result<Imported> (*read)(std::string_view bytes) = nullptr;
-  bool padded = false;
   // Figures of all its bytes ("335 placements", "peak 40 MiB"), if it isn't read as a trace.
   std::vector<std::string> (*facts)(std::string_view bytes) = nullptr;
   std::array<Next, 4> next = {};
@@ -115,7 +113,7 @@ Result<Imported> ReadRmmLog(std::string_view bytes);
 // graph ran. Kernels, copies and sets carry "graph id" and "graph node id" from CUDA 12 on; either
 // the node id is whole (graph id << 32 | node id) or it counts inside the graph.
 bool IsKineto(std::string_view head);
-Result<Imported> ReadKineto(std::string_view bytes);  // padded
+Result<Imported> ReadKineto(std::string_view bytes);
 
 // The SQLite export of Nsight Systems (`nsys export --type sqlite`): the tables of CUDA graphs and
 // of memory.

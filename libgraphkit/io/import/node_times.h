@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "libgraphkit/io/import/trace_maker.h"
+#include "libgraphkit/model/profile.h"
 
 namespace graphkit {
 
@@ -25,6 +26,8 @@ struct NodeRun {
   uint64_t duration_ns = 0;
 };
 
+NodeRun RunOf(const ReplayedWork& work, const Profile& profile);
+
 class NodeTimes {
  public:
   void Add(const NodeRun& run);
@@ -32,8 +35,9 @@ class NodeTimes {
   size_t size() const { return nodes_.size(); }
   uint64_t runs() const { return runs_; }
 
-  // The graphs with their nodes, in order of their ids; durations are means.
-  void MakeGraphs(TraceMaker& make) const;
+  // The graphs with their nodes, in order of their ids; durations are means. `named`: by the ids of
+  // the tool.
+  void MakeGraphs(TraceMaker& make, bool named = true) const;
   std::vector<NodeTime> Times() const;
 
  private:
@@ -48,11 +52,17 @@ class NodeTimes {
   uint64_t runs_ = 0;
 };
 
+// Graphs of launches whose work isn't named as runs of nodes, but carries the correlation id of the
+// call that launched it: as HIP's profilers have it, and CUPTI before CUDA 12. A node for each
+// piece of work, in the order in which they began, and the launches. Launches of the same work in
+// the same order count as one graph's. How much work that was.
+uint64_t MakeLaunchedGraphs(const Profile& profile, TraceMaker& make);
+
 // Calls that launch a graph, by their names in a profile: those of CUDA's runtime and driver and of
 // HIP, with whatever version they end in ("cudaGraphLaunch_v10000").
 class GraphLaunchCalls {
  public:
-  void Take(std::string_view name, uint64_t count = 1);
+  bool Take(std::string_view name, uint64_t count = 1);  // true: it is one
   // A call of the runtime may show the driver's inside it: those of the API with the most.
   uint64_t count() const { return std::ranges::max(by_api_); }
 
@@ -62,8 +72,12 @@ class GraphLaunchCalls {
 
 // Counts of a profile beside the runs of graphs' nodes.
 struct ProfileCounts {
+  uint64_t events = 0;
   uint64_t work = 0;  // kernels, copies and sets
   uint64_t graph_launches = 0;
+  uint64_t launched_work = 0;  // of these launches, as MakeLaunchedGraphs knows it
+  uint64_t captures = 0;
+  uint64_t captured_kernels = 0;
 };
 
 // "7 747 kernels, copies and sets, 6 of them runs of 3 graph nodes; 2 graph launches"

@@ -3,7 +3,9 @@
 #include <sqlite3.h>
 
 #include "libgraphkit/checked_number.h"
+#include "libgraphkit/io/import/kineto_events.h"
 #include "libgraphkit/io/import/node_times.h"
+#include "libgraphkit/io/import/profile.h"
 
 namespace graphkit {
 namespace {
@@ -100,16 +102,22 @@ PoolKind KindOfMemory(int64_t kind) {
 // A number that is no device isn't another one: TraceMaker takes it for unknown.
 uint32_t Device(int64_t id) { return Narrow<uint32_t>(id).value_or(~0u); }
 
-constexpr std::pair<const char*, NodeKind> kWork[] = {
-    {"CUPTI_ACTIVITY_KIND_KERNEL", NodeKind::kKernel},
-    {"CUPTI_ACTIVITY_KIND_MEMCPY", NodeKind::kMemcpy},
-    {"CUPTI_ACTIVITY_KIND_MEMSET", NodeKind::kMemset},
+struct WorkTable {
+  const char* name;
+  const char* category;  // of its rows as events
+  const char* work;      // the name of rows that have none
+};
+constexpr WorkTable kWork[] = {
+    {"CUPTI_ACTIVITY_KIND_KERNEL", "kernel", ""},
+    {"CUPTI_ACTIVITY_KIND_MEMCPY", "gpu_memcpy", "Memcpy"},
+    {"CUPTI_ACTIVITY_KIND_MEMSET", "gpu_memset", "Memset"},
 };
 
 constexpr const char* kMemory = "CUDA_GPU_MEMORY_USAGE_EVENTS";
 constexpr const char* kLaunches = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
 constexpr const char* kCreations = "CUDA_GRAPH_EVENTS";
 constexpr const char* kCalls = "CUPTI_ACTIVITY_KIND_RUNTIME";
+constexpr const char* kRanges = "NVTX_EVENTS";
 
 // An event of the trace, before they are put in order.
 struct Moment {
@@ -130,17 +138,34 @@ class ExportReader {
   explicit ExportReader(const SqliteDatabase& database) : db_(database) {}
 
   Result<Imported> Run() {
-    FindProcess();
-    for (const auto& [table, kind] : kWork) ReadWork(table, kind);
+    Profile profile;
+    const auto counts =
+        ReadWork([this](const TakeKinetoEvent& take) { return ForEachEvent(take); }, &profile);
+    if (!counts) return counts.error();
+    for (const ReplayedWork& work : profile.replayed) {
+      if (work.tool_id != 0) times_.Add(RunOf(work, profile));
+    }
     ReadMemory();
     ReadGraphs(kCreations, Moment::What::kCreate);
     ReadGraphs(kLaunches, Moment::What::kLaunch);
-    CountCalls();
-    if (failed_) return Error{.message = "the SQLite database is damaged"};
-    return Make();
+    if (failed_) return Error{.message = kDamaged};
+    return Make(*counts);
+  }
+
+  // Ranges, launches of graphs, and what ran, as Kineto has them.
+  Result<void> ForEachEvent(const TakeKinetoEvent& take) {
+    FindProcess();
+    ForEachOnThread(kRanges, "user_annotation", "textId", "s.value IS NOT NULL", take);
+    ForEachOnThread(kRanges, "user_annotation", "text", "t.text IS NOT NULL", take);
+    ForEachOnThread(kCalls, "cuda_runtime", "nameId", "s.value LIKE '%GraphLaunch%'", take);
+    for (const WorkTable& table : kWork) ForEachWork(table, take);
+    if (failed_) return Error{.message = kDamaged};
+    return {};
   }
 
  private:
+  static constexpr const char* kDamaged = "the SQLite database is damaged";
+
   // The column, or a value in its place where this export doesn't have it.
   std::string Column(const std::string& table, const std::string& name,
                      const char* otherwise = "0") const {
@@ -166,7 +191,7 @@ class ExportReader {
   // Of the processes in the export, the one with the most kernels and allocations.
   void FindProcess() {
     std::map<int64_t, int64_t> rows_of;
-    for (const std::string table : {kWork[0].first, kMemory}) {
+    for (const std::string table : {kWork[0].name, kMemory}) {
       if (!db_.HasTable(table) || !db_.HasColumn(table, "globalPid")) continue;
       ForEach("SELECT globalPid, count(*) FROM " + table +
                   " WHERE globalPid IS NOT NULL GROUP BY globalPid",
@@ -181,39 +206,59 @@ class ExportReader {
     }
   }
 
-  void ReadWork(const std::string& table, NodeKind kind) {
+  void ForEachWork(const WorkTable& of, const TakeKinetoEvent& take) {
+    const std::string table = of.name;
     if (!db_.HasTable(table)) return;
-    ForEach(Select(table, {"count(*)"}), [&](const SqliteRows& row) { work_ += row.Natural(0); });
-    if (!db_.HasColumn(table, "graphNodeId")) return;
-    std::vector<std::string> columns = {"t.graphNodeId", "t.\"end\"-t.start"};
-    for (const char* column : {"deviceId", "streamId"}) columns.push_back(Column(table, column));
-    for (const char* column : {"gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"}) {
-      columns.push_back(Column(table, column, "1"));
+    std::vector<std::string> columns = {"t.start", "t.\"end\"-t.start"};
+    for (const char* column :
+         {"graphNodeId", "correlationId", "deviceId", "streamId", "gridX", "gridY", "gridZ",
+          "blockX", "blockY", "blockZ", "dynamicSharedMemory"}) {
+      columns.push_back(Column(table, column));
     }
-    columns.push_back(Column(table, "dynamicSharedMemory"));
     std::string join;
-    if (kind == NodeKind::kKernel && db_.HasTable("StringIds")) {
+    if (of.work[0] == '\0' && db_.HasTable("StringIds")) {
       join = " LEFT JOIN StringIds s ON s.id=coalesce(" + Column(table, "mangledName", "NULL") +
              ", " + Column(table, "demangledName", "NULL") + ")";
     }
     columns.push_back(join.empty() ? "NULL" : "s.value");
-    const auto take = [&](const SqliteRows& row) {
-      NodeRun run{.tool_id = row.Natural(0),
-                  .kind = kind,
-                  .kernel = row.Text(11),
-                  .stream = row.Natural(3),
-                  .device = Device(row.Integer(2)),
-                  .duration_ns = static_cast<uint64_t>(std::max<int64_t>(0, row.Integer(1)))};
-      for (int i = 0; i < 3; ++i) {
-        run.shape.grid[i] = Saturate<uint32_t>(row.Integer(4 + i));
-        run.shape.block[i] = Saturate<uint32_t>(row.Integer(7 + i));
+    ForEach(Select(table, columns, join) + " ORDER BY t.start", [&](const SqliteRows& row) {
+      KinetoEvent event{.category = of.category,
+                        .name = join.empty() ? of.work : row.Text(13),
+                        .begin_us = static_cast<double>(row.Integer(0)) / 1000,
+                        .duration_us = static_cast<double>(row.Integer(1)) / 1000,
+                        .correlation = row.Natural(3),
+                        .node = row.Natural(2),
+                        .has_node = row.Natural(2) != 0,
+                        .stream = row.Natural(5),
+                        .device = Device(row.Integer(4))};
+      for (int i = 0; i < 3 && row.Natural(6) != 0; ++i) {
+        event.shape.grid[i] = Saturate<uint32_t>(row.Integer(6 + i));
+        event.shape.block[i] = Saturate<uint32_t>(row.Integer(9 + i));
       }
-      run.shape.shared_bytes = Saturate<uint32_t>(row.Integer(10));
-      times_.Add(run);
-    };
-    ForEach(Select(table, columns, join) +
-                " AND t.graphNodeId IS NOT NULL AND t.graphNodeId<>0 ORDER BY t.start",
-            take);
+      event.shape.shared_bytes = Saturate<uint32_t>(row.Integer(12));
+      take(event);
+    });
+  }
+
+  // Ranges and calls, named by a column: a text, or the number of one in StringIds.
+  void ForEachOnThread(const std::string& table, const char* category, const std::string& name,
+                       const std::string& where, const TakeKinetoEvent& take) {
+    if (!db_.HasColumn(table, name) || !db_.HasColumn(table, "end")) return;
+    const bool numbered = name.ends_with("Id");
+    if (numbered && !db_.HasTable("StringIds")) return;
+    const std::string join = numbered ? " JOIN StringIds s ON s.id=t." + name : "";
+    const std::vector<std::string> columns = {
+        "t.start", "coalesce(t.\"end\", t.start)-t.start", Column(table, "globalTid"),
+        Column(table, "correlationId"), numbered ? "s.value" : "t." + name};
+    ForEach(Select(table, columns, join) + " AND " + where + OfThreads(table),
+            [&](const SqliteRows& row) {
+              take({.category = category,
+                    .name = row.Text(4),
+                    .begin_us = static_cast<double>(row.Integer(0)) / 1000,
+                    .duration_us = static_cast<double>(row.Integer(1)) / 1000,
+                    .thread = row.Natural(2),
+                    .correlation = row.Natural(3)});
+            });
   }
 
   void ReadMemory() {
@@ -263,17 +308,6 @@ class ExportReader {
     return " AND (t.globalTid & ~16777215)=" + std::to_string(process_ & ~int64_t{0xffffff});
   }
 
-  // The calls of the runtime and the driver.
-  void CountCalls() {
-    if (!db_.HasColumn(kCalls, "nameId") || !db_.HasTable("StringIds")) return;
-    const std::string query =
-        std::string("SELECT s.value, count(*) FROM ") + kCalls +
-        " t JOIN StringIds s ON s.id=t.nameId WHERE s.value LIKE '%GraphLaunch%'" +
-        OfThreads(kCalls);
-    ForEach(query + " GROUP BY s.value",
-            [&](const SqliteRows& row) { calls_.Take(row.Text(0), row.Natural(1)); });
-  }
-
   void Take(const Moment& moment, TraceMaker* make) {
     if (moment.what == Moment::What::kCreate) {
       if (moment.exec != 0) {
@@ -321,7 +355,7 @@ class ExportReader {
     return id;
   }
 
-  Result<Imported> Make() {
+  Result<Imported> Make(ProfileCounts counts) {
     std::ranges::stable_sort(moments_, {}, &Moment::time);
     TraceMaker make;
     if (!moments_.empty()) make.SetBegin(moments_.front().time, false);
@@ -333,8 +367,7 @@ class ExportReader {
     if (allocations_ == 0) {
       make.trace.process.unknown_memory = "the profile has no memory events";
     }
-    const ProfileCounts counts{.work = work_,
-                               .graph_launches = std::max(launches_, calls_.count())};
+    counts.graph_launches = std::max(launches_, counts.graph_launches);
     make.Note(ProfileNote(times_, counts, "profile with --cuda-graph-trace=node"));
     make.NoteUnmatched("the profile");
     if (processes_ > 1) {
@@ -355,9 +388,7 @@ class ExportReader {
   std::map<std::pair<PoolKind, uint64_t>, PoolId> pools_;
   std::map<uint64_t, GraphId> graphs_;
   std::map<uint64_t, ExecId> execs_;
-  uint64_t work_ = 0;      // kernels, copies and sets
   uint64_t launches_ = 0;  // of whole graphs, as they ran
-  GraphLaunchCalls calls_;
   size_t allocations_ = 0;
 };
 
@@ -367,6 +398,14 @@ Result<Imported> ReadNsys(std::string_view bytes) {
   const Result<SqliteDatabase> database = SqliteDatabase::Open(bytes);
   if (!database) return database.error();
   return ExportReader(*database).Run();
+}
+
+Result<void> ReadNsysReplays(std::string_view bytes, Profile* profile) {
+  const Result<SqliteDatabase> database = SqliteDatabase::Open(bytes);
+  if (!database) return database.error();
+  ExportReader reader(*database);
+  return ReadReplays([&](const TakeKinetoEvent& take) { return reader.ForEachEvent(take); },
+                     profile);
 }
 
 }  // namespace graphkit

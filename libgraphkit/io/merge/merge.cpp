@@ -1,13 +1,12 @@
 #include "libgraphkit/io/merge/merge.h"
 
-#include <limits>
+#include <set>
 
+#include "libgraphkit/io/merge/same_memory.h"
 #include "libgraphkit/io/trace/record_rows.h"
 
 namespace graphkit {
 namespace {
-
-constexpr int64_t kAtOnce = std::numeric_limits<int64_t>::min();  // before everything with a time
 
 struct MergeSource {
   const MergeInput* input = nullptr;
@@ -42,25 +41,6 @@ std::optional<Interval<int64_t>> TimeOf(const std::vector<int64_t>& wall) {
   const auto first = std::ranges::find_if(wall, [](int64_t time) { return time != kAtOnce; });
   if (first == wall.end()) return std::nullopt;
   return Interval<int64_t>{*first, wall.back()};
-}
-
-// The correction of the snapshot's times, from how much earlier (negative) or later the trace
-// saw the same allocations. The allocator writes a segment down after the driver gave the memory:
-// the least delay that isn't far from the median is the best reading, and a short one is no
-// difference of the clocks at all. A few may all be of a thread that had to wait.
-int64_t ClockDifference(std::vector<int64_t> differences) {
-  constexpr size_t kFew = 3;
-  const int64_t longest_delay = differences.size() > kFew ? 1'000'000 : 1'000'000'000;
-  constexpr int64_t kFar = 10'000'000;
-  if (differences.empty()) return 0;
-  const auto middle = differences.begin() + std::ssize(differences) / 2;
-  std::ranges::nth_element(differences, middle);
-  const int64_t median = *middle;
-  int64_t best = median;
-  for (const int64_t difference : differences) {
-    if (difference <= median + kFar) best = std::max(best, difference);
-  }
-  return best <= 0 && best >= -longest_delay ? 0 : best;
 }
 
 bool IsRecorded(const MergeInput* input) {
@@ -98,7 +78,7 @@ class Merger {
         profiles_.push_back(&input);
       } else if (!imported.origins.empty()) {
         origins.push_back(&input);
-      } else if (imported.trace.nodes.empty() && imported.trace.blocks.empty()) {
+      } else if (imported.trace.graphs.empty() && imported.trace.blocks.empty()) {
         not_joined_.Add("files that hold neither graphs nor memory", input.name);
       } else {
         topologies.push_back(&input);
@@ -109,9 +89,10 @@ class Merger {
     if (topologies.empty() && !snapshot && !profiles_.empty()) topologies.push_back(profiles_[0]);
     if (snapshot) topologies.push_back(snapshot);
     if (topologies.empty()) {
-      return Error{.message = "merge: none of the files holds graphs, memory or durations"};
+      return Error{.message = "import: none of the files holds graphs, memory or durations"};
     }
     const size_t last = topologies.size() - 1;
+    const bool traced = IsRecorded(topologies.front());
     topologies.insert(topologies.end(), origins.begin(), origins.end());  // for their stacks
     sources_.reserve(topologies.size());
     for (const MergeInput* input : topologies) {
@@ -119,7 +100,8 @@ class Merger {
     }
     sources_[0].moved.first = true;
     if (snapshot) snapshot_ = &sources_[last];
-    if (snapshot_) snapshot_->moved.memory_only = last > 0;
+    // Only a tracer knows which blocks nodes use. Beside others' nodes the pools' own graphs stay.
+    if (snapshot_) snapshot_->moved.memory_only = last > 0 && traced;
     return {};
   }
 
@@ -150,6 +132,20 @@ class Merger {
     }
   }
 
+  // By how much earlier (negative) or later the trace saw the same allocations.
+  static std::vector<int64_t> Differences(const TimedTrace& snapshot, const TimedTrace& base) {
+    std::vector<int64_t> differences;
+    std::set<BlockId> met;
+    for (const auto& [block, other] : SameDriverBlocks(snapshot, base, kClocksApart, nullptr)) {
+      if (!met.insert(other).second) continue;  // what is left of a segment is as old
+      // The record of the segment, which has the time, follows that of its memory.
+      const int64_t here = snapshot.wall[snapshot.trace[block].allocated + 1];
+      const int64_t there = base.wall[base.trace[other].allocated];
+      if (here != kAtOnce && there != kAtOnce) differences.push_back(there - here);
+    }
+    return differences;
+  }
+
   // Allocations that both saw tell how the clocks differ, and none of those comes before its
   // counterpart.
   Result<void> AlignClocks() {
@@ -157,23 +153,19 @@ class Merger {
     const MergeSource& base = sources_[0];
     if (!snapshot_ || snapshot_ == &base) return {};
     const Trace& mine = TraceOf(*snapshot_);
-    const std::map<BlockId, BlockId> same = SameDriverBlocks(mine, TraceOf(base), &not_joined_);
-    snapshot_->moved.same_block = same;
-    snapshot_->moved.other = &base.moved.ids;
-    std::vector<int64_t> differences;
-    for (const auto& [block, other] : same) {
-      // The record of the segment, which has the time, follows that of its memory.
-      const int64_t here = snapshot_->wall[mine[block].allocated + 1];
-      const int64_t there = base.wall[TraceOf(base)[other].allocated];
-      if (here != kAtOnce && there != kAtOnce) differences.push_back(there - here);
-    }
+    const TimedTrace here{mine, snapshot_->wall}, there{TraceOf(base), base.wall};
+    const std::vector<int64_t> differences = Differences(here, there);
     if (of_ == MergeOf::kFiles) {
       if (Result<void> one = JudgeSnapshot(differences); !one) return one;
     }
-    if (const int64_t ahead = ClockDifference(std::move(differences)); ahead != 0) {
+    if (const int64_t ahead = ClockDifference(differences); ahead != 0) {
       for (int64_t& wall : snapshot_->wall) wall += wall == kAtOnce ? 0 : ahead;
       if (snapshot_->moved.shift) *snapshot_->moved.shift += ahead;
     }
+    const std::map<BlockId, BlockId> same =
+        SameDriverBlocks(here, there, kClocksAgree, &not_joined_);
+    snapshot_->moved.same_block = same;
+    snapshot_->moved.other = &base.moved.ids;
     for (const auto& [block, other] : same) {
       int64_t& wall = snapshot_->wall[mine[block].allocated];
       wall = std::max(wall, base.wall[TraceOf(base)[other].allocated]);
@@ -271,6 +263,7 @@ class Merger {
       if (!mine.blocks[i].segment) continue;
       blocks.push_back(snapshot_->moved.ids[BlockId(i)]);
     }
+    std::ranges::sort(blocks);
     JoinWorkspaces(blocks, &trace);
     const size_t captured = JoinCaptures(blocks, &trace, &not_joined_);
     const size_t touched = JoinAccesses(blocks, &trace, &not_joined_);
@@ -298,6 +291,12 @@ class Merger {
         sources_, [](const MergeSource& source) { return TraceOf(source).completeness.truncated; });
     trace.process.unknown_memory = UnknownMemoryOf();
     if (snapshot_ && snapshot_->moved.memory_only) JoinSnapshot();
+    if (snapshot_ && sources_.size() > 1 && !snapshot_->moved.memory_only) {
+      const auto blocks = static_cast<uint64_t>(std::ranges::count_if(
+          TraceOf(*snapshot_).blocks, [](const Block& block) { return block.segment.valid(); }));
+      merged_.joined.push_back(Counted(blocks, "block") +
+                               " of the snapshot, in graphs of their pools");
+    }
     const bool has_origins = std::ranges::any_of(
         sources_, [](const MergeSource& s) { return !s.input->imported.origins.empty(); });
     if (profiles_.empty() && !has_origins) return;

@@ -9,7 +9,7 @@
 // saw come first, and correct the difference of the clocks. Blocks are joined with what nodes touch
 // by address, blocks with captures by time, durations with nodes by tools id and the kernel's name,
 // origins by tools id. What can't be joined is counted, and listed. Files of
-// several processes are refused where they tell (same_process.h).
+// several processes are refused where they tell (JudgeProcess).
 #pragma once
 
 #include <cstdint>
@@ -64,11 +64,6 @@ class NotJoinedList {
   std::vector<NotJoined> list_;
 };
 
-// Driver allocations that both traces saw: block of the snapshot's trace → block of the base. A
-// piece of an expandable segment may be a run of adjacent blocks there: the first one.
-std::map<BlockId, BlockId> SameDriverBlocks(const Trace& snapshot, const Trace& base,
-                                            NotJoinedList* not_joined);
-
 // A kernel's name without templates, arguments and namespaces' mangling: "square" of
 // "_Z6squarePfi" and of "void square<4>(float*, int)".
 std::string BaseName(std::string_view kernel);
@@ -93,7 +88,8 @@ size_t JoinCaptures(std::span<const BlockId> blocks, Trace* trace, NotJoinedList
 // the tracer saw (plugins/cupti_tracer/call_stack.h): its own names the line that first needed it.
 void JoinWorkspaces(std::span<const BlockId> blocks, Trace* trace);
 
-// Accesses of nodes to segments become accesses to the blocks inside.
+// Accesses of nodes to segments become accesses to the blocks inside; how many are to the
+// snapshot's (`blocks`, ascending).
 size_t JoinAccesses(std::span<const BlockId> blocks, Trace* trace, NotJoinedList* not_joined);
 
 // Tells if files that are to be merged are of one process.

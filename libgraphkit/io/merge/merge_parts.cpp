@@ -4,6 +4,8 @@
 #include <set>
 
 #include "libgraphkit/interval_map.h"
+#include "libgraphkit/io/merge/same_memory.h"
+#include "libgraphkit/model/access_map.h"
 #include "libgraphkit/model/node_versions.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/printable.h"
@@ -12,28 +14,20 @@ namespace graphkit {
 namespace {
 
 constexpr int64_t kOneSecond = 1'000'000'000;
-constexpr int64_t kApart = kOneSecond;         // clocks of one machine differ by less
-constexpr int64_t kJitter = kOneSecond / 100;  // delays of one process by less
-constexpr size_t kEnough = 4;                  // delays, to judge them
+constexpr size_t kEnough = 4;  // delays, to judge them
 
 constexpr const char* kApartHint =
-    "merge joins files of one process; graphkit analyze takes traces of several";
+    "import joins files of one process; graphkit analyze takes traces of several";
 
 bool IsDriver(const Trace& trace, const Block& block) {
   return !block.segment && block.pool && trace[block.pool].kind == PoolKind::kDevice;
-}
-
-int64_t MedianOf(std::vector<int64_t> numbers) {
-  const auto middle = numbers.begin() + std::ssize(numbers) / 2;
-  std::ranges::nth_element(numbers, middle);
-  return *middle;
 }
 
 // True when most are as long as the others.
 bool Agree(const std::vector<int64_t>& differences) {
   const int64_t median = MedianOf(differences);
   const auto near = std::ranges::count_if(differences, [&](int64_t difference) {
-    return difference > median - kJitter && difference < median + kJitter;
+    return difference > median - kClocksAgree && difference < median + kClocksAgree;
   });
   return 4 * near >= 3 * std::ssize(differences);
 }
@@ -51,11 +45,11 @@ std::string Contradiction(const ProcessEvidence& evidence, const std::string& tr
   }
   if (evidence.trace_time && evidence.snapshot_time) {
     const auto &run = *evidence.trace_time, &history = *evidence.snapshot_time;
-    if (history.end < run.begin - kApart) {
+    if (history.end < run.begin - kClocksApart) {
       return "its history ended " + SecondsText(run.begin - history.end) + " before " + trace +
              " began";
     }
-    if (evidence.whole && history.begin > run.end + kApart) {
+    if (evidence.whole && history.begin > run.end + kClocksApart) {
       return "its history began " + SecondsText(history.begin - run.end) + " after " + trace +
              " had ended";
     }
@@ -95,82 +89,58 @@ bool InPrivatePool(const Block& block, const Trace& trace) {
   return memory && trace[memory].graph;
 }
 
-// Places of some blocks, as time goes on.
-class LiveBlocks {
+// Where segments lay, whenever. The memory of an expandable one is mapped page by page, and a
+// snapshot has pages that were mapped at once as one.
+class SegmentRanges {
  public:
-  LiveBlocks(std::span<const BlockId> blocks, const Trace& trace) : trace_(trace) {
-    for (const BlockId id : blocks) {
-      const Block& block = trace[id];
-      if (!block.segment) continue;
-      changes_.push_back({block.allocated, id, true});
-      if (block.free_completed != kNever) changes_.push_back({block.free_completed, id, false});
+  explicit SegmentRanges(const Trace& trace) : is_memory_(trace.blocks.size()) {
+    for (const Segment& segment : trace.segments) {
+      if (segment.block) is_memory_[segment.block.index()] = true;
+      pools_.Add({segment.address, segment.address + segment.size}, segment.pool);
     }
-    std::ranges::sort(changes_, {}, &Change::seq);
+    for (const auto& [address, block] : DriverBlocks(trace)) {
+      if (pools_.Find(address)) is_memory_[block.index()] = true;
+    }
   }
 
-  void AdvanceTo(Seq seq) {
-    for (; next_ < changes_.size() && changes_[next_].seq < seq; ++next_) {
-      const auto& [at, id, begins] = changes_[next_];
-      const Block& block = trace_[id];
-      const Interval<Address> range{block.address, block.address + std::max<Bytes>(block.size, 1)};
-      const BlockId* there = live_.Find(block.address);
-      if (begins) live_.Add(range, id);
-      if (!begins && there && *there == id) live_.Remove(range);
-    }
+  bool IsMemory(BlockId block) const { return block && is_memory_[block.index()]; }
+  // Whose segment lay there last.
+  PoolId PoolAt(Address address) const {
+    const PoolId* pool = pools_.Find(address);
+    return pool ? *pool : PoolId();
   }
-  const BlockId* Find(Address address) const { return live_.Find(address); }
 
  private:
-  struct Change {
-    Seq seq;
-    BlockId block;
-    bool begins;
-  };
-  const Trace& trace_;
-  std::vector<Change> changes_;
-  size_t next_ = 0;
-  IntervalMap<BlockId> live_;
+  std::vector<bool> is_memory_;
+  IntervalMap<PoolId> pools_;
 };
 
-// Something that touches memory: a node, as made or as set, or work outside of graphs.
-struct Toucher {
-  Seq seq = 0;
-  Slice accesses;
-  NodeId node = {};
+// Nodes of graphs that access the segments of a pool.
+struct NodesOfPool {
+  uint64_t nodes = 0;
+  uint64_t joined = 0;  // those that access a block there
+  Seq last = kNever;    // the last one counted
+  bool last_joined = false;
+
+  void Count(Seq node, bool has_block) {
+    if (std::exchange(last, node) != node) {
+      ++nodes;
+      last_joined = false;
+    }
+    if (has_block && !std::exchange(last_joined, true)) ++joined;
+  }
 };
 
-// In the order of the trace.
-std::vector<Toucher> TouchersOf(const Trace& trace) {
-  std::vector<Toucher> touchers;
-  touchers.reserve(trace.nodes.size() + trace.node_changes.size() + trace.works.size());
-  for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    touchers.push_back({trace.nodes[i].seq, trace.nodes[i].accesses, NodeId(i)});
+// Where most nodes find no block, the times of the sources don't fit, or the history isn't whole.
+void NoteUnjoined(const std::map<PoolId, NodesOfPool>& pools, Trace* trace) {
+  for (const auto& [pool, found] : pools) {
+    if (2 * found.joined >= found.nodes) continue;
+    const std::string_view name = pool ? (*trace)[(*trace)[pool].name] : std::string_view();
+    trace->completeness.notes.push_back(
+        "the memory history has no block where " + FormatCount(found.nodes - found.joined) +
+        " of the " + Counted(found.nodes, "node") + " access the segments of " +
+        (name.empty() ? "a pool" : std::string(name)) + ": the memory of their graphs isn't known");
   }
-  for (const NodeChange& change : trace.node_changes) {
-    touchers.push_back({change.seq, change.accesses, change.node});
-  }
-  for (const EagerWork& work : trace.works) touchers.push_back({work.seq, work.accesses});
-  std::ranges::stable_sort(touchers, {}, &Toucher::seq);
-  return touchers;
-}
-
-// By block: the memory of a segment, or of a part of it: an expandable one is mapped page by page,
-// and a snapshot has pages that were mapped at once as one.
-std::vector<bool> MemoryOfSegments(const Trace& trace) {
-  std::vector<bool> memory(trace.blocks.size());
-  IntervalMap<SegmentId> segments;
-  for (size_t i = 0; i < trace.segments.size(); ++i) {
-    const Segment& segment = trace.segments[i];
-    if (segment.block) memory[segment.block.index()] = true;
-    const Interval<Address> range{segment.address, segment.address + segment.size};
-    if (segment.size > 0 && !segments.Find(segment.address)) segments.Add(range, SegmentId(i));
-  }
-  for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    const Block& block = trace.blocks[i];
-    const bool driver = block.pool && trace[block.pool].kind == PoolKind::kDevice;
-    if (driver && !block.segment && segments.Find(block.address)) memory[i] = true;
-  }
-  return memory;
 }
 
 }  // namespace
@@ -181,36 +151,6 @@ void NotJoinedList::Add(const std::string& what, const std::string& example) {
   if (at == list_.end()) at = list_.insert(at, {what, 0, {}});
   ++at->count;
   if (at->examples.size() < kShown) at->examples.push_back(example);
-}
-
-// The same address may be given out again: the n-th of one is the n-th of the other, from the end,
-// because a snapshot holds the end of a run.
-std::map<BlockId, BlockId> SameDriverBlocks(const Trace& snapshot, const Trace& base,
-                                            NotJoinedList* not_joined) {
-  std::map<BlockId, BlockId> same;
-  const BlocksByAddress mine = DriverBlocks(snapshot);
-  const BlocksByAddress theirs = DriverBlocks(base);
-  for (auto at = mine.begin(); at != mine.end();) {
-    const auto end = mine.upper_bound(at->first);
-    const auto [first, last] = theirs.equal_range(at->first);
-    std::vector<BlockId> here;
-    std::vector<BlockId> there;
-    for (; at != end; ++at) here.push_back(at->second);
-    for (auto other = first; other != last; ++other) there.push_back(other->second);
-    while (!here.empty()) {
-      const BlockId block = here.back();
-      here.pop_back();
-      const Bytes size = snapshot[block].size;
-      if (!there.empty() && !RunOfBlocks(base, theirs, there.back(), size).empty()) {
-        same[block] = there.back();
-        there.pop_back();
-      } else if (!base.blocks.empty()) {
-        not_joined->Add("segments of the snapshot whose memory the trace didn't see asked for",
-                        Named("block ", block.value));
-      }
-    }
-  }
-  return same;
 }
 
 std::string BaseName(std::string_view kernel) {
@@ -341,31 +281,33 @@ void JoinWorkspaces(std::span<const BlockId> blocks, Trace* trace) {
 }
 
 size_t JoinAccesses(std::span<const BlockId> blocks, Trace* trace, NotJoinedList* not_joined) {
-  const std::vector<bool> joinable = MemoryOfSegments(*trace);
-  LiveBlocks live(blocks, *trace);
+  const SegmentRanges segments(*trace);
+  std::map<PoolId, NodesOfPool> reached;
   size_t joined = 0;
   RestoreNodes(trace);  // as made, and as set: each by what lay there then
-  for (const Toucher& by : TouchersOf(*trace)) {
-    live.AdvanceTo(by.seq);
-    for (uint32_t a = 0; a < by.accesses.count; ++a) {
-      Access access = trace->accesses[by.accesses.first + a];
-      if (!access.block || !joinable[access.block.index()]) continue;
+  MapAccesses(trace);
+  const auto count = [&](Seq seq, Slice accesses, NodeId node) {
+    for (const Access& access : trace->accesses.Of(accesses)) {
+      const bool memory = segments.IsMemory(access.block);
+      const bool inside = std::ranges::binary_search(blocks, access.block);
+      if (!memory && !inside) continue;
       const Address address = (*trace)[access.block].address + access.offset;
-      const BlockId* at = live.Find(address);
-      if (!at) {
-        not_joined->Add("addresses of nodes in a segment where no block lay",
-                        by.node ? Named("node ", by.node.value) : "work outside of graphs");
+      if (node) reached[segments.PoolAt(address)].Count(seq, inside);
+      if (inside) {
+        ++joined;
         continue;
       }
-      access.block = *at;
-      access.offset = address - (*trace)[*at].address;
-      const Bytes left = (*trace)[*at].size - access.offset;
-      if (access.length != kLengthUnknown) access.length = std::min(access.length, left);
-      trace->accesses.Set(by.accesses.first + a, access);
-      ++joined;
+      not_joined->Add("addresses of nodes in a segment where no block lay",
+                      node ? Named("node ", node.value) : "work outside of graphs");
     }
-  }
+  };
+  for (size_t i = 0; i < trace->nodes.size(); ++i)
+    count(trace->nodes[i].seq, trace->nodes[i].accesses, NodeId(i));
+  for (const NodeChange& change : trace->node_changes)
+    count(change.seq, change.accesses, change.node);
+  for (const EagerWork& work : trace->works) count(work.seq, work.accesses, {});
   ApplyNodeChanges(trace);
+  NoteUnjoined(reached, trace);
   return joined;
 }
 
@@ -412,7 +354,7 @@ Result<std::string> JudgeProcess(const ProcessEvidence& evidence, const std::str
   if (evidence.segments > 0 && evidence.seen == evidence.segments) {
     if (evidence.differences.size() < kEnough) return std::string();
     const int64_t apart = std::abs(MedianOf(evidence.differences));
-    if (apart < kJitter) return std::string();
+    if (apart < kClocksAgree) return std::string();
     return snapshot + " has the same memory as " + trace + ", but " +
            FormatCount(static_cast<uint64_t>(apart / (kOneSecond / 1000))) +
            " ms apart: is it of the same process?";

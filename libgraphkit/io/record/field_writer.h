@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "libgraphkit/io/record/record.h"
-#include "libgraphkit/io/record/record_writer.h"
+#include "libgraphkit/io/record/record_line.h"
 
 namespace graphkit {
 

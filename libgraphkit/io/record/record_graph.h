@@ -194,6 +194,7 @@ struct LaunchRecord : RowRecord<"launch", &Trace::launches, &Launch::seq> {
     v.Required("exec", row.exec);
     v.Optional("stream", row.stream);
     v.Optional("thread", row.thread);
+    v.Optional("stack", row.stack);
     v.Optional("correlation", row.correlation);
   }
 };

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "libgraphkit/io/record/record.h"
-#include "libgraphkit/io/record/record_writer.h"
+#include "libgraphkit/io/record/record_line.h"
 
 namespace graphkit {
 

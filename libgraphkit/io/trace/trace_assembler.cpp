@@ -5,6 +5,7 @@
 #include "libgraphkit/io/record/record_types.h"
 #include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/large_pages.h"
+#include "libgraphkit/model/access_map.h"
 #include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
@@ -409,6 +410,7 @@ bool TraceAssembler::Finish() {
     return false;
   }
   if (!ended_ || expected_graphs_.empty()) {
+    MapAccesses(&trace_);
     ApplyNodeChanges(&trace_);
     return true;
   }

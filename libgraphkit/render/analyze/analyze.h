@@ -44,10 +44,11 @@ std::string AssumptionText(Assumption assumption);
 // more may join, those that are there keep their meaning. Bytes are integers, ids the trace's.
 //
 // With `bills`, each graph that has one gets "memory_by": what, and its lines; with `held`, there
-// is "held_at_end", or "held_at" with another moment.
+// is "held_at_end", or "held_at" with another moment; with `coverage`, "coverage".
 void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
                 const std::vector<MemoryBill>& bills = {}, const std::vector<HeldLine>& held = {},
-                BillBy by = BillBy::kBlock, const HeldAt& at = {});
+                BillBy by = BillBy::kBlock, const HeldAt& at = {},
+                const Coverage* coverage = nullptr);
 
 // The same as a value; without the pairs of "reuse" unless `pairs` is set: the HTML report has them
 // as columns.
@@ -60,8 +61,8 @@ void RenderBills(const Trace& trace, const std::vector<MemoryBill>& bills, BillB
 void RenderHeld(const std::vector<HeldLine>& lines, BillBy by, const HeldAt& at,
                 const TextOut& out);
 
-// `graphkit coverage`: the part of a program that runs in graphs, as text and as JSON.
-void RenderCoverageText(const Coverage& coverage, const Trace& trace, const TextOut& out);
-void RenderCoverageJson(const Coverage& coverage, const Trace& trace, std::ostream& out);
+// The part of a program that runs in graphs.
+void RenderCoverage(const Coverage& coverage, const Trace& trace, const TextOut& out);
+Json CoverageJson(const Coverage& coverage, const Trace& trace);
 
 }  // namespace graphkit

@@ -67,7 +67,7 @@ Json CoverageRowJson(const CoverageRow& row) {
 
 }  // namespace
 
-void RenderCoverageText(const Coverage& coverage, const Trace& trace, const TextOut& out) {
+void RenderCoverage(const Coverage& coverage, const Trace& trace, const TextOut& out) {
   if (!coverage.unknown.empty()) {
     out.Wrap("", "Coverage: unknown, " + coverage.unknown);
     return;
@@ -99,7 +99,7 @@ void RenderCoverageText(const Coverage& coverage, const Trace& trace, const Text
   }
 }
 
-void RenderCoverageJson(const Coverage& coverage, const Trace& trace, std::ostream& out) {
+Json CoverageJson(const Coverage& coverage, const Trace& trace) {
   Json json{{"unknown", coverage.unknown.empty() ? Json(nullptr) : Json(coverage.unknown)}};
   json.update(ShareJson(coverage.share));
   if (!coverage.unknown.empty()) json["kernel_share"] = nullptr;
@@ -112,7 +112,7 @@ void RenderCoverageJson(const Coverage& coverage, const Trace& trace, std::ostre
                 {"launches", kernel.launches},
                 {"because", kBecauseWords[static_cast<size_t>(kernel.because)]}};
   });
-  WriteDocument("graphkit-coverage", json, out);
+  return json;
 }
 
 }  // namespace graphkit

@@ -3,6 +3,7 @@
 
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/render/analyze/analyze.h"
+#include "libgraphkit/render/finding_text.h"
 
 namespace graphkit {
 
@@ -121,6 +122,7 @@ Json ReportFindingJson(const Finding& finding, const Trace& trace) {
   Json json;
   GRAPHKIT_ADD_MEMBERS(json, finding, check, severity, message, advice, bytes, graph, nodes, blocks,
                        streams, assumes);
+  AddPlaces(finding, json);
   json["evidence"] = ListJson(finding.evidence, [&](const Evidence& evidence) {
     Json item;
     GRAPHKIT_ADD_MEMBERS(item, evidence, text, nodes, edges, blocks);
@@ -185,6 +187,7 @@ Json ReportJson(const Report& report, const Trace& trace, bool pairs) {
   });
   json["findings"] = ListJson(
       report.findings, [&](const Finding& finding) { return ReportFindingJson(finding, trace); });
+  json["finding_groups"] = GroupsJson(report.groups);
   json["driver_memory"] = AskedMemoryJson(report.memory);
   json["memory_moments"] = report.moments;
   json["exec_memory"] = ExecMemoryJson(report.execs);
@@ -195,7 +198,7 @@ Json ReportJson(const Report& report, const Trace& trace, bool pairs) {
 
 void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
                 const std::vector<MemoryBill>& bills, const std::vector<HeldLine>& held, BillBy by,
-                const HeldAt& at) {
+                const HeldAt& at, const Coverage* coverage) {
   Json json = ReportJson(report, trace, true);
   for (const MemoryBill& bill : bills) {
     const auto graph = std::ranges::find(report.graphs, bill.graph, &GraphSummary::graph);
@@ -205,6 +208,7 @@ void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
   }
   if (!held.empty() && at == HeldAt()) json["held_at_end"] = HeldJson(held, by);
   if (!held.empty() && at != HeldAt()) json["held_at"] = HeldAtJson(held, by, at);
+  if (coverage != nullptr) json["coverage"] = CoverageJson(*coverage, trace);
   out << Dump(json, 2) << "\n";
 }
 

@@ -2,10 +2,10 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/analysis/explain/memory_account.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/printable.h"
 #include "libgraphkit/render/analyze/analyze.h"
+#include "libgraphkit/render/finding_text.h"
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
@@ -138,19 +138,26 @@ void RenderAdvice(const Finding& finding, const TextOut& out) {
   if (!finding.advice.empty()) out.Wrap("  → ", Printable(finding.advice));
 }
 
-// The largest in full, of the others what they say, and their evidence where everything is shown.
+// The first in full, of the other rows what they say, and their evidence where everything is shown.
 void RenderGroup(const FindingGroup& group, const Report& report, const Trace& trace,
                  const TextOut& out) {
-  const Finding& first = group.first;
+  const auto first_of = [&](const FindingRow& row) -> const Finding& {
+    return report.findings[row.findings.front()];
+  };
+  const Finding& first = first_of(group.rows.front());
   const std::string text = Printable(first.message) + " [" + first.check + "]";
-  out << "\n" << Labelled(first.severity, text, out.style);
+  out << "\n"
+      << Labelled(first.severity, text + Times(group.rows.front().count()), out.style,
+                  WhereText(first));
   RenderEvidence(first, "  - ", trace, out);
-  if (!group.others.empty()) {
-    out << "  and " << Counted(group.others.size(), "finding") << " like it:\n";
-    out.Top(group.others, "  - ", [&](size_t place) {
-      const Finding& other = report.findings[place];
-      out.Wrap("  - ", Printable(other.message));
-      if (out.style.top == 0) RenderEvidence(other, "      - ", trace, out);
+  if (group.rows.size() > 1) {
+    const std::span<const FindingRow> others = std::span(group.rows).subspan(1);
+    out << "  and in " << Counted(others.size(), "other place") << ":\n";
+    out.Top(others, "  - ", [&](const FindingRow& row) {
+      const std::string at = WhereText(first_of(row));
+      out.Wrap("  - ", (at.empty() ? "" : at + ": ") + Printable(first_of(row).message) +
+                           Times(row.count()));
+      if (out.style.top == 0) RenderEvidence(first_of(row), "      - ", trace, out);
     });
   }
   RenderAdvice(first, out);
@@ -172,12 +179,13 @@ void RenderFindings(const Report& report, const Trace& trace, const TextOut& out
     const auto count = std::ranges::count(report.findings, severity, &Finding::severity);
     if (count > 0) counts.push_back(Counted(static_cast<uint64_t>(count), SeverityName(severity)));
   }
-  const bool lines = !trace.stacks.empty() || report.device == DeviceKind::kImported;
-  out.Paragraph("", out.Inked("Findings: " + AndList(counts), Ink::kBold) +
-                        (lines ? "" : "; graphkit trace --stacks would name their lines"));
-  for (const FindingGroup& group : GroupFindings(report.findings)) {
-    RenderGroup(group, report, trace, out);
+  std::string missing;
+  for (const Finding& finding : report.findings) {
+    if (missing.empty()) missing = finding.missing_line;
   }
+  out.Paragraph("", out.Inked("Findings: " + AndList(counts), Ink::kBold) +
+                        (missing.empty() ? "" : "; " + missing));
+  for (const FindingGroup& group : report.groups) RenderGroup(group, report, trace, out);
 }
 
 constexpr size_t kBillColumns = 60;
@@ -200,7 +208,7 @@ void RenderBills(const Trace& trace, const std::vector<MemoryBill>& bills, BillB
     const auto row = [&](const BillLine& line) {
       TextRow row = {FormatBytes(line.bytes), FormatCount(line.blocks),
                      FormatBytes(line.never_freed_bytes), FormatBytes(line.reuse_bytes),
-                     Ellipsize(line.name, kBillColumns)};
+                     CutAtEnd(line.name, kBillColumns)};
       if (!bill.graph) row.insert(row.begin(), FormatCount(line.graphs));
       return row;
     };
@@ -218,7 +226,7 @@ void RenderHeld(const std::vector<HeldLine>& lines, BillBy by, const HeldAt& at,
   const bool segments = HaveSegments(by);
   const auto row = [segments](const HeldLine& line) {
     TextRow row = {FormatBytes(line.block_bytes), FormatCount(line.blocks),
-                   Ellipsize(line.name, kBillColumns)};
+                   CutAtEnd(line.name, kBillColumns)};
     const TextRow before = {FormatBytes(line.segment_bytes), FormatCount(line.segments)};
     if (segments) row.insert(row.begin(), before.begin(), before.end());
     return row;

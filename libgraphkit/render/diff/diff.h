@@ -2,7 +2,7 @@
 //
 //     before: a.json, after: b.json
 //
-//       peak in use  13.0 GiB  →  9.61 GiB  −3.39 GiB        memory_text.h
+//       peak in use  13.0 GiB  →  9.61 GiB  −3.39 GiB        memory_text.cpp
 //       …
 //
 //     graph 0 "step": 12 nodes matched, 1 removed, 1 edge gained
@@ -22,6 +22,7 @@
 #include "libgraphkit/analysis/explain/memory_account.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/model/trace_diff.h"
+#include "libgraphkit/render/figure_text.h"
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
@@ -38,15 +39,6 @@ void RenderDiffText(const TraceDiff& diff, const DiffSide& before, const DiffSid
 
 // "graph 0 → graph 1"; one title where both are of one id.
 std::string PairTitle(const Trace& before, const Trace& after, const GraphDiff& diff);
-
-// "peak_in_use_bytes" → "peak in use".
-std::string FigureWords(std::string_view figure);
-
-// Bytes or a count, as the figure's name says.
-std::string FigureText(std::string_view figure, std::optional<uint64_t> value);
-
-// "1 → 3, 4 MiB → 12 MiB": how many findings, and their bytes where these changed.
-std::string CountsText(const FindingChange& change);
 
 // "full", "programmatic, port 1", "port 2": what an edge orders.
 std::string EdgeDataText(const Edge& edge);

@@ -5,6 +5,7 @@
 #include "libgraphkit/render/diff/diff.h"
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/report/html.h"
+#include "libgraphkit/render/report/page_sources.h"
 
 namespace graphkit {
 
@@ -84,7 +85,7 @@ void RenderDiffHtml(const TraceDiff& diff, const DiffSide& before, const DiffSid
   if (!drawn.before.empty()) {
     sides = DataScript("id=\"before\"", drawn.before) + DataScript("id=\"after\"", drawn.after);
   }
-  WritePage({kDiffPage, kReportStyle, kDiffScript}, Packed(text.str()), sides, out);
+  WritePage({kSinglePage, kReportStyle, kDiffScript, "diff"}, Packed(text.str()), sides, out);
 }
 
 }  // namespace graphkit

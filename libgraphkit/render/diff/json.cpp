@@ -69,7 +69,7 @@ Json MemoryDiffJson(const MemoryDiff& diff, const DiffSide& before, const DiffSi
                 {"place", MemoryTitle(side.trace, of->peak_stack)}};
   };
   const auto holder = [](const MemoryAccount* of, std::optional<size_t> index) {
-    return index ? PlacedHolderJson(of->holders[*index]) : Json(nullptr);
+    return index ? HolderJson(of->holders[*index]) : Json(nullptr);
   };
   const auto held = [&](const HolderChange& change) {
     const int64_t bytes = static_cast<int64_t>(change.after) - static_cast<int64_t>(change.before);

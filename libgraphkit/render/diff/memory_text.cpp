@@ -119,7 +119,7 @@ struct MemoryDiffText {
         out.Inked(Padded(ChangeText(change.before, change.after), kChange, true),
                   change.more() ? Ink::kRed : Ink::kGreen);
     const std::string was = FormatBytes(change.before), is = FormatBytes(change.after);
-    const std::string cut = Ellipsize(title, TitleWidth());
+    const std::string cut = CutAtEnd(title, TitleWidth());
     if (Narrow()) {
       out << bytes << "  " << cut << "\n"
           << std::string(kChange + 2, ' ') << was << " → " << is << "\n";

@@ -179,7 +179,7 @@ void JoinBoxes(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
   folded.edges = std::move(joined);
 }
 
-// By node: of the ranges that were open on its thread, the one opened last; kNoRange (fold.h): none
+// By node: of the ranges that were open on its thread, the one opened last; kNoRange (dot.h): none
 // was, or the thread isn't known. One sweep over the nodes in capture order; ranges needn't be
 // nested.
 std::vector<uint32_t> InnermostRanges(const Trace& trace) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "libgraphkit/analysis/names/naming.h"
+#include "libgraphkit/model/nesting.h"
 
 namespace graphkit {
 
@@ -15,13 +16,13 @@ constexpr size_t kWideDrawing = 600;   // boxes and edges; from here on layout g
 constexpr size_t kInOneRow = 8;        // graphs; more are laid out in rows and columns
 
 // The graphs that each node holds, and the boxes of each stream of each graph.
-struct Nesting {
+struct NestedBoxes {
   std::map<NodeId, std::vector<GraphId>> inside;
   std::vector<std::map<StreamId, std::vector<uint32_t>>> boxes;  // by graph
 };
 
-Nesting NestingOf(const Trace& trace, const FoldedGraphs& folded) {
-  Nesting nesting;
+NestedBoxes NestedBoxesOf(const Trace& trace, const FoldedGraphs& folded) {
+  NestedBoxes nesting;
   nesting.boxes.resize(trace.graphs.size());
   for (const auto& [i, box] : Enumerate<uint32_t>(folded.boxes)) {
     nesting.boxes[box.graph.index()][box.stream].push_back(i);
@@ -38,7 +39,7 @@ struct Writer {
   std::ostream& out;
   const Trace& trace = drawing.trace;
   const FoldedGraphs& folded = drawing.folded;
-  Nesting nesting = NestingOf(trace, folded);
+  NestedBoxes nesting = NestedBoxesOf(trace, folded);
   NodeChanges changes = NodeChanges(trace);
   std::set<std::pair<uint32_t, uint32_t>> path = {};  // edges between boxes
   std::set<uint32_t> path_boxes = {};
@@ -257,8 +258,7 @@ struct Writer {
   };
 
   std::vector<Ends> EndsOfGraphs() const {
-    std::vector<GraphId> roots;
-    for (size_t i = 0; i < trace.graphs.size(); ++i) roots.push_back(RootOf(trace, GraphId(i)));
+    const std::vector<GraphId> roots = FindRoots(trace);
     std::vector<bool> entered(folded.boxes.size()), left(folded.boxes.size());
     for (const BoxEdge& edge : folded.edges) left[edge.from] = entered[edge.to] = true;
     std::vector<Ends> ends(trace.graphs.size());

@@ -4,6 +4,7 @@
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/render/explain/explain.h"
+#include "libgraphkit/render/finding_text.h"
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
@@ -92,8 +93,8 @@ std::string Percent(Bytes part, Bytes whole) {
 
 std::string HoldersHeading(const Trace& trace, const MemoryAccount& account) {
   const bool lines = !trace.stacks.empty() || trace.process.device == DeviceKind::kImported;
-  const std::string bytes = " (" + FormatBytes(account.told.in_use) +
-                            (lines ? ")" : "; trace --stacks would name lines)");
+  const std::string bytes =
+      " (" + FormatBytes(account.told.in_use) + (lines ? ")" : "; recorded without call stacks)");
   if (account.out_of_memory) return "HELD WHEN MEMORY RAN OUT" + bytes;
   return (account.has_history ? "HELD AT THE PEAK" : "HELD AT THE END") + bytes;
 }
@@ -114,7 +115,7 @@ void RenderHolders(const Trace& trace, const MemoryAccount& account, bool stacks
     const HeldGroup& group = account.holders[i];
     left -= std::min(left, group.bytes);
     out << "  " << Padded(FormatBytes(group.bytes), kBytes, true) << "  "
-        << Padded(Ellipsize(HolderTitle(trace, account, group), width), width, false)
+        << Padded(CutAtEnd(HolderTitle(trace, account, group), width), width, false)
         << Padded(Percent(group.bytes, account.told.in_use), kShare, true)
         << Padded(FormatCount(group.blocks), kBlocks, true) << "\n";
     if (stacks) RenderStack(trace, group.stack, out);
@@ -176,68 +177,95 @@ void RenderHead(const Explanation& explanation, const TextOut& out) {
   out << out.Inked(wrapped.substr(0, title), Ink::kBold) << wrapped.substr(title);
 }
 
-// One line on what was found: "1 error and 2 warnings", "no error, no warning; 3 notes".
-std::string VerdictText(const std::vector<FindingGroup>& groups) {
-  uint64_t counts[3] = {};
-  for (const FindingGroup& group : groups) {
-    counts[static_cast<size_t>(group.first.severity)] += group.count();
-  }
-  const uint64_t errors = counts[static_cast<size_t>(Severity::kError)];
-  const uint64_t warnings = counts[static_cast<size_t>(Severity::kWarning)];
-  const uint64_t notes = counts[static_cast<size_t>(Severity::kNote)];
+// One line on what was found: "1 error and 2 warnings", "no error, no warning; 3 notes"; and what
+// wasn't looked at.
+std::string VerdictText(const Report& report, const Trace& trace) {
+  const auto [notes, warnings, errors] = report.totals.findings;
   const std::string and_notes = notes == 0 ? "" : "; " + Counted(notes, "note");
-  if (errors + warnings == 0) return "no error, no warning" + and_notes;
+  const bool all = trace.process.all_work || report.device == DeviceKind::kImported;
+  const char* part = " in graphs; work on other memory wasn't recorded (trace --scope all)";
+  if (errors + warnings == 0)
+    return "no error, no warning" + std::string(all ? "" : part) + and_notes;
   std::vector<std::string> parts;
   if (errors > 0) parts.push_back(Counted(errors, "error"));
   if (warnings > 0) parts.push_back(Counted(warnings, "warning"));
   return AndList(parts) + and_notes;
 }
 
-void RenderFindings(const Explanation& explanation, const TextOut& out) {
-  if (explanation.graphs.empty()) return;
-  const std::vector<FindingGroup>& groups = explanation.findings;
-  out << "\n  " << out.Inked("FINDINGS", Ink::kBold) << "  " << VerdictText(groups) << "\n";
-  const size_t shown = std::min(groups.size(), kMostFindings);
-  for (size_t i = 0; i < shown; ++i) {
-    const Finding& finding = groups[i].first;
-    const std::string times = groups[i].count() == 1 ? "" : " ×" + FormatCount(groups[i].count());
-    const std::string first = "   " + std::to_string(i + 1) + " ";
-    const std::string label = SeverityName(finding.severity) + times + ": ";
-    const uint64_t others = groups[i].others.size();
-    const std::string more = others == 0 ? "" : ", and " + FormatCount(others) + " more like it";
-    out.Wrap(first, label + Printable(finding.message) + more + " [" + finding.check + "]");
-    if (finding.advice.empty() || finding.severity == Severity::kNote) continue;
-    out.Wrap("     → ", Printable(finding.advice));
+// "step.cu:30 (×2), step.cu:41 and 3 more": where else, of the group's other rows.
+std::string ElsewhereText(const FindingGroup& group, const Report& report) {
+  constexpr size_t kNamed = 4;
+  std::vector<std::string> places;
+  for (size_t i = 1; i < group.rows.size(); ++i) {
+    const FindingRow& row = group.rows[i];
+    const std::string where = WhereText(report.findings[row.findings.front()]);
+    if (!where.empty() && places.size() < kNamed) places.push_back(where + Times(row.count()));
   }
-  if (shown < groups.size()) {
-    out << "     … " << Counted(groups.size() - shown, "more kind") << " (graphkit analyze)\n";
+  const size_t more = group.rows.size() - 1 - places.size();
+  if (places.empty()) return "in " + Counted(more, "other place");
+  if (more > 0) places.push_back(FormatCount(more) + " more");
+  return "at " + AndList(places);
+}
+
+void RenderGroup(const FindingGroup& group, const Report& report, const std::string& number,
+                 const TextOut& out) {
+  const FindingRow& row = group.rows.front();
+  const Finding& finding = report.findings[row.findings.front()];
+  out.Wrap(number, RowText(finding, row.count(), WhereText(finding)));
+  const bool note = finding.severity == Severity::kNote;
+  const auto sides = note ? std::vector<std::string>() : SideTexts(finding);
+  for (const std::string& side : sides) out.Wrap("       ", side);
+  if (group.rows.size() > 1) out.Wrap("     ", "also " + ElsewhereText(group, report));
+  if (!finding.advice.empty() && !note) out.Wrap("     → ", Printable(finding.advice));
+}
+
+void RenderFindingRows(const Report& report, const Trace& trace, const TextOut& out) {
+  const std::string verdict = Wrapped("  FINDINGS  ", VerdictText(report, trace), out.style);
+  out << "\n  " << out.Inked("FINDINGS", Ink::kBold) << verdict.substr(10);
+  const size_t shown = std::min(report.groups.size(), kMostFindings);
+  std::string missing;
+  for (size_t i = 0; i < shown; ++i) {
+    RenderGroup(report.groups[i], report, "   " + std::to_string(i + 1) + " ", out);
+    const FindingRow& row = report.groups[i].rows.front();
+    if (missing.empty()) missing = report.findings[row.findings.front()].missing_line;
+  }
+  if (!missing.empty()) out.Wrap("     ", missing);
+  if (shown < report.groups.size()) {
+    out << "     … " << Counted(report.groups.size() - shown, "more kind")
+        << " (graphkit analyze)\n";
   }
 }
 
 // Memory that graphs have of their own, those of most bytes first.
-void RenderGraphs(const Explanation& explanation, const TextOut& out) {
+void RenderGraphs(const Report& report, const TextOut& out) {
   std::vector<const GraphSummary*> graphs;
   size_t destroyed = 0;
-  for (const GraphSummary& graph : explanation.graphs) {
+  for (const GraphSummary& graph : report.graphs) {
     if (graph.blocks > 0 && !graph.destroyed) graphs.push_back(&graph);
     destroyed += graph.blocks > 0 && graph.destroyed;
   }
-  if (graphs.empty() || !explanation.unknown_memory.empty()) return;
+  if (graphs.empty() || !report.unknown_memory.empty()) return;
   std::ranges::stable_sort(graphs, std::ranges::greater(), &GraphSummary::peak_live_bytes);
-  TextRows rows = {
-      {"graph", "nodes", "launches", "peak live", "deferred", "never freed", "lower bound"}};
+  const bool pools = std::ranges::all_of(graphs, [](const GraphSummary* graph) {
+    return graph->name.starts_with("private pool (");  // of a snapshot
+  });
+  TextRows rows = {{pools ? "pool" : "graph", "nodes", "launches", "peak live", "deferred",
+                    "never freed", "lower bound"}};
   const size_t shown = std::min(graphs.size(), kMostGraphs);
   for (size_t i = 0; i < shown; ++i) {
     const GraphSummary& graph = *graphs[i];
-    rows.push_back({GraphTitle(graph.graph, graph.name), FormatCount(graph.nodes),
-                    FormatCount(graph.launches), FormatBytes(graph.peak_live_bytes),
-                    FormatBytes(graph.deferred_bytes), FormatBytes(graph.never_freed_bytes),
-                    FormatBytes(graph.lower_bound_bytes)});
+    rows.push_back({pools ? graph.name : GraphTitle(graph.graph, graph.name),
+                    FormatCount(graph.nodes), FormatCount(graph.launches),
+                    FormatBytes(graph.peak_live_bytes), FormatBytes(graph.deferred_bytes),
+                    FormatBytes(graph.never_freed_bytes), FormatBytes(graph.lower_bound_bytes)});
   }
-  out << "\n  " << out.Inked("WHAT THE GRAPHS KEEP", Ink::kBold) << "\n"
+  out << "\n  "
+      << out.Inked(pools ? "WHAT THE PRIVATE POOLS KEEP" : "WHAT THE GRAPHS KEEP", Ink::kBold)
+      << "\n"
       << Table(rows, "lrrrrrr", "    ", out.style);
   if (shown < graphs.size()) {
-    out << "    … " << Counted(graphs.size() - shown, "more graph") << " (graphkit analyze)\n";
+    out << "    … " << Counted(graphs.size() - shown, pools ? "more pool" : "more graph")
+        << " (graphkit analyze)\n";
   }
   if (destroyed > 0) {
     out << "    … " << Counted(destroyed, "destroyed graph") << " with memory, now freed\n";
@@ -252,23 +280,8 @@ void RenderNext(const std::vector<NextCommand>& next, const TextOut& out) {
   for (const NextCommand& command : next) {
     const std::string space(width - DisplayWidth(command.command) + 4, ' ');
     const bool fits = 4 + width + 4 + DisplayWidth(command.shows) <= out.style.width;
-    out << "    " << command.command << (fits ? space + command.shows : std::string()) << "\n";
+    out << "    " << command.command << (fits ? space : "\n        ") << command.shows << "\n";
   }
-}
-
-Json HolderJson(const HeldGroup& group) {
-  static constexpr std::array<const char*, 5> kKinds = {"line", "operation", "no-stack",
-                                                        "before-recording", "pool"};
-  const bool line = group.kind == HeldGroup::Kind::kLine;
-  const std::string_view role = RoleText(group.role);
-  return Json{{"kind", kKinds[static_cast<size_t>(group.kind)]},
-              {"file", line ? Json(group.file) : Json(nullptr)},
-              {"line", line ? Json(group.line) : Json(nullptr)},
-              {"pool", group.pool},
-              {"operations", group.operations},
-              {"role", role.empty() ? Json(nullptr) : Json(role)},
-              {"bytes", group.bytes},
-              {"blocks", group.blocks}};
 }
 
 Json IdleJson(const IdleMemory& idle) {
@@ -290,10 +303,19 @@ Json DeviceJson(const MemoryAccount& account) {
   return json;
 }
 
-Json GroupJson(const FindingGroup& group) {
-  return Json{{"check", group.first.check},   {"severity", group.first.severity},
-              {"count", group.count()},       {"message", group.first.message},
-              {"advice", group.first.advice}, {"bytes", group.first.bytes}};
+// A row for each place.
+Json FindingsJson(const Report& report) {
+  Json rows = Json::array();
+  for (const FindingGroup& group : report.groups) {
+    for (const FindingRow& row : group.rows) {
+      const Finding& first = report.findings[row.findings.front()];
+      Json& json = rows.emplace_back(
+          Json{{"check", first.check}, {"severity", first.severity}, {"count", row.count()}});
+      GRAPHKIT_ADD_MEMBERS(json, first, message, advice, bytes);
+      AddPlaces(first, json);
+    }
+  }
+  return rows;
 }
 
 Json GraphJson(const GraphSummary& graph) {
@@ -345,25 +367,36 @@ void RenderExplanation(const Explanation& explanation, const Trace& trace, bool 
   if (!explanation.unknown_memory.empty()) {
     to.Wrap("", "memory unknown: " + Printable(explanation.unknown_memory));
   }
-  RenderFindings(explanation, to);
+  if (explanation.report != nullptr) RenderFindingRows(*explanation.report, trace, to);
   RenderMemory(explanation.memory, trace, stacks, to);
-  RenderGraphs(explanation, to);
+  if (explanation.report != nullptr) RenderGraphs(*explanation.report, to);
   if (!explanation.memory.empty()) RenderRemarks(explanation.memory.front(), to);
   RenderNext(explanation.about.next, to);
   out << (out.style.ascii ? Ascii(text.str()) : text.str());
 }
 
-Json PlacedHolderJson(const HeldGroup& group) {
-  Json json = HolderJson(group);
-  json["place"] = group.place;
-  json["function"] = group.function;
-  return json;
+Json HolderJson(const HeldGroup& group) {
+  static constexpr std::array<const char*, 5> kKinds = {"line", "operation", "no-stack",
+                                                        "before-recording", "pool"};
+  const bool line = group.kind == HeldGroup::Kind::kLine;
+  const std::string_view role = RoleText(group.role);
+  return Json{{"kind", kKinds[static_cast<size_t>(group.kind)]},
+              {"file", line ? Json(group.file) : Json(nullptr)},
+              {"line", line ? Json(group.line) : Json(nullptr)},
+              {"place", group.place},
+              {"function", ShortName(Demangle(group.function), kFunctionColumns)},
+              {"pool", group.pool},
+              {"operations", group.operations},
+              {"role", role.empty() ? Json(nullptr) : Json(role)},
+              {"bytes", group.bytes},
+              {"blocks", group.blocks}};
 }
 
 Json MemoryJson(const std::vector<MemoryAccount>& memory) { return ListJson(memory, DeviceJson); }
 
 void RenderExplanationJson(const Explanation& explanation, std::ostream& out) {
   const std::string& unknown = explanation.unknown_memory;
+  const Report none, &report = explanation.report ? *explanation.report : none;
   WriteDocument("graphkit-explain",
                 Json{{"file", explanation.file},
                      {"kind", explanation.about.kind},
@@ -371,8 +404,8 @@ void RenderExplanationJson(const Explanation& explanation, std::ostream& out) {
                      {"facts", explanation.about.facts},
                      {"unknown_memory", unknown.empty() ? Json(nullptr) : Json(unknown)},
                      {"devices", ListJson(explanation.memory, DeviceJson)},
-                     {"findings", ListJson(explanation.findings, GroupJson)},
-                     {"graphs", ListJson(explanation.graphs, GraphJson)},
+                     {"findings", FindingsJson(report)},
+                     {"graphs", ListJson(report.graphs, GraphJson)},
                      {"next", explanation.about.next}},
                 out);
 }

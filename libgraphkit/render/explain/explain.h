@@ -1,4 +1,4 @@
-// The explanation of a file (`graphkit explain`): one screen, and as JSON.
+// The explanation of a file (`graphkit FILE`): one screen, and as JSON.
 //
 //     PyTorch memory snapshot · 1 device · 5163 events · Python stacks · no OOM event · no CUDA
 //     graphs
@@ -48,8 +48,8 @@ std::string HolderTitle(const Trace& trace, const MemoryAccount& account, const 
 
 // Memory over time, as the HTML report and diffs have it.
 
-// As of "holders" of the explanation's JSON, with the short place and the function as well.
-Json PlacedHolderJson(const HeldGroup& group);
+// As of "holders" of the explanation's JSON.
+Json HolderJson(const HeldGroup& group);
 
 // As "devices" of the explanation's JSON.
 Json MemoryJson(const std::vector<MemoryAccount>& memory);

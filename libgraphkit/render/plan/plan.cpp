@@ -1,6 +1,7 @@
 #include "libgraphkit/render/plan/plan.h"
 
 #include "libgraphkit/render/json.h"
+#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 

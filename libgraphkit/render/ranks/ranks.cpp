@@ -1,7 +1,7 @@
 #include "libgraphkit/render/ranks/ranks.h"
 
 #include "libgraphkit/model/names.h"
-#include "libgraphkit/render/diff/diff.h"
+#include "libgraphkit/render/figure_text.h"
 #include "libgraphkit/render/json.h"
 
 namespace graphkit {
@@ -156,7 +156,8 @@ void RenderGroup(const RankReport& report, const RankGroup& group, const TextOut
                     FigureText(figure, change.change.after));
   }
   for (const FindingChange& change : group.findings) {
-    lines.push_back("findings of " + change.check + ": " + CountsText(change));
+    lines.push_back(change.changed() ? "findings of " + change.check + ": " + CountsText(change)
+                                     : "other findings of " + change.check);
   }
   if (!group.same_structure) {
     const uint32_t other = report.groups.front().ranks.front(), here = group.ranks.front();

@@ -66,9 +66,9 @@ void RenderDestroyed(const PolicyReplay& replay, std::ostream& out) {
 
 // Where it ran, and with what in place of the recorded nodes.
 std::string PlaceText(const std::string& on, uint64_t left_out) {
-  std::string text = "on the host";
-  if (on == "soft") text = "on the software device (simulated), host nodes in place of kernels,";
-  if (on == "cuda") text = "on the GPU, small kernels in place of the recorded nodes,";
+  std::string text = on == "soft"
+                         ? "on the software device (simulated), host nodes in place of kernels,"
+                         : "on the GPU, small kernels in place of the recorded nodes,";
   if (left_out != 0) text += " " + Counted(left_out, "programmatic edge") + " left out,";
   return text;
 }
@@ -78,16 +78,6 @@ void RenderFault(const GraphExecution& execution, const Trace& trace, std::ostre
   out << "  graph " << execution.graph.value << ": bytes destroyed in "
       << Counted(execution.faults.size(), "order") << "; the first has seed " << fault.seed << ": "
       << PairText(trace, fault.pair) << ": " << MissingText(fault.pair) << "\n";
-}
-
-void RenderLaunchTimes(const GraphExecution& execution, std::ostream& out) {
-  if (execution.launch_seconds == 0) return;
-  const auto text = [](double seconds) {
-    return FormatCount(static_cast<uint64_t>(seconds * 1e6)) + " µs";
-  };
-  out << "  graph " << execution.graph.value << ": a launch takes "
-      << text(execution.launch_seconds) << ", as it was placed when recorded "
-      << text(execution.recorded_launch_seconds) << "\n";
 }
 
 // How often, from which seed, and the first pair that destroyed one another's bytes.
@@ -107,7 +97,6 @@ void RenderExecution(const PolicyReplay& replay, const Trace& trace, std::ostrea
       << " nodes, " << FormatCount(checks) << " canary checks"
       << (replay.executed_clean() ? ": clean\n" : "\n");
   for (const GraphExecution& execution : replay.executions) {
-    RenderLaunchTimes(execution, out);
     if (!execution.faults.empty()) RenderFault(execution, trace, out);
   }
 }

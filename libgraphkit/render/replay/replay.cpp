@@ -68,10 +68,6 @@ Json ExecutionJson(const GraphExecution& execution) {
   Json json;
   GRAPHKIT_ADD_MEMBERS(json, execution, graph, on, orders, seed, nodes, checks);
   json["programmatic_edges_left_out"] = execution.left_out;
-  GRAPHKIT_ADD_MEMBERS(json, execution, launch_seconds, recorded_launch_seconds);
-  for (const char* key : {"launch_seconds", "recorded_launch_seconds"}) {
-    if (json[key] == 0) json[key] = nullptr;  // not measured
-  }
   json["faults"] = ListJson(execution.faults, FaultJson);
   return json;
 }

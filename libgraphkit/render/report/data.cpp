@@ -6,6 +6,7 @@
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/model/names.h"
+#include "libgraphkit/model/nesting.h"
 #include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/dot/drawing.h"
 #include "libgraphkit/render/explain/explain.h"
@@ -247,8 +248,7 @@ Json NamesJson(const Trace& trace, const NodeTexts& texts) {
       {"pools", TitlesJson(trace.pools, [&](size_t i) { return PoolTitle(trace, PoolId(i)); })},
       {"graphs", TitlesJson(trace.graphs, [&](size_t i) { return GraphTitle(trace, GraphId(i)); })},
       {"parents", TitlesJson(trace.graphs, [&](size_t i) { return Json(trace.graphs[i].parent); })},
-      {"roots",
-       TitlesJson(trace.graphs, [&](size_t i) { return RootOf(trace, GraphId(i)).value; })},
+      {"roots", ListJson(FindRoots(trace), [](GraphId root) { return root.value; })},
       {"launches", TitlesJson(trace.launches, [&](size_t i) {
          const ExecId exec = trace.launches[i].exec;
          return Json(exec ? trace[exec].graph : GraphId());

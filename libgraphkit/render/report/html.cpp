@@ -4,6 +4,7 @@
 
 #include "libgraphkit/render/ranks/ranks.h"
 #include "libgraphkit/render/report/packed_columns.h"
+#include "libgraphkit/render/report/page_sources.h"
 
 namespace graphkit {
 namespace {
@@ -92,6 +93,7 @@ void WritePage(const PageParts& parts, std::string_view data, std::string_view m
     if (name == "style") return parts.style;
     if (name == "script") return parts.script;
     if (name == "more") return more;
+    if (name == "name") return parts.name;
     return name == "data" ? data : std::string_view();
   };
   Fill(parts.page, value, out);

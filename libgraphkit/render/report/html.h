@@ -60,9 +60,10 @@ std::string DeflatedReport(const ReportPage& page);
 
 // HTML pages that hold all they need.
 struct PageParts {
-  std::string_view page;    // with {{style}}, {{script}}, {{data}} and {{more}} where these go
-  std::string_view style;   // CSS
-  std::string_view script;  // JavaScript
+  std::string_view page;       // with {{style}}, {{script}}, {{data}} … where these go
+  std::string_view style;      // CSS
+  std::string_view script;     // JavaScript
+  std::string_view name = {};  // of the subcommand that prints the same as text
 };
 
 // An element of the page that holds packed data; `attributes` as in markup.
@@ -74,12 +75,5 @@ std::string Packed(std::string_view data);
 // `data` is packed; `more` is markup, of packed data as well.
 void WritePage(const PageParts& parts, std::string_view data, std::string_view more,
                std::ostream& out);
-
-// The sources of the pages, as they stand in libgraphkit/render/report/.
-extern const std::string_view kReportPage;    // page.html
-extern const std::string_view kReportStyle;   // style.css, of both pages
-extern const std::string_view kReportScript;  // the report's scripts, one after the other
-extern const std::string_view kDiffPage;      // diff.html
-extern const std::string_view kDiffScript;    // the diff's scripts
 
 }  // namespace graphkit

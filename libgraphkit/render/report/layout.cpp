@@ -175,7 +175,7 @@ class ViewMaker {
   }
 
   void PlaceBlocks(const std::vector<BlockId>& blocks) {
-    CompactMemory memory = CompactAddresses(trace_, blocks);
+    CompactMemory memory = CompactAddresses(trace_, blocks, whole_);
     view_.blocks.reserve(blocks.size());
     for (size_t i = 0; i < blocks.size(); ++i) {
       const Block& block = trace_[blocks[i]];
@@ -303,12 +303,19 @@ std::vector<ReportView> LayOutReport(const Facts& facts, const PolicyReplay* pol
   return views;
 }
 
-CompactMemory CompactAddresses(const Trace& trace, std::span<const BlockId> blocks) {
+CompactMemory CompactAddresses(const Trace& trace, std::span<const BlockId> blocks,
+                               bool whole_segments) {
   std::vector<Range> ranges;
   std::vector<uint32_t> range_of(blocks.size());
   for (const Placed& placed : ByAddress(trace, blocks)) {
     Extend(trace, trace[blocks[placed.index]], ranges);
     range_of[placed.index] = static_cast<uint32_t>(ranges.size() - 1);
+  }
+  for (Range& range : ranges) {
+    if (!whole_segments || !range.segment) continue;
+    const Segment& segment = trace[range.segment];
+    range.begin = std::min(range.begin, segment.address);
+    range.end = std::max(range.end, segment.address + segment.size);
   }
   const std::vector<uint32_t> order = IndicesBy(
       ranges.size(), [&](uint32_t i) { return std::pair(ranges[i].pool, ranges[i].begin); });

@@ -89,8 +89,10 @@ struct CompactMemory {
   Bytes extent = 0;
 };
 
-// Of each segment what lies between the lowest and the highest address used; of blocks outside
-// segments what they cover. The extent is `recorded_extent_bytes` of the report.
-CompactMemory CompactAddresses(const Trace& trace, std::span<const BlockId> blocks);
+// Of each segment all of it, or what lies between the lowest and the highest address used; of
+// blocks outside segments what they cover. The latter's extent is `recorded_extent_bytes` of the
+// report.
+CompactMemory CompactAddresses(const Trace& trace, std::span<const BlockId> blocks,
+                               bool whole_segments);
 
 }  // namespace graphkit

@@ -20,7 +20,8 @@ from scikit_build_core.build import (  # noqa: F401
 HERE = pathlib.Path(__file__).resolve().parent.parent
 REPOSITORY = HERE.parent.parent
 # Files of the repository that the package has as well.
-BESIDE = {"LICENSE": REPOSITORY / "LICENSE", "cudagraphkit/SKILL.md": REPOSITORY / "docs/SKILL.md"}
+BESIDE = {"LICENSE": REPOSITORY / "LICENSE", "cudagraphkit/SKILL.md": REPOSITORY / "docs/SKILL.md",
+          "cudagraphkit/check_certificate.py": REPOSITORY / "tools/certificate/check_certificate.py"}
 # The software device says what the programs of its tests check, so these are among its sources.
 NEEDED = ["CMakeLists.txt", "LICENSE", "README.md", "libgraphkit", "plugins", "tools", "docs/checks", "docs/glossary.md",
           "tests/plugins/soft_cuda"]

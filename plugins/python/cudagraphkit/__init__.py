@@ -4,6 +4,7 @@
 
     with cudagraphkit.trace("step.json") as recording:    # PyTorch's memory history, as a trace
         train_step()
+    cudagraphkit.record()                                 # graphs, launches and memory to the end of the process
     trace = cudagraphkit.load("step.json")                # or any file that `graphkit import` reads
     trace.handed_out["size"].sum()                        # numpy structured arrays
     cudagraphkit.analyze(trace).findings                  # findings with advice
@@ -13,13 +14,15 @@
     cudagraphkit.show("snapshot.pickle")                  # in a notebook: the report; %load_ext cudagraphkit: %%graphkit
 """
 
-from ._answers import Diff, Explanation, Page, Verdict, check, diff, explain, report, show
+from ._answers import Diff, Explanation, Page, Verdict, attribute, check, diff, explain, report, show
 from ._magic import load_ipython_extension
 from ._native import Error
-from ._report import Report, analyze, estimate, plan
+from ._recording import GraphRecording, record
+from ._report import Estimate, Plan, Report, analyze, estimate, plan
 from ._trace import Trace, load, merge
 from ._tracing import Recording, trace
 
 __version__ = "0.1.0"
-__all__ = ["Diff", "Error", "Explanation", "Page", "Recording", "Report", "Trace", "Verdict", "analyze", "check", "diff",
-           "estimate", "explain", "load", "load_ipython_extension", "merge", "plan", "report", "show", "trace"]
+__all__ = ["Diff", "Error", "Estimate", "Explanation", "GraphRecording", "Page", "Plan", "Recording", "Report", "Trace", "Verdict", "analyze",
+           "attribute", "check", "diff", "estimate", "explain", "load", "load_ipython_extension", "merge", "plan", "record", "report",
+           "show", "trace"]

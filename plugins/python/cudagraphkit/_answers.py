@@ -1,4 +1,4 @@
-"""The results of `graphkit explain`, `diff`, `check` and `report`, as values that a notebook shows."""
+"""The results of `graphkit FILE`, `diff`, `check` and `report`, as values that a notebook shows."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from . import _command, _native
 from ._report import findings_of
 from ._trace import Path, Trace
 
-HOLDER = [("place", object), ("operations", object), ("device", "i8"), ("bytes", "i8"), ("blocks", "i8")]
+HOLDER = [("place", object), ("function", object), ("operations", object), ("device", "i8"), ("bytes", "i8"), ("blocks", "i8")]
 CHANGE = [("place", object), ("function", object), ("before", "i8"), ("after", "i8"), ("change", "i8")]
+HINT = [("kind", object), ("device", "i8"), ("bytes", "i8"), ("text", object), ("advice", object)]
 FAILED, DIFFERENT, INCOMPLETE = 2, 1, 3  # exit codes of the command
 ROWS = 12  # of a table in a notebook
 
@@ -34,8 +35,7 @@ def _ask(words: Iterable[str], files: Iterable[Union[Trace, Path]]) -> str:
                 file.save(paths[-1])
             else:
                 paths.append(os.fspath(file))
-        first, *rest = words
-        done = subprocess.run([str(_command.PROGRAM), first, *paths, *rest], capture_output=True, check=False)
+        done = subprocess.run([str(_command.PROGRAM), *words, *paths], capture_output=True, check=False)
     if done.returncode not in (0, DIFFERENT, INCOMPLETE):
         lines = done.stderr.decode(errors="replace").strip().splitlines() or [f"graphkit ended with {done.returncode}"]
         raise _native.Error(lines[-1].replace("graphkit: error: ", "", 1))
@@ -52,14 +52,7 @@ def _place(holder: Mapping[str, Any]) -> str:
     """The name of a line, a pool or another holder of memory."""
     if holder.get("place"):
         return str(holder["place"])
-    if holder.get("file"):
-        return f"{holder['file']}:{holder['line']}"
     return f"pool {holder['pool']}" if holder.get("pool") is not None else str(holder["kind"]).replace("-", " ")
-
-
-def _short(place: str) -> str:
-    """A line's file and its folder, as the command writes them."""
-    return "/".join(place.replace("\\", "/").split("/")[-2:])
 
 
 def _table(heads: Iterable[str], rows: List[Iterable[str]]) -> str:
@@ -77,8 +70,13 @@ def _list(texts: Iterable[str]) -> str:
     return f"<ul>{items}</ul>" if items else ""
 
 
+def _found(findings: np.ndarray) -> str:
+    return _table(("finding", "place", "times", "check"), [
+        (f"{row['severity']}: {row['message']}", row["place"], str(row["count"]), row["check"]) for row in findings])
+
+
 class Explanation(Dict[str, Any]):
-    """The document of `graphkit explain --format json`: what a file is, who holds the memory, findings."""
+    """The document of `graphkit FILE --format json`: what a file is, who holds the memory, findings."""
 
     @property
     def kind(self) -> str:
@@ -93,25 +91,34 @@ class Explanation(Dict[str, Any]):
 
     @property
     def holders(self) -> np.ndarray:
-        """Who holds the memory at the peak: place, operations, device, bytes, blocks."""
-        rows = [(_place(holder), ", ".join(holder["operations"]), device["device"], holder["bytes"], holder["blocks"])
+        """Who holds the memory at the peak: place, function, operations, device, bytes, blocks."""
+        rows = [(_place(holder), holder["function"] or "", ", ".join(holder["operations"]), device["device"], holder["bytes"],
+                 holder["blocks"])
                 for device in self.get("devices", []) for holder in device["holders"]]
         return np.array(rows, dtype=HOLDER)
 
     @property
     def findings(self) -> np.ndarray:
+        """A row for each place that a check is about, those of several graphs counted together."""
         return findings_of(self.get("findings", []))
+
+    @property
+    def hints(self) -> np.ndarray:
+        """What is worth a look: kind, device, bytes, text, advice."""
+        rows = [(hint["kind"], device["device"], hint["bytes"], hint["text"], hint["advice"])
+                for device in self.get("devices", []) for hint in device["worth_a_look"]]
+        return np.array(rows, dtype=HINT)
 
     def __repr__(self) -> str:
         return f"<cudagraphkit.Explanation {self['file']}: {self['what']}, peak in use {_size(self.peak_bytes)}>"
 
     def _repr_html_(self) -> str:
-        hints = [hint["text"] for device in self.get("devices", []) for hint in device["worth_a_look"]]
-        found = [f"{row['check']}: {row['message']}" for row in self.findings]
-        rows = [(_short(row["place"]), row["operations"], _size(int(row["bytes"])), str(row["blocks"])) for row in self.holders]
+        rows = [(row["place"], row["operations"] or row["function"], _size(int(row["bytes"])), str(row["blocks"]))
+                for row in self.holders]
         peak = f", peak in use {_size(self.peak_bytes)}" if self.get("devices") else ""
         return (f"<p><b>{html.escape(os.path.basename(self['file']))}</b>: {html.escape(self['what'])}{peak}</p>"
-                + _table(("held by", "operations", "bytes", "blocks"), rows) + _list(found + hints))
+                + _table(("held by", "operations", "bytes", "blocks"), rows) + _found(self.findings)
+                + _list(list(self.hints["text"])))
 
 
 class Diff(Dict[str, Any]):
@@ -145,7 +152,7 @@ class Diff(Dict[str, Any]):
         names = [html.escape(os.path.basename(self[side]["file"])) for side in ("before", "after")]
         figures = [(name.replace("_bytes", "").replace("_", " "), _size(before), _size(after))
                    for name, (before, after) in self.figures.items() if name.endswith("_bytes")]
-        rows = [(_short(row["place"]), _size(int(row["before"])), _size(int(row["after"])),
+        rows = [(row["place"], _size(int(row["before"])), _size(int(row["after"])),
                  ("+" if row["change"] > 0 else "") + _size(int(row["change"]))) for row in self.holders if row["change"]]
         return (f"<p><b>{names[0]} → {names[1]}</b>: {'equal' if self.equal else 'different'}</p>"
                 + _table(("figure", "before", "after"), figures) + _table(("held by", "before", "after", "change"), rows))
@@ -165,13 +172,18 @@ class Verdict(Dict[str, Any]):
 
     @property
     def findings(self) -> np.ndarray:
-        return findings_of(self["findings"])
+        """A row for each place that a check is about, as the command shows them; `count` says how many findings it has."""
+        rows = []
+        for row in (row for group in self["groups"] for row in group):
+            rows.append({**self["findings"][row[0]], "count": len(row)})
+        return findings_of(rows)
 
     def __repr__(self) -> str:
-        return f"<cudagraphkit.Verdict: {'passed' if self.passed else 'failed'}>"
+        return f"<cudagraphkit.Verdict: {'passed' if self.passed else 'failed'}, {len(self.reasons)} reasons>"
 
     def _repr_html_(self) -> str:
-        return f"<p><b>{'passed' if self.passed else 'failed'}</b></p>" + _list(self.reasons)
+        others = [reason["text"] for reason in self["reasons"] if reason["kind"] != "finding"]
+        return f"<p><b>{'passed' if self.passed else 'failed'}</b></p>" + _list(others) + _found(self.findings)
 
 
 class Page:
@@ -194,7 +206,7 @@ class Page:
 
 def explain(file: Union[Trace, Path]) -> Explanation:
     """Summarizes any file that graphkit reads: kind, holders of memory, findings."""
-    return Explanation(json.loads(_ask(["explain", "--format", "json"], [file])))
+    return Explanation(json.loads(_ask(["--format", "json"], [file])))
 
 
 def diff(before: Union[Trace, Path], after: Union[Trace, Path]) -> Diff:
@@ -204,7 +216,7 @@ def diff(before: Union[Trace, Path], after: Union[Trace, Path]) -> Diff:
 
 def check(file: Union[Trace, Path], limits: Optional[Mapping[str, Union[int, str]]] = None, fail_on: Iterable[str] = (),
           baseline: Optional[Path] = None, config: Optional[Path] = None) -> Verdict:
-    """Judges a file as `graphkit check` does: `check("trace.json", {"max-peak": "40GiB", "max-leaks": 0})`.
+    """Judges a file as `graphkit check` does: `check("trace.json", {"max_peak": "40GiB", "max_leaks": 0})`.
 
     `fail_on`: a severity or ids of checks; `baseline`, `config`: files of `graphkit check`.
     """
@@ -216,6 +228,11 @@ def check(file: Union[Trace, Path], limits: Optional[Mapping[str, Union[int, str
     for option, path in (("--baseline", baseline), ("--config", config)):
         words += [] if path is None else [option, os.fspath(path)]
     return Verdict(json.loads(_ask(words, [file])))
+
+
+def attribute(capture: Path, replay: Path) -> Dict[str, Any]:
+    """The document of `graphkit attribute --format json`: time of replayed kernels by module, line, operator and shapes."""
+    return dict(json.loads(_ask(["attribute", "--format", "json"], [capture, replay])))
 
 
 def report(file: Union[Trace, Path], path: Optional[Path] = None, height: int = 720) -> Page:

@@ -56,9 +56,10 @@ class Loaded:
         self._trace = _call("load", names, len(paths), kind.encode())[1]
         self.process: dict[str, Any] = self.ask("process")
 
-    def __del__(self) -> None:
+    def __del__(self, unload: Any = _LIBRARY.graphkit_unload) -> None:
+        """When the interpreter ends, the names of this module may be gone: the function is kept here."""
         if self._trace:
-            _LIBRARY.graphkit_unload(self._trace)
+            unload(self._trace)
 
     def _ask(self, about: str, **details: Any) -> bytes:
         return _call("ask", self._trace, json.dumps({"about": about, **details}).encode())[0]

@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, Iterable, Optional, Union
+from typing import Any, Dict, Iterable, Mapping, Optional, Union
 
 import numpy as np
 
 from . import _native
 from ._trace import Path, Trace, load
 
-FINDING = [("check", object), ("severity", object), ("bytes", "i8"), ("graph", "i8"), ("message", object),
-           ("advice", object)]
+FINDING = [("check", object), ("severity", object), ("place", object), ("count", "i8"), ("bytes", "i8"), ("graph", "i8"),
+           ("message", object), ("advice", object), ("also", object)]
 
 
 def findings_of(findings: Iterable[Dict[str, Any]]) -> np.ndarray:
-    """Findings of a document of graphkit's as an array."""
+    """Findings of a document of graphkit's as an array: `place` is the line to act on, `also` the other places."""
     rows = []
     for finding in findings:
         graph = finding.get("graph")
-        rows.append((finding["check"], finding["severity"], finding.get("bytes") or 0, -1 if graph is None else graph,
-                     finding["message"], finding.get("advice", "")))
+        also = "; ".join(f"{place_of(other)}: {other['about']}" for other in finding["also"])
+        rows.append((finding["check"], finding["severity"], place_of(finding), finding.get("count", 1), finding.get("bytes") or 0,
+                     -1 if graph is None else graph, finding["message"], finding.get("advice", ""), also))
     return np.array(rows, dtype=FINDING)
+
+
+def place_of(line: Mapping[str, Any]) -> str:
+    """"src/step.cu:17", as the command writes it; empty: not known."""
+    if not line.get("file"):
+        return ""
+    file = "/".join(str(line["file"]).replace("\\", "/").split("/")[-2:])
+    return f"{file}:{line['line']}" if line["line"] else file
 
 
 class Report(Dict[str, Any]):
@@ -30,6 +39,29 @@ class Report(Dict[str, Any]):
     @property
     def findings(self) -> np.ndarray:
         return findings_of(self["findings"])
+
+    def __repr__(self) -> str:
+        totals = self["totals"]
+        return (f"<cudagraphkit.Report {self['program'] or 'trace'}: {totals['graphs']} graphs, {totals['errors']} errors, "
+                f"{totals['warnings']} warnings, {totals['notes']} notes>")
+
+
+class Plan(Dict[str, Any]):
+    """The document of `graphkit plan --format json`."""
+
+    def __repr__(self) -> str:
+        bound = "the proven minimum" if self["optimal"] else f"at least {_native.format_size(self['lower_bound_bytes'])} is needed"
+        return (f"<cudagraphkit.Plan: {len(self['placements'])} blocks, peak {_native.format_size(self['peak_bytes'])}, "
+                f"{bound}>")
+
+
+class Estimate(Dict[str, Any]):
+    """The document of `graphkit estimate --format json`."""
+
+    def __repr__(self) -> str:
+        pool = self["shared_pool"]["bytes"]
+        memory = "" if pool is None else f", {_native.format_size(pool)} in a shared pool"
+        return f"<cudagraphkit.Estimate: graphs of {len(self['sizes'])} sizes{memory}>"
 
 
 def _trace_of(trace: Union[Trace, Path]) -> Trace:
@@ -53,7 +85,7 @@ def analyze(trace: Union[Trace, Path], checks: Iterable[str] = (), min_bytes: Un
 
 
 def plan(trace: Union[Trace, Path], capacity: Union[int, str, None] = None, assume: str = "arguments",
-         effort: Optional[int] = None) -> dict[str, Any]:
+         effort: Optional[int] = None) -> Plan:
     """Where blocks should lie, verified: the document of `graphkit plan --format json`.
 
     `assume`: "arguments" (kernels touch only blocks in their arguments), or "torch-streams" (blocks are used until their
@@ -63,12 +95,11 @@ def plan(trace: Union[Trace, Path], capacity: Union[int, str, None] = None, assu
     if assume not in ("arguments", "torch-streams"):
         raise _native.Error(f"assume is 'arguments' or 'torch-streams', not '{assume}'")
     limit = None if capacity is None else _size(capacity)
-    document: dict[str, Any] = _trace_of(trace)._loaded.plan(assume == "torch-streams", limit, effort)
-    return document
+    return Plan(_trace_of(trace)._loaded.plan(assume == "torch-streams", limit, effort))
 
 
 def estimate(trace: Union[Trace, Path], sizes: Iterable[int], captured: Iterable[int] = (),
-             exec_costs: Optional[Path] = None) -> dict[str, Any]:
+             exec_costs: Optional[Path] = None) -> Estimate:
     """Memory of graphs of these sizes, from captures of some: the document of `graphkit estimate --format json`.
 
     `captured`: the sizes that the trace's graphs were captured for, where names and blocks don't say; `exec_costs`: a
@@ -78,5 +109,4 @@ def estimate(trace: Union[Trace, Path], sizes: Iterable[int], captured: Iterable
     wanted, named = sorted({int(size) for size in sizes}), sorted({int(size) for size in captured})
     if min(wanted + named, default=1) < 1:
         raise _native.Error("a size is a number above 0")
-    document: dict[str, Any] = _trace_of(trace)._loaded.estimate(wanted, named, costs)
-    return document
+    return Estimate(_trace_of(trace)._loaded.estimate(wanted, named, costs))

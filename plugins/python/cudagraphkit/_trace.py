@@ -124,7 +124,7 @@ class Trace:
 
     @functools.cached_property
     def findings(self) -> np.ndarray:
-        """The findings of `analyze`: check, severity, bytes, graph, message, advice."""
+        """The findings of `analyze`: check, severity, place, count, bytes, graph, message, advice, also."""
         from ._report import analyze
 
         return analyze(self).findings
@@ -141,6 +141,11 @@ class Trace:
     def stacks(self) -> list[list[tuple[str, str]]]:
         """Frames as (function, "file:line"), the innermost first; by the `stack` of blocks and nodes."""
         return [[(function, place) for function, place in frames] for frames in self._loaded.ask("stacks")]
+
+    @functools.cached_property
+    def places(self) -> list[str]:
+        """The program's line of each stack and PyTorch's operation, "model.py:39 softmax"; by the `stack` of blocks and nodes."""
+        return self._loaded.ask("places")
 
     def to_dict(self, name: str) -> dict[str, Any]:
         """A table by columns, kinds as words: pandas.DataFrame(trace.to_dict("blocks")). "findings" is one, too."""
@@ -166,6 +171,6 @@ def load(path: Path, kind: str = "") -> Trace:
 
 
 def merge(paths: Iterable[Path]) -> Trace:
-    """Joins several files of one process, as `graphkit merge` does."""
+    """Joins several files of one process, as `graphkit import` does."""
     names = [os.fspath(path) for path in paths]
     return Trace(_native.Loaded(names), " + ".join(names))

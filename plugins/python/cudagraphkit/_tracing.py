@@ -58,6 +58,7 @@ class Recording:
         self.path = None if path is None else os.fspath(path)
         self.trace: Optional[Trace] = None  #: set at the end
         self.leaked: Optional[np.ndarray] = None  #: rows of trace.blocks
+        self.at_peak: Optional[np.ndarray] = None  #: rows of trace.blocks that were in use at the peak
         self._torch: Any = None
         self._begin = 0
 
@@ -88,20 +89,38 @@ class Recording:
         mine = blocks[(blocks["segment"] >= 0) & (blocks["allocated_ns"] >= begin) & (blocks["allocated_ns"] <= end)]
         self.leaked = mine[mine["free_requested"] < 0]
         self.leaked_blocks, self.leaked_bytes = len(self.leaked), int(self.leaked["size"].sum())
-        self.peak_bytes = _most(mine, "allocated", "free_requested")
-        self.deferred_bytes = _most(mine[mine["free_requested"] >= 0], "free_requested", "free_completed", adjacent=1)
+        self.at_peak = _most(mine, "allocated", "free_requested")
+        self.peak_bytes = int(self.at_peak["size"].sum())
+        deferred = _most(mine[mine["free_requested"] >= 0], "free_requested", "free_completed", adjacent=1)
+        self.deferred_bytes = int(deferred["size"].sum())
+
+    def lines_of(self, blocks: Optional[np.ndarray], most: int = 3) -> str:
+        """"2 MiB at model.py:39 softmax, …": the lines that allocated rows of trace.blocks, the most bytes first."""
+        by_line: dict[str, int] = {}
+        for row in blocks if blocks is not None else ():
+            place = self.trace.places[row["stack"]] if self.trace and row["stack"] >= 0 else ""
+            by_line[place or "no known line"] = by_line.get(place or "no known line", 0) + int(row["size"])
+        lines = sorted(by_line.items(), key=lambda line: -line[1])[:most]
+        return ", ".join(f"{_native.format_size(size)} at {place}" for place, size in lines)
+
+    def __repr__(self) -> str:
+        if self.trace is None:
+            return "<cudagraphkit.Recording, not ended>"
+        return f"<cudagraphkit.Recording: peak {_native.format_size(self.peak_bytes)}, {self.leaked_blocks} blocks leaked>"
 
 
-def _most(blocks: np.ndarray, begin: str, end: str, adjacent: int = 0) -> int:
-    """The most bytes at once, of blocks that last from one column to the other, and longer than `adjacent` places."""
+def _most(blocks: np.ndarray, begin: str, end: str, adjacent: int = 0) -> np.ndarray:
+    """Those with the most bytes at once, of blocks that last from one column to the other, and longer than `adjacent` places."""
     never = blocks[end] < 0
     lasting = blocks[never | (blocks[end] > blocks[begin] + adjacent)]
     ended = lasting[lasting[end] >= 0]
     places = np.concatenate([ended[end], lasting[begin]])  # of equal places ends come first
     sizes = np.concatenate([-ended["size"], lasting["size"]])
     if not len(places):
-        return 0
-    return int(max(0, np.cumsum(sizes[np.argsort(places, kind="stable")]).max()))
+        return lasting
+    order = np.argsort(places, kind="stable")
+    peak = places[order[np.argmax(np.cumsum(sizes[order]))]]
+    return lasting[(lasting[begin] <= peak) & ((lasting[end] < 0) | (lasting[end] > peak))]
 
 
 def trace(path: Optional[Path] = None) -> Recording:

@@ -1,13 +1,13 @@
 """Limits for the GPU memory of a test.
 
-    @pytest.mark.graph_limits(peak="1 GiB", deferred="0 B", leaks=0)
+    @pytest.mark.graph_limits(max_peak="1 GiB", max_deferred="0 B", max_leaks=0)
     def test_step(): ...
 
-peak      most bytes of PyTorch's allocator in use at once, of what the test allocates
-deferred  most bytes that were given back and could not be reused yet: record_stream, captures
-leaks     blocks that are still there when the test has ended
+max_peak      most bytes of PyTorch's allocator in use at once, of what the test allocates
+max_deferred  most bytes that were given back and could not be reused yet: record_stream, captures
+max_leaks     blocks that are still there when the test has ended
 
-A test with `leaks` runs several times (--graphkit-runs): what only the first run leaves behind is a cache, not a leak. With
+A test with `max_leaks` runs several times (--graphkit-runs): what only the first run leaves behind is a cache, not a leak. With
 --graphkit-fail-on-increase a test also fails when it needs more than when it last passed. Where memory can't be measured,
 the test is skipped, so that no limit counts as kept that wasn't looked at.
 """
@@ -26,7 +26,7 @@ import pytest
 from . import _native
 from ._tracing import Recording, trace
 
-LIMITS = ("peak", "deferred", "leaks")
+LIMITS = {"max_peak": "peak", "max_deferred": "deferred", "max_leaks": "leaks"}  # and the figure of Usage
 
 
 @dataclass
@@ -39,24 +39,35 @@ class Usage:
     leaks: int = 0
     leaked_bytes: int = 0
     runs: int = 0
+    peak_lines: str = ""  # who has these
+    leaked_lines: str = ""
     before: Optional[dict[str, int]] = None  # when it last passed
     why: list[str] = field(default_factory=list)  # it fails
 
     def add(self, recording: Recording) -> None:
         self.runs += 1
-        self.peak = max(self.peak, recording.peak_bytes)
+        if recording.peak_bytes > self.peak:
+            self.peak, self.peak_lines = recording.peak_bytes, recording.lines_of(recording.at_peak)
         self.deferred = max(self.deferred, recording.deferred_bytes)
         # Each run leaks for itself: a leak is what every run leaves behind, the first one aside.
         if self.runs <= 2 or recording.leaked_blocks < self.leaks:
             self.leaks, self.leaked_bytes = recording.leaked_blocks, recording.leaked_bytes
+            self.leaked_lines = recording.lines_of(recording.leaked)
+
+    def lines(self, figure: str) -> str:
+        text = {"peak": self.peak_lines, "leaks": self.leaked_lines}.get(figure, "")
+        return f" ({text})" if text else ""
 
 
 def _limits(mark: pytest.Mark) -> dict[str, int]:
     unknown = [name for name in mark.kwargs if name not in LIMITS]
     if unknown or mark.args or not mark.kwargs:
-        raise pytest.UsageError(f"graph_limits takes {', '.join(LIMITS)}, by their names")
-    return {name: _native.parse_size(value) if isinstance(value, str) else int(value)
-            for name, value in mark.kwargs.items()}
+        pytest.fail(f"graph_limits takes {', '.join(LIMITS)}, by their names", pytrace=False)
+    try:
+        return {LIMITS[name]: _native.parse_size(value) if isinstance(value, str) else int(value)
+                for name, value in mark.kwargs.items()}
+    except ValueError as error:
+        pytest.fail(f"graph_limits: {error}", pytrace=False)
 
 
 def _shown(name: str, value: int) -> str:
@@ -76,7 +87,7 @@ class Plugin:
             return
         limits = _limits(mark)
         if inspect.iscoroutinefunction(pyfuncitem.obj):
-            raise pytest.UsageError("graph_limits: a coroutine can't be measured; run it inside of the test")
+            pytest.fail("graph_limits: a coroutine can't be measured; run it inside of the test", pytrace=False)
         why = _unmeasurable()
         if why:
             pytest.skip(f"graph_limits: {why}")
@@ -97,18 +108,18 @@ class Plugin:
     def _judge(self, usage: Usage, limits: dict[str, int]) -> None:
         for name, limit in limits.items():
             if getattr(usage, name) > limit:
-                usage.why.append(f"{name} is {_shown(name, getattr(usage, name))}, more than {_shown(name, limit)}")
+                usage.why.append(f"{name} is {_shown(name, getattr(usage, name))}, more than {_shown(name, limit)}{usage.lines(name)}")
         cache = getattr(self.config, "cache", None)  # none with -p no:cacheprovider
         key = f"graphkit/{usage.test}"
         usage.before = cache.get(key, None) if cache else None
         if usage.before and self.config.getoption("graphkit_fail_on_increase"):
             for name, value in usage.before.items():
                 if name in limits and getattr(usage, name) > value:
-                    usage.why.append(f"{name} rose from {_shown(name, value)} to {_shown(name, getattr(usage, name))}")
+                    usage.why.append(f"{name} rose from {_shown(name, value)} to {_shown(name, getattr(usage, name))}{usage.lines(name)}")
         if usage.why:
             pytest.fail("graph_limits: " + "; ".join(usage.why), pytrace=False)
         if cache:
-            cache.set(key, {name: getattr(usage, name) for name in LIMITS})
+            cache.set(key, {figure: getattr(usage, figure) for figure in LIMITS.values()})
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         if not self.usages:
@@ -151,7 +162,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "graph_limits(peak, deferred, leaks): most GPU memory that the test may need")
+    config.addinivalue_line("markers", "graph_limits(max_peak, max_deferred, max_leaks): most GPU memory that the test may need")
     if config.getoption("graphkit_runs") < 1:
         raise pytest.UsageError("--graphkit-runs is 1 or more")
     config.pluginmanager.register(Plugin(config), "graphkit_limits")

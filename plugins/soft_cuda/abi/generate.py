@@ -4,7 +4,8 @@
 
 TABLE is the one list of what the library exports (its header line explains the columns), CHECKED which conformance
 program checks a function (a test compares it with the programs). The parameters of each
-function come from the CUDA headers: the parameter structs that CUPTI hands to tools. Written are
+function come from the CUDA headers, the parameter structs that CUPTI hands to tools, and from newer_<library>.h for
+functions that these headers don't have yet. Written are
   <library>_impl.h       a declaration of each modelled function, which driver/ or runtime/ defines
   runtime_forwards.cpp   the functions of the runtime that are one of the driver's
   <library>_entries.cpp  the exported functions: callbacks, error latch, and 'not modelled' for the rest
@@ -42,6 +43,8 @@ LIBRARIES = {
                "cbids": "cupti_driver_cbid.h", "cbid": "CUPTI_DRIVER_TRACE_CBID_", "stream": "CUstream"},
 }
 
+
+DEVICE_VERSION = 13000  # which has the functions of newer_driver.h all the same
 
 ERROR_TEXTS = {0: "no error", 1: "invalid argument", 2: "out of memory", 3: "initialization error",
                98: "invalid device function", 101: "invalid device ordinal", 400: "invalid resource handle",
@@ -88,7 +91,8 @@ class Library:
         self.kind, self.info = kind, LIBRARIES[kind]
         self.rows = list(read_table(table))
         self.by_name = {r.name: r for r in self.rows}
-        self.parameters = read_parameters((include / self.info["meta"]).read_text())
+        newer = pathlib.Path(__file__).parent / f"newer_{kind}.h"
+        self.parameters = read_parameters(newer.read_text()) | read_parameters((include / self.info["meta"]).read_text())
         text = (cupti / self.info["cbids"]).read_text()
         self.cbids = dict(re.findall(self.info["cbid"] + r"(\w+)\s*=\s*(\d+)", text))
 
@@ -109,7 +113,7 @@ class Library:
 
     def implementation_header(self):
         out = [f'// Generated from {self.kind}.table: what the files of {self.kind}/ define.', "#pragma once", ""]
-        out += ["#include <cuda.h>", ""] if self.kind == "driver" else ["#include <cuda_runtime_api.h>", ""]
+        out += [f'#include "plugins/soft_cuda/abi/newer_{self.kind}.h"', ""]
         out.append(f"namespace graphkit::soft::{self.kind} {{")
         for row in self.rows:
             if row.family != "-" and row.name == base_of(row.name) and "custom" not in row.options:
@@ -205,7 +209,7 @@ def symbol_rows(library, include):
     for row in library.rows:  # cuProfilerStart has its typedef in a header that not every toolkit has
         name = row.name
         if library.modelled(name) and name == base_of(name) and not re.search(r"_v\d+$", name) and name not in versions:
-            yield name, 0, name, name
+            yield name, DEVICE_VERSION if "newer" in row.options else 0, name, name
 
 
 def symbols(library, include):

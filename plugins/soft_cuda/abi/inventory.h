@@ -9,7 +9,7 @@ struct graphkit_soft_function {
   const char* name;
   const char* family;  // "-": not modelled
   const char* test;    // that checks its effect, where one of its errors is checked, too; "-": none
-  bool seen;           // its behaviour was compared with a GPU
+  bool seen;           // a conformance program checked an effect of it on a GPU
 };
 
 // library: 0 libcuda.so.1, 1 libcudart.so.13, 2 libcupti.so.13. Returns the number of functions;

@@ -7,9 +7,11 @@
 #include <limits.h>
 #include <link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "plugins/soft_cuda/audit/elf_symbols.h"
 #include "plugins/soft_cuda/audit/static_runtime.h"
 
 namespace {
@@ -21,6 +23,47 @@ void FindFolder() {
   if (dladdr(reinterpret_cast<void*>(&FindFolder), &self) == 0) return;
   snprintf(folder, sizeof folder, "%s", self.dli_fname);
   if (char* slash = strrchr(folder, '/')) *slash = '\0';
+}
+
+// The software device's library of this name.
+bool FindOurs(const char* name, char* ours, size_t room) {
+  static constexpr const char* kFolders[] = {"", "libraries/"};
+  for (const char* below : kFolders) {
+    snprintf(ours, room, "%s/%s%s", folder, below, name);
+    if (access(ours, R_OK) == 0) return true;
+  }
+  return false;
+}
+
+// The one that stands in for the file at `path`. Its name is the file's own, or that of a version
+// of its symbols: in a wheel that auditwheel made, libcudart.so.13 is "libcudart.<hash>.so.13".
+bool FindStandIn(const char* path, char* ours, size_t room) {
+  const char* slash = strrchr(path, '/');
+  if (FindOurs(slash != nullptr ? slash + 1 : path, ours, room)) return true;
+  if (slash == nullptr) return false;  // no path yet
+  bool found = false;
+  const graphkit::MappedElf object(path);
+  object.ForEachVersion([&](const char* version) {
+    found = found || (strncmp(version, "lib", 3) == 0 && FindOurs(version, ours, room));
+  });
+  return found;
+}
+
+// CUDA 11 and older: their shared runtime has symbols of the version "libcudart.so.11.0".
+bool IsOldRuntime(const char* path) {
+  bool old = false;
+  const graphkit::MappedElf object(path);
+  object.ForEachVersion([&](const char* version) {
+    old = old || (strncmp(version, "libcudart.so.", 13) == 0 && atoi(version + 13) < 12);
+  });
+  return old;
+}
+
+void SayTooOld(const char* path, const char* what) {
+  dprintf(STDERR_FILENO,
+          "graphkit: %s %s CUDA 11 or older, and the software device stands in for CUDA 12 and 13: "
+          "install a build of it for CUDA 12 or 13, or run it on a GPU\n",
+          path, what);
 }
 
 }  // namespace
@@ -35,16 +78,9 @@ __attribute__((visibility("default"))) unsigned la_version(unsigned version) {
 // Asked with the name as the program has it, then with each path that it might be found at.
 __attribute__((visibility("default"))) char* la_objsearch(const char* name, uintptr_t*, unsigned) {
   static char ours[2 * PATH_MAX];  // the loader's lock is held
-  const char* slash = strrchr(name, '/');
-  const char* file = slash != nullptr ? slash + 1 : name;
   if (folder[0] == '\0') return const_cast<char*>(name);
   const int before = errno;
-  snprintf(ours, sizeof ours, "%s/%s", folder, file);
-  bool stands_in = access(ours, R_OK) == 0;
-  if (!stands_in) {
-    snprintf(ours, sizeof ours, "%s/libraries/%s", folder, file);
-    stands_in = access(ours, R_OK) == 0;
-  }
+  const bool stands_in = FindStandIn(name, ours, sizeof ours);
   errno = before;
   return stands_in ? ours : const_cast<char*>(name);
 }
@@ -60,27 +96,26 @@ __attribute__((visibility("default"))) unsigned la_objopen(link_map* object, Lmi
     if (length > 0) path[length] = '\0';
   }
   if (strncmp(path, folder, strlen(folder)) == 0) return 0;  // the software device itself
-#ifdef __x86_64__
   const int before = errno;
+  if (IsOldRuntime(path)) SayTooOld(path, "is the runtime of");
+#ifdef __x86_64__
   switch (graphkit::LeadStaticRuntime(path, object->l_addr, folder)) {
     case graphkit::LedRuntime::kNone:
     case graphkit::LedRuntime::kLed:
       break;
     case graphkit::LedRuntime::kTooOld:
-      dprintf(STDERR_FILENO,
-              "graphkit: %s has the runtime of CUDA 11 or older inside; the software device stands "
-              "in for CUDA 12 and 13: rebuild it with one of those\n",
-              path);
+      SayTooOld(path, "contains the runtime of");
       break;
     case graphkit::LedRuntime::kRefused:
-      dprintf(STDERR_FILENO,
-              "graphkit: %s has the CUDA runtime inside, and its code can't be changed (%s); "
-              "rebuild it with: nvcc -cudart shared\n",
-              path, strerror(errno));
+      dprintf(
+          STDERR_FILENO,
+          "graphkit: %s contains the CUDA runtime, and its code can't be changed here (%s): run it "
+          "where code may be written to, build it with nvcc -cudart shared, or run it on a GPU\n",
+          path, strerror(errno));
       break;
   }
-  errno = before;
 #endif
+  errno = before;
   return 0;
 }
 

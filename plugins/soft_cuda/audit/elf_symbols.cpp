@@ -51,8 +51,8 @@ MappedElf::Table MappedElf::Find(uint32_t kind) const {
     if (!Holds(section.sh_offset, section.sh_size) || !Holds(names.sh_offset, names.sh_size))
       return {};
     if (names.sh_size == 0 || data_[names.sh_offset + names.sh_size - 1] != '\0') return {};
-    return {data_ + section.sh_offset, section.sh_size / sizeof(Elf64_Sym), data_ + names.sh_offset,
-            names.sh_size};
+    return {data_ + section.sh_offset, section.sh_size, section.sh_size / sizeof(Elf64_Sym),
+            data_ + names.sh_offset, names.sh_size};
   }
   return {};
 }
@@ -62,6 +62,20 @@ MappedElf::Function MappedElf::At(const Table& table, size_t i) {
   if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF) return {};
   if (symbol.st_name >= table.name_bytes) return {};
   return {table.names + symbol.st_name, symbol.st_value, symbol.st_size};
+}
+
+const char* MappedElf::NextVersion(const Table& table, const char*& at) {
+  const auto inside = [&table](const char* place, size_t bytes) {
+    const auto offset = static_cast<size_t>(place - table.symbols);
+    return offset <= table.bytes && bytes <= table.bytes - offset;
+  };
+  if (at == nullptr || !inside(at, sizeof(Elf64_Verdef))) return nullptr;
+  const auto version = Read<Elf64_Verdef>(at);
+  const char* name = at + version.vd_aux;
+  at = version.vd_next != 0 ? at + version.vd_next : nullptr;
+  if (!inside(name, sizeof(Elf64_Verdaux))) return nullptr;
+  const auto aux = Read<Elf64_Verdaux>(name);
+  return aux.vda_name < table.name_bytes ? table.names + aux.vda_name : nullptr;
 }
 
 bool MappedElf::Mentions(uint32_t kind, const char* name) const {

@@ -10,7 +10,7 @@ constexpr CallbackLabel kRuntimeNames[] = {
 
 }  // namespace
 
-// tests/plugins/soft_cuda/layouts.cpp compares these with its headers.
+// tests/plugins/layouts.py compares these with its headers.
 const CuptiVersion kCuptiVersion{28, 784, 487, 22, kRuntimeNames};
 
 }  // namespace graphkit::soft

@@ -81,6 +81,11 @@ Gpu* Device::GpuAt(uint64_t address) {
   return nullptr;
 }
 
+Gpu* Device::GpuOf(const CUmemPoolProps& pool) {
+  return pool.location.type == CU_MEM_LOCATION_TYPE_DEVICE ? FindGpu(pool.location.id)
+                                                           : gpus.data();
+}
+
 Gpu* Device::FindGpu(int ordinal) {
   const bool there = ordinal >= 0 && static_cast<size_t>(ordinal) < gpus.size();
   return there ? &gpus[static_cast<size_t>(ordinal)] : nullptr;
@@ -144,15 +149,40 @@ uint64_t Device::AllocateOn(Gpu* gpu, AllocationKind kind, size_t bytes, Context
                             Pool* pool) {
   GiveBackFreed(gpu);
   const bool graph = kind == AllocationKind::kGraph;
-  if (!graph && (bytes > gpu->free_bytes() || !backing.HasRoom(bytes))) return 0;
+  const Allocation allocation{kind, bytes, context, ++allocation_count_, pool};
+  const bool of_host = pool != nullptr && MemoryOfPool(pool->properties) == MemoryOf::kHost;
+  if (!graph && ((!of_host && bytes > gpu->free_bytes()) || !backing.HasRoom(bytes))) return 0;
   const uint64_t before = gpu->memory.used();
   const uint64_t address = gpu->memory.Allocate(bytes);
   if (address == 0) return 0;
-  if (graph) gpu->addresses_only += gpu->memory.used() - before;
-  allocations[address] = {kind, bytes, context, ++allocation_count_, pool};
-  allocations[address].gpu = gpu;
+  if (graph || of_host) gpu->addresses_only += gpu->memory.used() - before;
+  Record(address, gpu, allocation);
   return address;
 }
+
+void Device::Record(uint64_t address, Gpu* gpu, const Allocation& allocation) {
+  Allocation& a = allocations[address] = allocation;
+  a.gpu = gpu;
+  if (a.pool == nullptr) return;
+  const CUmemPoolProps& pool = a.pool->properties;
+  a.of = MemoryOfPool(pool);
+  const bool preferred =
+      a.of == MemoryOf::kManaged && pool.location.type != CU_MEM_LOCATION_TYPE_INVALID;
+  const bool device = pool.location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+  if (preferred) a.hints.preferred = device ? pool.location.id : CU_DEVICE_CPU;
+}
+
+namespace {
+
+// Gives an address back. `only`: no memory of the GPU was behind it.
+bool Free(Gpu* gpu, uint64_t address, bool only) {
+  const uint64_t before = gpu->memory.used();
+  const bool freed = gpu->memory.Free(address);
+  if (only) gpu->addresses_only -= before - gpu->memory.used();
+  return freed;
+}
+
+}  // namespace
 
 void Device::FreeAfter(uint64_t address, Stream* stream, WorkMark mark) {
   const Allocation& block = allocations.at(address);
@@ -162,7 +192,7 @@ void Device::FreeAfter(uint64_t address, Stream* stream, WorkMark mark) {
     return;
   }
   block.gpu->freed.push_back(
-      {address, block.size, block.pool, stream->id, number, std::move(mark)});
+      {address, block.size, block.pool, stream->id, number, std::move(mark), IsOfHost(block)});
   allocations.erase(address);
 }
 
@@ -175,8 +205,7 @@ uint64_t Device::TakeFreed(Gpu* gpu, size_t bytes, Context* context, Pool* pool,
   if (found == gpu->freed.end()) return 0;
   const uint64_t address = found->address;
   gpu->freed.erase(found);
-  allocations[address] = {AllocationKind::kPool, bytes, context, ++allocation_count_, pool};
-  allocations[address].gpu = gpu;
+  Record(address, gpu, {AllocationKind::kPool, bytes, context, ++allocation_count_, pool});
   return address;
 }
 
@@ -184,7 +213,7 @@ void Device::GiveBackFreed(Gpu* gpu) {
   std::erase_if(gpu->freed, [&](const FreedBlock& block) {
     const bool any = block.pool == nullptr || block.pool->reuse_opportunistic != 0 ||
                      ComesAfter(host_frees, block.stream, block.number);
-    return any && worker.IsDone(block.mark) && gpu->memory.Free(block.address);
+    return any && worker.IsDone(block.mark) && Free(gpu, block.address, block.address_only);
   });
 }
 
@@ -225,11 +254,9 @@ void Device::AddExternal(uint64_t address, size_t bytes, ExternalMemory* externa
 bool Device::Release(uint64_t address) {
   auto found = allocations.find(address);
   if (found == allocations.end()) return false;
-  const AllocationKind kind = found->second.kind;
-  if (Gpu* gpu = found->second.gpu; gpu != nullptr) {
-    const uint64_t before = gpu->memory.used();
-    gpu->memory.Free(address);
-    if (kind == AllocationKind::kGraph) gpu->addresses_only -= before - gpu->memory.used();
+  const Allocation& a = found->second;
+  if (a.gpu != nullptr) {
+    Free(a.gpu, address, a.kind == AllocationKind::kGraph || IsOfHost(a));
   } else {
     host_memory.Free(address);
   }
@@ -293,6 +320,7 @@ Stream* Device::MakeStream(Context* context, StreamKind kind, unsigned flags, in
   stream->id = NextStreamId();
   stream->context = context;
   stream->time_ns = host_time_ns;
+  stream->place = context->streams.size();
   context->streams.push_back(stream);
   if (!worker.IsDone(context->gate))
     worker.Add(stream->line, {.what = "an event", .after = {context->gate}});
@@ -310,7 +338,10 @@ void Device::DestroyStream(Stream* stream) {
   captures.Leave(stream);
   stream->context->left_ns = std::max(stream->context->left_ns, stream->time_ns);
   Follow(stream->context->left_frees, stream->frees);
-  std::erase(stream->context->streams, stream);
+  std::vector<Stream*>& all = stream->context->streams;
+  all[stream->place] = all.back();  // the last one takes its place
+  all[stream->place]->place = stream->place;
+  all.pop_back();
   streams.Unmake(stream);
 }
 

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -96,6 +97,21 @@ struct Allocation {
   unsigned imports = 0;
   bool shared = false;  // other processes may write it: what kernels do isn't followed
   ExternalMemory* external = nullptr;
+  MemoryOf of = MemoryOf::kDevice;  // of a pool or a graph
+};
+
+inline bool IsOfHost(const Allocation& a) {
+  return a.kind == AllocationKind::kHost || a.kind == AllocationKind::kRegistered ||
+         a.of == MemoryOf::kHost;
+}
+inline bool IsManaged(const Allocation& a) {
+  return a.kind == AllocationKind::kManaged || a.of == MemoryOf::kManaged;
+}
+
+// The default pool and the current one of a place and a type of memory other than a device's own.
+struct PlacePools {
+  Pool* first = nullptr;
+  Pool* current = nullptr;
 };
 
 class Device {
@@ -136,7 +152,9 @@ class Device {
   VirtualMemory virtual_memory;
   Numbered<Texture> textures;
   Numbered<Surface> surfaces;
-  std::set<Pool*> own_pools;                 // those that exist, the default ones included
+  std::set<Pool*> own_pools;  // those that exist, the default ones included
+  // By type of memory, type of location and id; made when they are first asked for.
+  std::map<std::tuple<int, int, int>, PlacePools> place_pools;
   std::map<uint64_t, Pool*> exported_pools;  // by the inode of their file
   uint64_t host_time_ns = 0;                 // modelled
   FreeClock host_frees;                      // before what the host has waited for
@@ -170,6 +188,8 @@ class Device {
   Gpu* FindGpu(int ordinal);     // null: there is none
   Gpu* FindPlace(int place);     // of the machine, hidden or not
   Gpu* GpuAt(uint64_t address);  // that has the address; null: none
+  // That a pool's memory has its addresses from: its own; the first one where it is no device's.
+  Gpu* GpuOf(const CUmemPoolProps& pool);
   bool IsGpu(int ordinal) { return FindGpu(ordinal) != nullptr; }
 
   // Contexts and streams.
@@ -182,12 +202,12 @@ class Device {
  private:
   Device();
   void GiveBackFreed(Gpu* gpu);
+  void Record(uint64_t address, Gpu* gpu, const Allocation& allocation);
   void FreeMemoryOf(const Context* context);
 
   uint32_t context_count_ = 0;
   uint64_t stream_count_ = 0;
   uint64_t allocation_count_ = 0;
-  // bytes of memory.used() without memory behind them
 };
 
 ThreadState& CurrentThread();

@@ -37,9 +37,10 @@ struct FreedBlock {
   uint64_t address = 0;
   uint64_t bytes = 0;
   const Pool* pool = nullptr;
-  uint64_t stream = 0;  // its id
-  uint64_t number = 0;  // among the stream's frees
-  WorkMark mark;        // the end of the stream's work with it
+  uint64_t stream = 0;        // its id
+  uint64_t number = 0;        // among the stream's frees
+  WorkMark mark;              // the end of the stream's work with it
+  bool address_only = false;  // memory of the host, that has an address of the GPU
 };
 
 // One GPU, with what belongs to no context of it.
@@ -55,8 +56,10 @@ struct Gpu {
   Pool* current_pool = nullptr;
   GraphPages graph_pages{};
   std::vector<FreedBlock> freed{};
-  uint64_t addresses_only = 0;  // bytes of addresses of graphs, whose memory is in graph_pages
-  uint64_t exec_bytes = 0;      // of all execs, in chunks
+  // Bytes of addresses without memory of the GPU: those of graphs, whose memory is in graph_pages,
+  // and those of memory of the host.
+  uint64_t addresses_only = 0;
+  uint64_t exec_bytes = 0;  // of all execs, in chunks
 
   uint64_t exec_chunk_bytes() const {
     return (exec_bytes + kExecChunk - 1) / kExecChunk * kExecChunk;

@@ -1,12 +1,14 @@
 #include "plugins/soft_cuda/device/shared.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 
 #include <chrono>
 #include <cstdio>
 #include <string>
 #include <string_view>
 
+#include "plugins/soft_cuda/audit/elf_symbols.h"
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/device/properties.h"
 
@@ -27,31 +29,51 @@ const char* SymbolName(const void* handle) {
   return function != nullptr ? function->info.name.c_str() : nullptr;
 }
 
-// The file name of the library or program whose code this is.
-std::string LibraryOf(const void* code) {
+// The library or program whose code this is; empty: unknown.
+std::string FileOf(const void* code) {
   Dl_info info{};
-  if (dladdr(code, &info) == 0 || info.dli_fname == nullptr) return "unknown code";
-  const std::string_view path = info.dli_fname;
-  return std::string(path.substr(path.rfind('/') + 1));
+  return dladdr(code, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";
+}
+
+// NVIDIA's runtime asks for undocumented tables. Why it, in this file, isn't led to the software
+// device, and what its user can do.
+const char* AdviceOnTables(const std::string& path) {
+  const MappedElf file(path.c_str());
+  bool shared_runtime = false;
+  file.ForEachVersion([&](const char* version) {
+    shared_runtime |= std::string_view(version).starts_with("libcudart.so.");
+  });
+  if (shared_runtime || file.Mentions(SHT_SYMTAB, "__cudaRegisterFatBinary")) {
+    return "NVIDIA's CUDA runtime in it needs undocumented tables: start the program by graphkit "
+           "trace, which leads that runtime to the software device, or run it on a GPU";
+  }
+  if (!file.Mentions(SHT_SYMTAB, "")) {
+    return "its tables are undocumented; NVIDIA's CUDA runtime asks for them, and inside a file "
+           "whose symbol table is stripped it can't be led to the software device: install a build "
+           "of the file that uses a shared CUDA runtime, build it with nvcc -cudart shared or "
+           "without strip, or run it on a GPU";
+  }
+  return "its tables are undocumented: run on a GPU (graphkit trace --device cuda), or avoid the "
+         "call";
 }
 
 // Advice for functions where "not supported" isn't enough.
-const char* Advice(std::string_view function) {
+const char* Advice(std::string_view function, const std::string& path) {
   if (function == "cuGetExportTable" || function == "cudaGetExportTable") {
-    return "NVIDIA's CUDA runtime inside it needs undocumented tables: rebuild with symbols, or "
-           "with nvcc -cudart shared, and start it by graphkit trace; or run on a GPU";
+    return AdviceOnTables(path);
   }
   return "run on a GPU (graphkit trace --device cuda), or avoid the call";
 }
 
 void SayNotModelled(const char* function, const void* caller) {
   Device& device = Device::Get();
-  const std::string library = LibraryOf(caller);
+  const std::string path = FileOf(caller);
+  const std::string library = path.empty() ? "unknown code" : path.substr(path.rfind('/') + 1);
   const Lock lock(device.mutex);
   if (!device.not_modelled.insert({function, library}).second) return;
   std::fprintf(stderr,
                "graphkit soft device: %s is not modelled and returns 'not supported' to %s; %s\n",
-               function, library.c_str(), Advice(function));
+               function, library.c_str(), Advice(function, path));
 }
 
 bool GraphIdOf(CUgraph handle, uint32_t* id) {

@@ -86,6 +86,7 @@ CUresult Memcpy3DBatchAsync_v2(size_t count, CUDA_MEMCPY3D_BATCH_OP* operations,
                                unsigned long long flags, CUstream stream) {
   if (count == 0 || operations == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
   if (stream == nullptr || stream == CU_STREAM_LEGACY) return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult error = RefuseCapture(stream); error != CUDA_SUCCESS) return error;
   std::vector<CUDA_MEMCPY3D> copies(count);
   for (size_t i = 0; i < count; ++i) {
     const Lock lock = LockDevice();

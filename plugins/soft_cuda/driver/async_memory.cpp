@@ -14,7 +14,7 @@ CUresult CaptureAllocation(Stream* stream, Pool* pool, size_t bytes, CUdeviceptr
   auto node = std::make_unique<MemAllocParams>();
   node->params.poolProps = pool->properties;
   node->params.bytesize = bytes;
-  const std::vector<Edge> dependencies = stream->dependencies;
+  const std::vector<Edge> dependencies = stream->dependencies.edges();
   const CUresult placed = PlaceGraphAllocation(stream->capture->graph, dependencies, node->params);
   if (placed != CUDA_SUCCESS) return placed;
   *out = node->params.dptr;
@@ -34,7 +34,7 @@ bool HasRoom(const Pool& pool, uint64_t bytes) {
 // stream then waits for.
 uint64_t TakeMemory(Pool* pool, size_t bytes, Stream* stream) {
   Device& device = Device::Get();
-  Gpu* gpu = device.FindGpu(pool->properties.location.id);
+  Gpu* gpu = device.GpuOf(pool->properties);
   const auto take = [&](auto&& may) {
     return device.TakeFreed(gpu, bytes, CurrentContext(), pool, may);
   };
@@ -75,7 +75,8 @@ CUresult CaptureFree(Stream* stream, CUdeviceptr address) {
   if (graph->moved) return CUDA_ERROR_NOT_SUPPORTED;
   if (!CanFreeInGraph(*graph, address)) return CUDA_ERROR_INVALID_VALUE;
   const CUresult result = Submit(stream, CU_GRAPH_NODE_TYPE_MEM_FREE, MemFreeParams{address});
-  if (result == CUDA_SUCCESS) graph->addresses.Free(address, stream->dependencies.front().node);
+  if (result == CUDA_SUCCESS)
+    graph->addresses.Free(address, stream->dependencies.edges().front().node);
   return result;
 }
 

@@ -86,7 +86,7 @@ CUresult StreamGetCaptureInfo_v3(CUstream handle, CUstreamCaptureStatus* status,
   if (*status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return CUDA_SUCCESS;
   Stream* stream = nullptr;
   if (CUresult error = FindToAsk(handle, &stream); error != CUDA_SUCCESS) return error;
-  if (dependencies != nullptr && data == nullptr && !AllFull(stream->dependencies))
+  if (dependencies != nullptr && data == nullptr && !AllFull(stream->dependencies.edges()))
     return CUDA_ERROR_LOSSY_QUERY;
   if (id != nullptr) *id = stream->capture->id;
   if (graph != nullptr) *graph = stream->capture->graph->handle();

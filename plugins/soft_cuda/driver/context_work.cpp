@@ -58,7 +58,11 @@ CUresult CtxWaitEvent(CUcontext context_handle, CUevent event_handle) {
   Event* event = nullptr;
   if (CUresult error = Find(context_handle, event_handle, &context, &event); error != CUDA_SUCCESS)
     return error;
-  if (event->capture != 0) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  if (event->capture != 0) {
+    Captures& captures = Device::Get().captures;
+    if (Capture* capture = captures.Find(event->capture)) captures.Invalidate(capture);
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  }
   if (!event->recorded) return CUDA_SUCCESS;
   for (Stream* stream : context->streams) Follow(stream->frees, event->frees);
   if (Device::Get().worker.IsDone(event->mark)) return CUDA_SUCCESS;

@@ -158,6 +158,7 @@ CUresult MemcpyBatchAsync_v2(CUdeviceptr* to, CUdeviceptr* from, size_t* sizes, 
   if (stream == nullptr || stream == CU_STREAM_LEGACY) return CUDA_ERROR_INVALID_VALUE;
   if (std::find(sizes, sizes + count, size_t{0}) != sizes + count) return CUDA_ERROR_INVALID_VALUE;
   CUresult result = CheckCopyAttributes(attributes, index, attributes_count, count);
+  if (result == CUDA_SUCCESS) result = RefuseCapture(stream);
   for (size_t i = 0; i < count && result == CUDA_SUCCESS; ++i) {
     result = EnqueueCopy(PlainCopy(to[i], from[i], sizes[i]), stream);
   }

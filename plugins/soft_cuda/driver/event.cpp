@@ -94,7 +94,7 @@ CUresult EventRecordWithFlags(CUevent handle, CUstream stream_handle, unsigned i
   }
   event->recorded = true;
   event->capture = stream->capture->id;
-  event->points = stream->dependencies;
+  event->points = stream->dependencies.edges();
   return CUDA_SUCCESS;
 }
 

@@ -24,15 +24,20 @@ int IntAttribute(const KernelParams& kernel, CUlaunchAttributeID id) {
   return id == CU_LAUNCH_ATTRIBUTE_PRIORITY ? a->value.priority : a->value.cooperative;
 }
 
-// Where an operand of a copy lies: 1 on the device, 0 on the host.
-int Side(CUmemorytype type, CUdeviceptr device_address) {
-  if (type != CU_MEMORYTYPE_UNIFIED) return type == CU_MEMORYTYPE_HOST ? 0 : 1;
+// The GPU that an operand was allocated on; null: it lies on the host. An update can't change it
+// (cuda.h on cuGraphExecUpdate and cuGraphExecMemsetNodeSetParams).
+const Gpu* PlaceOf(CUdeviceptr address) {
   Device& device = Device::Get();
-  auto block = device.FindAllocation(device_address);
-  const bool host = block == device.allocations.end() ||
-                    block->second.kind == AllocationKind::kHost ||
-                    block->second.kind == AllocationKind::kRegistered;
-  return host ? 0 : 1;
+  const auto block = device.FindAllocation(address);
+  return block != device.allocations.end() && !IsOfHost(block->second) ? block->second.gpu
+                                                                       : nullptr;
+}
+
+const Gpu* PlaceOf(CUmemorytype type, CUdeviceptr address, CUarray array_handle) {
+  if (type == CU_MEMORYTYPE_HOST) return nullptr;
+  if (type != CU_MEMORYTYPE_ARRAY) return PlaceOf(address);
+  const auto* array = Resolve<Array>(array_handle);
+  return array != nullptr ? PlaceOf(array->memory) : nullptr;
 }
 
 // Both parameters have the same type.
@@ -62,15 +67,18 @@ struct Comparer {
   CUgraphExecUpdateResult operator()(const std::unique_ptr<MemcpyParams>& from) const {
     const CUDA_MEMCPY3D& a = from->copy;
     const CUDA_MEMCPY3D& b = Other(from)->copy;
-    return Changed(Side(a.srcMemoryType, a.srcDevice) != Side(b.srcMemoryType, b.srcDevice) ||
-                   Side(a.dstMemoryType, a.dstDevice) != Side(b.dstMemoryType, b.dstDevice));
+    return Changed(PlaceOf(a.srcMemoryType, a.srcDevice, a.srcArray) !=
+                       PlaceOf(b.srcMemoryType, b.srcDevice, b.srcArray) ||
+                   PlaceOf(a.dstMemoryType, a.dstDevice, a.dstArray) !=
+                       PlaceOf(b.dstMemoryType, b.dstDevice, b.dstArray));
   }
   CUgraphExecUpdateResult operator()(const std::unique_ptr<MemsetParams>& from) const {
     const CUDA_MEMSET_NODE_PARAMS& a = from->set;
     const CUDA_MEMSET_NODE_PARAMS& b = Other(from)->set;
     const bool flat = a.height <= 1 && b.height <= 1;
-    return Changed(!flat && (a.width != b.width || a.height != b.height || a.pitch != b.pitch ||
-                             a.elementSize != b.elementSize));
+    return Changed(PlaceOf(a.dst) != PlaceOf(b.dst) ||
+                   (!flat && (a.width != b.width || a.height != b.height || a.pitch != b.pitch ||
+                              a.elementSize != b.elementSize)));
   }
   CUgraphExecUpdateResult operator()(const std::unique_ptr<MemAllocParams>& from) const {
     return Changed(from->params.bytesize != Other(from)->params.bytesize);

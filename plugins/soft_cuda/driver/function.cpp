@@ -131,7 +131,7 @@ CUresult FuncGetName(const char** name, CUfunction f) {
   return function != nullptr ? GiveName(name, function) : Wrong(f);
 }
 CUresult KernelGetName(const char** name, CUkernel k) {
-  return GiveName(name, Resolve<Function>(k));
+  return FuncGetName(name, reinterpret_cast<CUfunction>(k));
 }
 
 CUresult FuncGetParamInfo(CUfunction f, size_t index, size_t* offset, size_t* size) {

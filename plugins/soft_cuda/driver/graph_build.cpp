@@ -5,6 +5,7 @@
 #include "plugins/soft_cuda/driver/graph_rules.h"
 #include "plugins/soft_cuda/driver/held_memory.h"
 #include "plugins/soft_cuda/driver/node_params.h"
+#include "plugins/soft_cuda/driver/rules.h"
 
 namespace graphkit::soft::driver {
 namespace {
@@ -78,10 +79,10 @@ CUresult AddMemAlloc(const Place& place, CUDA_MEM_ALLOC_NODE_PARAMS* params) {
   Prepared prepared;
   const CUgraphNodeType type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
   if (CUresult error = Prepare(place, type, &prepared); error != CUDA_SUCCESS) return error;
-  const bool device = params->poolProps.location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
-                      Device::Get().IsGpu(params->poolProps.location.id);
-  if (params->bytesize == 0 || params->poolProps.allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
-      !device || !AreAccesses(params->accessDescs, params->accessDescCount)) {
+  const CUmemPoolProps& pool = params->poolProps;
+  if (params->bytesize == 0 || CheckPoolPlace(pool.location, pool.allocType) != CUDA_SUCCESS ||
+      pool.handleTypes != CU_MEM_HANDLE_TYPE_NONE ||
+      !AreAccesses(params->accessDescs, params->accessDescCount)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   if (CUresult error = PlaceGraphAllocation(prepared.graph, prepared.edges, *params);

@@ -15,12 +15,14 @@ constexpr size_t kSearched = 1024;
 // An address that a node before the dependencies has freed and whose block is large enough, the
 // nearest first; 0: none.
 CUdeviceptr Reusable(const Graph& graph, std::span<const Edge> dependencies, size_t bytes,
-                     const Gpu& gpu) {
+                     const Gpu& gpu, MemoryOf of) {
   CUdeviceptr found = 0;
   VisitAncestors(dependencies, kSearched, [&](const Node& node) {
     const auto* freed = std::get_if<MemFreeParams>(&node.params);
     if (freed == nullptr || !graph.addresses.IsIdle(freed->address, &node, bytes)) return false;
     if (!gpu.memory.Contains(freed->address)) return false;
+    const auto block = Device::Get().allocations.find(freed->address);
+    if (block == Device::Get().allocations.end() || block->second.of != of) return false;
     found = freed->address;
     return true;
   });
@@ -59,14 +61,17 @@ CUresult PlaceGraphAllocation(Graph* graph, std::span<const Edge> dependencies,
                               CUDA_MEM_ALLOC_NODE_PARAMS& params) {
   Device& device = Device::Get();
   params.dptr = 0;
-  Gpu* gpu = device.FindGpu(params.poolProps.location.id);
+  Gpu* gpu = device.GpuOf(params.poolProps);
   if (gpu == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const MemoryOf of = MemoryOfPool(params.poolProps);
   if (graph->addresses.AnyIdle(params.bytesize))
-    params.dptr = Reusable(*graph, dependencies, params.bytesize, *gpu);
+    params.dptr = Reusable(*graph, dependencies, params.bytesize, *gpu, of);
   if (params.dptr == 0) {
     params.dptr = device.AllocateOn(gpu, AllocationKind::kGraph, params.bytesize, CurrentContext());
     if (params.dptr == 0) return CUDA_ERROR_OUT_OF_MEMORY;
-    device.allocations.at(params.dptr).live = false;
+    Allocation& made = device.allocations.at(params.dptr);
+    made.live = false;
+    made.of = of;
   }
   graph->addresses.Allocate(params.dptr, params.bytesize);
   return CUDA_SUCCESS;
@@ -104,7 +109,8 @@ CUresult MapAllocations(const Graph& exec, const Stream& stream) {
   Device& device = Device::Get();
   std::vector<std::pair<CUdeviceptr, size_t>> unmapped;
   VisitAddresses(exec, [&](const MemAllocParams* p, CUdeviceptr address) {
-    if (p != nullptr && !PagesAt(address).IsMapped(address))
+    if (p != nullptr && MemoryOfPool(p->params.poolProps) == MemoryOf::kDevice &&
+        !PagesAt(address).IsMapped(address))
       unmapped.emplace_back(address, p->params.bytesize);
   });
   // An address that serves several allocations in turn needs the pages of the largest.

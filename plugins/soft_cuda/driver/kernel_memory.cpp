@@ -27,7 +27,9 @@ uint64_t EndOfMemory(uint64_t address) {
   Device& device = Device::Get();
   if (device.allocations.empty() || address < device.allocations.begin()->first) return 0;
   const auto found = device.FindAllocation(address);
-  if (found == device.allocations.end() || found->second.shared) return 0;
+  if (found == device.allocations.end() || found->second.shared ||
+      found->second.of != MemoryOf::kDevice)
+    return 0;
   switch (found->second.kind) {
     case AllocationKind::kDevice:
     case AllocationKind::kPool:

@@ -50,7 +50,7 @@ bool Serializes(const Launch& launch) {
 
 // Edges from kernels become programmatic ones where the launch allows that, partial ones too.
 std::vector<Edge> KernelDependencies(const Stream& stream, const Launch& launch) {
-  std::vector<Edge> edges = stream.dependencies;
+  std::vector<Edge> edges = stream.dependencies.edges();
   if (!Serializes(launch)) return edges;
   for (Edge& e : edges) {
     if (e.node->type == CU_GRAPH_NODE_TYPE_KERNEL) {
@@ -132,7 +132,7 @@ CUresult CaptureLaunch(Stream* stream, const Launch& launch) {
     node = captures.AddNode(stream, CU_GRAPH_NODE_TYPE_KERNEL, std::move(params), edges);
   } else {
     node = captures.AddNode(stream, CU_GRAPH_NODE_TYPE_KERNEL, std::move(params),
-                            stream->dependencies);
+                            stream->dependencies.edges());
   }
   return RecordEvents(stream, launch, node);
 }
@@ -154,7 +154,7 @@ CUresult Enqueue(const Launch& launch, CUstream handle) {
   }
   if (CUresult error = CheckEvents(launch); error != CUDA_SUCCESS) return error;
   if (stream->capture != nullptr) return CaptureLaunch(stream, launch);
-  Advance(stream, kKernelNs);
+  Advance(stream, KernelNs(*launch.function, launch.shape, *stream->context->gpu));
   PassMemory(stream, *launch.function, launch.kernel_params, launch.extra);
   return RecordEvents(stream, launch, nullptr);
 }
@@ -199,7 +199,10 @@ CUresult StreamAddCallback(CUstream handle, CUstreamCallback callback, void* use
   Lock lock = LockDevice();
   Stream* stream = nullptr;
   if (CUresult error = StreamForWork(handle, &stream); error != CUDA_SUCCESS) return error;
-  if (stream->capture != nullptr) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  if (stream->capture != nullptr) {
+    stream->capture->valid = false;
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  }
   Push(stream, HostWork("a stream callback", [=] { callback(handle, CUDA_SUCCESS, user_data); }));
   return CUDA_SUCCESS;
 }

@@ -50,7 +50,8 @@ CUresult CheckAttribute(const Function& f, const LaunchShape& shape, const CUlau
 }  // namespace
 
 bool IsWindow(const CUaccessPolicyWindow& w) {
-  return w.num_bytes <= kMostWindow && w.hitRatio >= 0.0f && w.hitRatio <= 1.0f &&
+  const bool lies_somewhere = w.num_bytes == 0 || w.base_ptr != nullptr;
+  return lies_somewhere && w.num_bytes <= kMostWindow && w.hitRatio >= 0.0f && w.hitRatio <= 1.0f &&
          w.missProp != CU_ACCESS_PROPERTY_PERSISTING;
 }
 

@@ -8,8 +8,8 @@ namespace {
 
 CUresult Read(void* to, CUpointer_attribute attribute, uint64_t address, uint64_t begin,
               const Allocation& a) {
-  const bool host = a.kind == AllocationKind::kHost || a.kind == AllocationKind::kRegistered;
-  const bool managed = a.kind == AllocationKind::kManaged;
+  const bool host = IsOfHost(a);
+  const bool managed = IsManaged(a);
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
       return Give<CUcontext>(to, a.context != nullptr ? a.context->handle() : nullptr);

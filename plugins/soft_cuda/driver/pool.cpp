@@ -1,9 +1,12 @@
 // Memory pools and the memory of graphs, as the device keeps account of them.
 #include "plugins/soft_cuda/model/pool.h"
 
+#include <algorithm>
+
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/attribute.h"
+#include "plugins/soft_cuda/driver/rules.h"
 #include "plugins/soft_cuda/driver/submit.h"
 
 namespace graphkit::soft::driver {
@@ -24,48 +27,106 @@ CUresult ResetHigh(uint64_t value, uint64_t current, uint64_t* high) {
   return CUDA_SUCCESS;
 }
 
-// Pools of managed memory and of the host are none of the device's: said by name.
-bool IsModelled(const CUmemLocation& location, CUmemAllocationType type) {
-  const bool pinned = type == CU_MEM_ALLOCATION_TYPE_PINNED;
-  if (location.type == CU_MEM_LOCATION_TYPE_DEVICE && pinned) return true;
-  Explain(!pinned ? "a memory pool of managed memory is not modelled and returns 'not supported'; "
-                    "use cudaMallocManaged, or a pool of a device"
-                  : "a memory pool of the host is not modelled and returns 'not supported'; "
-                    "use cudaHostAlloc, or a pool of a device");
-  return false;
+// The default pool and the current one of a place that isn't a device's own memory.
+PlacePools& PoolsOf(const CUmemLocation& location, CUmemAllocationType type) {
+  Device& device = Device::Get();
+  const bool numbered = location.type == CU_MEM_LOCATION_TYPE_DEVICE ||
+                        location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
+  const int id = numbered ? location.id : 0;
+  PlacePools& pools = device.place_pools[{type, location.type, id}];
+  if (pools.first == nullptr) {
+    Pool* pool = device.pools.Make();
+    device.own_pools.insert(pool);
+    pool->properties.allocType = type;
+    pool->properties.location = {.type = location.type, .id = id};
+    pools = {pool, pool};
+  }
+  return pools;
 }
 
-// Pools are of pinned memory on a device.
-CUresult CheckPlace(const CUmemLocation* location, CUmemAllocationType type) {
-  if (location == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (location->type == CU_MEM_LOCATION_TYPE_DEVICE && !Device::Get().IsGpu(location->id))
-    return CUDA_ERROR_INVALID_DEVICE;
-  if (location->type == CU_MEM_LOCATION_TYPE_INVALID || type == CU_MEM_ALLOCATION_TYPE_INVALID)
-    return CUDA_ERROR_INVALID_VALUE;
-  return IsModelled(*location, type) ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+bool IsDevices(const CUmemLocation& location, CUmemAllocationType type) {
+  return type == CU_MEM_ALLOCATION_TYPE_PINNED && location.type == CU_MEM_LOCATION_TYPE_DEVICE;
 }
 
-// Files are the one way of sharing.
-bool CanShareBy(CUmemAllocationHandleType type) {
-  return type == CU_MEM_HANDLE_TYPE_NONE || type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+bool IsDefault(const Pool* pool) {
+  Device& device = Device::Get();
+  return std::ranges::any_of(device.gpus, [&](auto& gpu) { return gpu.default_pool == pool; }) ||
+         std::ranges::any_of(device.place_pools,
+                             [&](auto& entry) { return entry.second.first == pool; });
+}
+
+bool IsOn(const Pool& pool, int device) {
+  return pool.properties.location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
+         pool.properties.location.id == device;
+}
+
+// What cuda.h requires of a pool's properties beside its place.
+CUresult CheckPoolProperties(const CUmemPoolProps& p) {
+  const MemoryOf of = MemoryOfPool(p);
+  const bool shared = p.handleTypes != CU_MEM_HANDLE_TYPE_NONE;
+  if (of == MemoryOf::kManaged)
+    return shared || p.maxSize != 0 || p.usage != 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+  if (!shared) return CUDA_SUCCESS;
+  if (p.location.type == CU_MEM_LOCATION_TYPE_HOST) return CUDA_ERROR_INVALID_VALUE;
+  if (of == MemoryOf::kHost) {
+    Explain("sharing a memory pool of the host is not modelled and returns 'not supported'");
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
+  // Files are the one way of sharing.
+  return p.handleTypes == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ? CUDA_SUCCESS
+                                                                   : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 }  // namespace
 
+// The host has one NUMA node. Managed memory can be of no place.
+CUresult CheckPoolPlace(const CUmemLocation& location, CUmemAllocationType type) {
+  const bool managed = type == CU_MEM_ALLOCATION_TYPE_MANAGED;
+  if (!managed && type != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
+  switch (location.type) {
+    case CU_MEM_LOCATION_TYPE_DEVICE:
+      return Device::Get().IsGpu(location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    case CU_MEM_LOCATION_TYPE_HOST:
+      return CUDA_SUCCESS;
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+      return location.id == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    case CU_MEM_LOCATION_TYPE_INVALID:  // CU_MEM_LOCATION_TYPE_NONE of later headers
+      return managed ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
 CUresult MemGetDefaultMemPool(CUmemoryPool* out, CUmemLocation* location,
                               CUmemAllocationType type) {
-  const CUresult error = CheckPlace(location, type);
-  return error == CUDA_SUCCESS ? DeviceGetDefaultMemPool(out, location->id) : error;
+  if (out == nullptr || location == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult error = CheckPoolPlace(*location, type); error != CUDA_SUCCESS) return error;
+  if (IsDevices(*location, type)) return DeviceGetDefaultMemPool(out, location->id);
+  const Lock lock = LockDevice();
+  *out = PoolsOf(*location, type).first->handle();
+  return CUDA_SUCCESS;
 }
 
 CUresult MemGetMemPool(CUmemoryPool* out, CUmemLocation* location, CUmemAllocationType type) {
-  const CUresult error = CheckPlace(location, type);
-  return error == CUDA_SUCCESS ? DeviceGetMemPool(out, location->id) : error;
+  if (out == nullptr || location == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult error = CheckPoolPlace(*location, type); error != CUDA_SUCCESS) return error;
+  if (IsDevices(*location, type)) return DeviceGetMemPool(out, location->id);
+  const Lock lock = LockDevice();
+  *out = PoolsOf(*location, type).current->handle();
+  return CUDA_SUCCESS;
 }
 
-CUresult MemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool pool) {
-  const CUresult error = CheckPlace(location, type);
-  return error == CUDA_SUCCESS ? DeviceSetMemPool(location->id, pool) : error;
+CUresult MemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool handle) {
+  if (location == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult error = CheckPoolPlace(*location, type); error != CUDA_SUCCESS) return error;
+  if (IsDevices(*location, type)) return DeviceSetMemPool(location->id, handle);
+  const Lock lock = LockDevice();
+  auto* pool = Resolve<Pool>(handle);
+  PlacePools& pools = PoolsOf(*location, type);
+  if (pool == nullptr || &PoolsOf(pool->properties.location, pool->properties.allocType) != &pools)
+    return CUDA_ERROR_INVALID_VALUE;
+  pools.current = pool;
+  return CUDA_SUCCESS;
 }
 
 CUresult DeviceGetDefaultMemPool(CUmemoryPool* out, CUdevice device) {
@@ -81,7 +142,8 @@ CUresult DeviceSetMemPool(CUdevice device, CUmemoryPool handle) {
   auto* pool = Resolve<Pool>(handle);
   Gpu* gpu = Device::Get().FindGpu(device);
   if (gpu == nullptr) return CUDA_ERROR_INVALID_DEVICE;
-  if (pool == nullptr || pool->imported != 0 || pool->properties.location.id != device)
+  if (pool == nullptr || pool->imported != 0 || pool->properties.location.id != device ||
+      !IsDevices(pool->properties.location, pool->properties.allocType))
     return CUDA_ERROR_INVALID_VALUE;
   gpu->current_pool = pool;
   return CUDA_SUCCESS;
@@ -89,10 +151,9 @@ CUresult DeviceSetMemPool(CUdevice device, CUmemoryPool handle) {
 
 CUresult MemPoolCreate(CUmemoryPool* out, const CUmemPoolProps* properties) {
   if (out == nullptr || properties == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const CUresult place = CheckPlace(&properties->location, properties->allocType);
-  if (place != CUDA_SUCCESS)
-    return place == CUDA_ERROR_INVALID_DEVICE ? CUDA_ERROR_INVALID_VALUE : place;
-  if (!CanShareBy(properties->handleTypes)) return CUDA_ERROR_NOT_SUPPORTED;
+  if (CheckPoolPlace(properties->location, properties->allocType) != CUDA_SUCCESS)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult error = CheckPoolProperties(*properties); error != CUDA_SUCCESS) return error;
   const Lock lock = LockDevice();
   if (CUresult error = CheckUnsafe(); error != CUDA_SUCCESS) return error;
   Pool* pool = Device::Get().pools.Make();
@@ -106,12 +167,12 @@ CUresult MemPoolDestroy(CUmemoryPool handle) {
   Device& device = Device::Get();
   const Lock lock = LockDevice();
   auto* pool = Resolve<Pool>(handle);
-  if (pool == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  for (const Gpu& gpu : device.gpus) {
-    if (gpu.default_pool == pool) return CUDA_ERROR_INVALID_VALUE;
-  }
+  if (pool == nullptr || IsDefault(pool)) return CUDA_ERROR_INVALID_VALUE;
   for (Gpu& gpu : device.gpus) {
     if (gpu.current_pool == pool) gpu.current_pool = gpu.default_pool;
+  }
+  for (auto& [place, pools] : device.place_pools) {
+    if (pools.current == pool) pools.current = pools.first;
   }
   for (auto& [address, block] : device.allocations) {
     if (block.pool == pool) block.pool = nullptr;
@@ -164,6 +225,7 @@ CUresult MemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attr, void
   const Lock lock = LockDevice();
   auto* pool = Resolve<Pool>(handle);
   if (pool == nullptr || value == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult error = CheckUnsafe(); error != CUDA_SUCCESS) return error;
   switch (attr) {
     case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
       return Give<int>(&pool->reuse_follow_event, *static_cast<int*>(value));
@@ -192,7 +254,7 @@ CUresult MemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc* map, size_
     if (!Device::Get().IsGpu(location.id)) return CUDA_ERROR_INVALID_DEVICE;
     const bool takes = map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE;  // never from its own device
     const bool gives = map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-    if (takes && location.id == pool->properties.location.id) return CUDA_ERROR_INVALID_DEVICE;
+    if (takes && IsOn(*pool, location.id)) return CUDA_ERROR_INVALID_DEVICE;
     if (!gives && !takes) return CUDA_ERROR_INVALID_VALUE;
   }
   for (size_t i = 0; i < count; ++i) pool->access[map[i].location.id] = map[i].flags;
@@ -207,10 +269,11 @@ CUresult MemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool handle, CUmemLo
   if (location->type == CU_MEM_LOCATION_TYPE_INVALID ||
       (device && !Device::Get().IsGpu(location->id)))
     return CUDA_ERROR_INVALID_VALUE;
-  *flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
-  if (!device) return CUDA_SUCCESS;
-  if (location->id == pool->properties.location.id) *flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-  const auto set = pool->access.find(location->id);
+  const MemoryOf of = MemoryOfPool(pool->properties);
+  const bool own = device ? IsOn(*pool, location->id) : of == MemoryOf::kHost;
+  *flags = own || of == MemoryOf::kManaged ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+                                           : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+  const auto set = device ? pool->access.find(location->id) : pool->access.end();
   if (set != pool->access.end()) *flags = set->second;
   return CUDA_SUCCESS;
 }

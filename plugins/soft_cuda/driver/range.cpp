@@ -14,7 +14,7 @@ Allocation* Managed(CUdeviceptr address, size_t bytes) {
   if (bytes == 0 || block == device.allocations.end()) return nullptr;
   Allocation& a = block->second;
   const bool inside = bytes <= a.size && address - block->first <= a.size - bytes;
-  return a.kind == AllocationKind::kManaged && inside ? &a : nullptr;
+  return IsManaged(a) && inside ? &a : nullptr;
 }
 
 CUresult CheckLocation(const CUmemLocation& location) {

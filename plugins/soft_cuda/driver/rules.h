@@ -1,5 +1,5 @@
-// Rules for copies, launches, arrays and textures, from the documentation of the functions that
-// make them.
+// Rules for copies, memory, launches, arrays and textures, from the documentation of the functions
+// that make them.
 #pragma once
 
 #include <cuda.h>
@@ -22,6 +22,11 @@ CUDA_MEMCPY3D WithRows(CUDA_MEMCPY3D copy);
 bool CanSet(const CUDA_MEMSET_NODE_PARAMS& set);
 // Is it a value of CUmemcpySrcAccessOrder that says something?
 bool IsAccessOrder(CUmemcpySrcAccessOrder order);
+
+// --- memory (pool.cpp)
+
+// Can a pool, or a graph's memory, be of this place and type?
+CUresult CheckPoolPlace(const CUmemLocation& location, CUmemAllocationType type);
 
 // --- launches (launch_rules.cpp, occupancy.cpp)
 

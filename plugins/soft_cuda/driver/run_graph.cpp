@@ -86,7 +86,7 @@ CUresult RunInLine(Stream* stream, Graph* graph) {
         Push(stream, {.what = "an event", .after = {event->mark}});
       }
     }
-    Advance(stream, DurationNs(node->params));
+    Advance(stream, DurationNs(node->params, *stream->context->gpu));
     if (CUresult error = Apply(node->params); error != CUDA_SUCCESS) return error;
     if (Graph* inner = Inner(node->params)) {
       if (CUresult error = RunInLine(stream, inner); error != CUDA_SUCCESS) return error;
@@ -143,7 +143,7 @@ class Dag {
         marks.push_back(event->mark);
       }
     }
-    Advance(stream_, DurationNs(node.params));
+    Advance(stream_, DurationNs(node.params, *stream_->context->gpu));
     if (CUresult error = Apply(node.params); error != CUDA_SUCCESS) return error;
     if (Graph* inner = Inner(node.params)) {
       if (CUresult error = Run(inner, marks); error != CUDA_SUCCESS) return error;

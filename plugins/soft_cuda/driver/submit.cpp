@@ -26,12 +26,28 @@ CUresult StreamForWork(CUstream handle, Stream** stream) {
                                                : CUDA_SUCCESS;
 }
 
+CUresult RefuseCapture(CUstream handle) {
+  const Lock lock = LockDevice();
+  const Stream* stream = FindStream(handle);
+  return stream != nullptr && stream->capture != nullptr ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+                                                         : CUDA_SUCCESS;
+}
+
+namespace {
+
+// Those whose work a blocking stream follows, of the blocking ones: all for the legacy stream, that
+// one for the others.
+std::span<Stream* const> StreamsBefore(const Stream& stream) {
+  if (stream.kind == StreamKind::kLegacy) return stream.context->streams;
+  return {&stream.context->legacy, 1};
+}
+
+}  // namespace
+
 void Advance(Stream* stream, uint64_t ns) {
   if (stream->blocking()) {
-    const bool legacy = stream->kind == StreamKind::kLegacy;
-    for (const Stream* other : stream->context->streams) {
-      const bool waits = legacy ? other->blocking() : other->kind == StreamKind::kLegacy;
-      if (waits) stream->time_ns = std::max(stream->time_ns, other->time_ns);
+    for (const Stream* other : StreamsBefore(*stream)) {
+      if (other->blocking()) stream->time_ns = std::max(stream->time_ns, other->time_ns);
     }
   }
   stream->time_ns = std::max(stream->time_ns, Device::Get().host_time_ns) + ns;
@@ -60,10 +76,8 @@ namespace {
 std::vector<WorkMark> Implicit(const Stream& stream) {
   std::vector<WorkMark> marks;
   if (!stream.blocking()) return marks;
-  const bool legacy = stream.kind == StreamKind::kLegacy;
-  for (const Stream* other : stream.context->streams) {
-    const bool counts = legacy ? other->blocking() : other->kind == StreamKind::kLegacy;
-    if (!counts || other == &stream) continue;
+  for (const Stream* other : StreamsBefore(stream)) {
+    if (!other->blocking() || other == &stream) continue;
     WorkMark end = Device::Get().worker.End(other->line);
     if (end.line != nullptr) marks.push_back(std::move(end));
   }
@@ -205,13 +219,12 @@ CUresult Synchronized(CUresult waited) {
 
 CUresult Submit(Stream* stream, CUgraphNodeType type, NodeParams params) {
   if (stream->capture == nullptr) {
-    Advance(stream, DurationNs(params));
+    Advance(stream, DurationNs(params, *stream->context->gpu));
     if (CUresult error = Apply(params); error != CUDA_SUCCESS) return error;
     for (Work& work : WorksOf(params)) Push(stream, std::move(work));
     return CheckMemory(CUDA_SUCCESS);
   }
-  const std::vector<Edge> dependencies = stream->dependencies;
-  Device::Get().captures.AddNode(stream, type, std::move(params), dependencies);
+  Device::Get().captures.AddNode(stream, type, std::move(params), stream->dependencies.edges());
   return CUDA_SUCCESS;
 }
 

@@ -33,6 +33,10 @@ CUresult CheckMemory(CUresult result);
 // The end of a call of the user's that waits for a stream, an event or a context.
 CUresult Synchronized(CUresult waited);
 
+// Of a call that no capture records, and that leaves the stream's capture as it was: UNSUPPORTED
+// there.
+CUresult RefuseCapture(CUstream handle);
+
 // A copy of any kind (copy.cpp). The call waits where pageable memory takes part.
 CUresult EnqueueCopy(const CUDA_MEMCPY3D& copy, CUstream stream);
 // On the legacy stream; the host waits for it.
@@ -62,6 +66,11 @@ std::vector<Work> WorksOf(const NodeParams& params);
 // Applies an operation's changes to the model; NOT_SUPPORTED: it can't be done.
 CUresult Apply(const NodeParams& params);
 Work HostWork(std::string what, std::function<void()> function);
+
+// How long work takes on the modelled clock. A kernel takes as long as its blocks have to wait for
+// each other: one step for each time that they fill all multiprocessors.
+uint64_t KernelNs(const Function& function, const LaunchShape& shape, const Gpu& gpu);
+uint64_t DurationNs(const NodeParams& params, const Gpu& gpu);
 
 // Moves the modelled clock of a stream on; the legacy stream and blocking streams wait for each
 // other.

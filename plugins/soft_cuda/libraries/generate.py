@@ -1,4 +1,4 @@
-"""Writes what a library that stands in for one of NVIDIA's exports and doesn't model.
+"""Writes what a library that stands in for one of NVIDIA's exports and doesn't model, and which version of CUDA it is of.
 
     generate.py TABLE VERSION OUT.cpp
 
@@ -32,6 +32,7 @@ def main():
     refusal, rows = read(table, version)
     lines = [f"// Generated from {pathlib.Path(table).name}.",
              '#include "plugins/soft_cuda/abi/inventory.h"', '#include "plugins/soft_cuda/libraries/refuse.h"', "", 'extern "C" {']
+    lines += [f"}}  // C\nconst int graphkit::soft::kCudaMajor = {version};\nextern \"C\" {{"]
     lines += [f'STAND_IN int {name}() {{ return graphkit::soft::Refuse("{name}", {refusal}, __builtin_return_address(0)); }}'
               for name, kind in rows if kind == "-"]
     modelled = [name for name, kind in rows if kind == "modelled"]

@@ -4,18 +4,6 @@
 #include <utility>
 
 namespace graphkit::soft {
-namespace {
-
-// How much of a node a dependency waits for: all of it; until its blocks have triggered; until they
-// have begun, and then whether the dependent can wait for the rest.
-int Strength(const CUgraphEdgeData& data) {
-  if (data.from_port == CU_GRAPH_KERNEL_NODE_PORT_DEFAULT) return 3;
-  if (data.from_port == CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC) return 2;
-  return data.type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC ? 1 : 0;
-}
-
-}  // namespace
-
 CUresult Captures::Begin(Stream* stream, Graph* into, std::span<const Edge> dependencies,
                          CUstreamCaptureMode mode, const ThreadState& thread) {
   if (stream->kind == StreamKind::kLegacy) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
@@ -107,7 +95,7 @@ bool IsGiven(const Stream& stream, const Node* node) {
 }  // namespace
 
 bool Captures::Joined(const Capture& capture) const {
-  std::vector<Edge> ends = capture.origin->dependencies;
+  std::vector<Edge> ends = capture.origin->dependencies.edges();
   ends.insert(ends.end(), capture.let_go.begin(), capture.let_go.end());
   const uint32_t mark = MarkAncestors(ends, true);
   const auto joined = [&](const Edge& e) { return e.node->mark == mark; };
@@ -138,15 +126,7 @@ void Captures::Join(Stream* stream, Capture* capture, std::span<const Edge> poin
     stream->dependencies.clear();
     capture->streams.push_back(stream);
   }
-  for (const Edge& point : points) {
-    auto same = std::find_if(stream->dependencies.begin(), stream->dependencies.end(),
-                             [&](const Edge& e) { return e.node == point.node; });
-    if (same == stream->dependencies.end()) {
-      stream->dependencies.push_back(point);
-    } else if (Strength(point.data) > Strength(same->data)) {
-      same->data = point.data;  // it includes the weaker wait
-    }
-  }
+  stream->dependencies.Add(points);
 }
 
 void Captures::Leave(Stream* stream) {
@@ -157,7 +137,9 @@ void Captures::Leave(Stream* stream) {
     Release(capture);
     return;
   }
-  std::erase(capture->streams, stream);
+  // Mostly one that joined late.
+  const auto after = std::find(capture->streams.rbegin(), capture->streams.rend(), stream).base();
+  capture->streams.erase(after - 1);
   for (const Edge& e : stream->dependencies) {
     if (!IsGiven(*stream, e.node)) capture->left.push_back(e);
   }
@@ -172,7 +154,7 @@ void Captures::CutOff(Node* node) {
 Node* Captures::AddNode(Stream* stream, CUgraphNodeType type, NodeParams params,
                         std::span<const Edge> dependencies) {
   Node* node = graphs_.AddNode(stream->capture->graph, type, std::move(params), dependencies);
-  stream->dependencies.assign(1, Edge{node, {}});
+  stream->dependencies.Set(node);
   stream->given.clear();
   return node;
 }

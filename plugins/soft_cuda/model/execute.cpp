@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "plugins/soft_cuda/device/properties.h"
 #include "plugins/soft_cuda/model/copy_operand.h"
 
 namespace graphkit::soft {
@@ -121,18 +120,6 @@ bool RunOperation(const CUstreamBatchMemOpParams& op) {
 }
 
 uint64_t CopyBytes(const CUDA_MEMCPY3D& c) { return uint64_t{c.WidthInBytes} * c.Height * c.Depth; }
-
-uint64_t DurationNs(const NodeParams& params) {
-  if (std::holds_alternative<std::unique_ptr<KernelParams>>(params)) return kKernelNs;
-  if (const auto* copy = std::get_if<std::unique_ptr<MemcpyParams>>(&params)) {
-    return kNodeNs + CopyBytes((*copy)->copy) / kBytesPerNs;
-  }
-  if (const auto* set = std::get_if<std::unique_ptr<MemsetParams>>(&params)) {
-    const CUDA_MEMSET_NODE_PARAMS& s = (*set)->set;
-    return kNodeNs + uint64_t{s.width} * s.elementSize * s.height / kBytesPerNs;
-  }
-  return kNodeNs;
-}
 
 CUDA_MEMCPY3D PlainCopy(uint64_t to, uint64_t from, size_t bytes, CUmemorytype to_type,
                         CUmemorytype from_type) {

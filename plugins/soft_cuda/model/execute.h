@@ -21,7 +21,6 @@ void RunSet(Backing& backing, const CUDA_MEMSET_NODE_PARAMS& set);
 bool RunOperation(const CUstreamBatchMemOpParams& operation);
 
 uint64_t CopyBytes(const CUDA_MEMCPY3D& copy);
-uint64_t DurationNs(const NodeParams& params);
 
 // A plain copy of bytes between any two addresses.
 CUDA_MEMCPY3D PlainCopy(uint64_t to, uint64_t from, size_t bytes,

@@ -79,6 +79,16 @@ std::string Position(const char* name, size_t x, size_t y, size_t z) {
   return Format("{%s | {{x | %zu} | {y | %zu} | {z | %zu}}}", name, x, y, z);
 }
 
+// The same in four letters, with arrays: "HtoA".
+std::string CopyLabel(const CUDA_MEMCPY3D& c) {
+  const auto letter = [](CUmemorytype type) {
+    return type == CU_MEMORYTYPE_HOST ? 'H' : type == CU_MEMORYTYPE_ARRAY ? 'A' : 'D';
+  };
+  if (c.srcMemoryType == CU_MEMORYTYPE_UNIFIED || c.dstMemoryType == CU_MEMORYTYPE_UNIFIED)
+    return "Defa";
+  return {letter(c.srcMemoryType), 't', 'o', letter(c.dstMemoryType)};
+}
+
 // The rows of a copy in the runtime's types.
 std::string RuntimeCopyRows(const CUDA_MEMCPY3D& c) {
   const auto from =
@@ -158,7 +168,7 @@ struct ParameterRows {
     return Format(
                "| {{{poolProps | {allocType | handleTypes | {location | {type | id}}} | {%s | %s | "
                "%s | %d}}}}\n",
-               pool.allocType == CU_MEM_ALLOCATION_TYPE_PINNED ? "PINNED" : "UNKNOWN",
+               pool.allocType == CU_MEM_ALLOCATION_TYPE_PINNED ? "PINNED" : "MANAGED",
                pool.handleTypes == CU_MEM_HANDLE_TYPE_NONE ? "NONE" : "POSIX_FILE_DESCRIPTOR",
                pool.location.type == CU_MEM_LOCATION_TYPE_DEVICE ? "DEVICE" : "HOST",
                pool.location.id) +
@@ -285,7 +295,7 @@ struct PlainEnd {
   }
   std::string operator()(const std::unique_ptr<MemcpyParams>& p) const {
     const CUDA_MEMCPY3D& c = p->copy;
-    return Format("(%.4s,%zu)\n", CopyKind(c), c.WidthInBytes * c.Height * c.Depth);
+    return Format("(%s,%zu)\n", CopyLabel(c).c_str(), c.WidthInBytes * c.Height * c.Depth);
   }
   std::string operator()(const HostParams& p) const {
     if (!Asked(flags, CU_GRAPH_DEBUG_DOT_FLAGS_HOST_NODE_PARAMS)) return "";

@@ -22,6 +22,15 @@ inline bool ComesAfter(const FreeClock& clock, uint64_t stream, uint64_t frees) 
   return found != clock.end() && found->second >= frees;
 }
 
+// What memory is: that of a device, of the host, or managed.
+enum class MemoryOf : uint8_t { kDevice, kHost, kManaged };
+
+inline MemoryOf MemoryOfPool(const CUmemPoolProps& properties) {
+  if (properties.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED) return MemoryOf::kManaged;
+  return properties.location.type == CU_MEM_LOCATION_TYPE_DEVICE ? MemoryOf::kDevice
+                                                                 : MemoryOf::kHost;
+}
+
 struct Pool {
   static constexpr Tag kTag = Tag::kPool;
   Tag tag = kTag;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "plugins/soft_cuda/model/dependency_set.h"
 #include "plugins/soft_cuda/model/graph.h"
 #include "plugins/soft_cuda/model/handle.h"
 #include "plugins/soft_cuda/model/pool.h"
@@ -28,6 +29,7 @@ struct Stream {
   int priority = 0;
   uint64_t id = 0;
   Context* context = nullptr;
+  size_t place = 0;      // among the context's streams
   uint64_t time_ns = 0;  // modelled: when all work so far is done
   std::shared_ptr<WorkLine> line = std::make_shared<WorkLine>();
   FreeClock frees;  // its own and those before events that it has waited for
@@ -37,7 +39,7 @@ struct Stream {
   CUlaunchMemSyncDomain domain = CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT;
 
   Capture* capture = nullptr;            // the capture it takes part in
-  std::vector<Edge> dependencies;        // of the next captured node
+  DependencySet dependencies;            // of the next captured node
   std::vector<Node*> given;              // those of them that an update put there: need no join
   std::vector<CUgraphNode> shown_nodes;  // the same, as last shown to a caller
   std::vector<CUgraphEdgeData> shown_data;

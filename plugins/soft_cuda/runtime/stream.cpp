@@ -12,15 +12,6 @@ cudaError_t EventCreate(cudaEvent_t* out) {
   return ToRuntime(cuEventCreate(out, CU_EVENT_DEFAULT));
 }
 
-cudaError_t StreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  const bool special =
-      stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
-  if (HasContext() || !special) return ToRuntime(cuStreamIsCapturing(stream, As(status)));
-  if (status == nullptr) return cudaErrorInvalidValue;
-  *status = cudaStreamCaptureStatusNone;  // of a context that isn't there yet
-  return cudaSuccess;
-}
-
 cudaError_t StreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
                                  unsigned long long* id, cudaGraph_t* graph,
                                  const cudaGraphNode_t** dependencies,

@@ -1,5 +1,5 @@
 // Structures of the runtime that CUDA 12 lays out otherwise than CUDA 13: fields went or came, or
-// bytes were added at the end. tests/plugins/soft_cuda/layouts.cpp compares them with CUDA 12's
+// bytes were added at the end. tests/plugins/layouts.py compares them with CUDA 12's
 // headers.
 #pragma once
 

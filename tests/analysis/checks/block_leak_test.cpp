@@ -40,6 +40,22 @@ TEST_CASE("block-leak leaves an allocator its segments, and destroyed pools thei
   CHECK(Run("block-leak", std::move(trace)).empty());
 }
 
+TEST_CASE("block-leak leaves an allocator what a resume maps again at a segment's place") {
+  const auto after = [](Address address) {
+    TraceBuilder t;
+    const BlockId backing = t.AllocAt({}, 1 << 20, 0x200000);
+    const SegmentId segment = t.Segment(t.Pool(PoolKind::kAllocator), 1 << 20);
+    t.Free(backing);
+    t.AllocAt({}, 1 << 20, address);
+    Trace trace = t.Build();
+    trace.segments[segment.index()].block = backing;
+    trace.segments[segment.index()].address = 0x200000;
+    return Run("block-leak", std::move(trace)).size();
+  };
+  CHECK(after(0x200000) == 0);
+  CHECK(after(0x400000) == 1);  // another place
+}
+
 TEST_CASE("block-leak says nothing of a trace that was cut off") {
   TraceBuilder t;
   t.Alloc({}, 1000);
@@ -54,7 +70,8 @@ StackId TorchStack(TraceBuilder* t, std::string_view inner, const char* function
   return t->Stack({{function, file, 98}, {"step", "train.py", line}});
 }
 
-TEST_CASE("block-leak tells in one note what an allocator keeps until the end, by line") {
+// `unexplained` bytes have no purpose.
+std::vector<Finding> OfKept(Bytes unexplained) {
   TraceBuilder t;
   t.SetPool(t.Pool(PoolKind::kAllocator));
   t.SetStack(TorchStack(&t, "/torch/nn/modules/module.py", "_apply", 3));
@@ -63,11 +80,21 @@ TEST_CASE("block-leak tells in one note what an allocator keeps until the end, b
   t.Alloc({}, 4096);
   t.SetStack(TorchStack(&t, "/torch/optim/adam.py", "_group", 9));
   t.Alloc({}, 4096);
-  const Finding finding = RunForOne("block-leak", &t);
+  t.SetStack({});
+  if (unexplained != 0) t.Alloc({}, unexplained);
+  return Run("block-leak", &t);
+}
+
+TEST_CASE("block-leak tells in one note what an allocator keeps until the end, by line") {
+  CHECK(OfKept(0).empty());  // all of it has a purpose
+  const std::vector<Finding> found = OfKept(512);
+  REQUIRE(found.size() == 1);
+  const Finding& finding = found.front();
   CHECK(finding.severity == Severity::kNote);
   CHECK(finding.message ==
-        "kept until the end: 3 blocks, 10 KiB (8 KiB optimizer state, 2 KiB weights and buffers)");
-  REQUIRE(finding.evidence.size() == 2);
+        "kept until the end: 4 blocks, 10.5 KiB (8 KiB optimizer state, 2 KiB weights and buffers, "
+        "512 B other memory)");
+  REQUIRE(finding.evidence.size() == 3);
   CHECK(finding.evidence[0].text == "8 KiB in 2 blocks, optimizer state");
   CHECK(finding.evidence[1].text == "2 KiB in 1 block, weights and buffers");
   CHECK(finding.advice.empty());
@@ -100,8 +127,8 @@ TEST_CASE("block-leak warns of an allocator's memory that grows from launch to l
   CHECK(findings[0].message ==
         "blocks 0, 1 and 2 of an allocator's pool were never freed: 2.93 KiB, and it grows: made "
         "by one line in 3 intervals between launches and captures");
-  for (const Trace& kept :
-       {Growing(2, false, false), Growing(4, true, false), Growing(4, false, true)}) {
+  CHECK(Run("block-leak", Growing(4, false, true)).empty());  // of the graphs
+  for (const Trace& kept : {Growing(2, false, false), Growing(4, true, false)}) {
     const std::vector<Finding> notes = Run("block-leak", kept);
     REQUIRE(notes.size() == 1);
     CHECK(notes[0].severity == Severity::kNote);
@@ -109,7 +136,7 @@ TEST_CASE("block-leak warns of an allocator's memory that grows from launch to l
 }
 
 TEST_CASE("block-leak counts a workspace for each stream as kept, more of one stream as growth") {
-  const auto severity = [](int streams, int each) {
+  const auto found = [](int streams, int each) {
     TraceBuilder t;
     t.SetPool(t.Pool(PoolKind::kAllocator));
     t.SetStack(t.Stack({{"at::cuda::getCurrentCUDABlasHandle()", "", 0}, {"Warm", "train.py", 5}}));
@@ -121,10 +148,11 @@ TEST_CASE("block-leak counts a workspace for each stream as kept, more of one st
         t.EndCapture(s);
       }
     }
-    return RunForOne("block-leak", &t).severity;
+    return Run("block-leak", &t);
   };
-  CHECK(severity(4, 1) == Severity::kNote);
-  CHECK(severity(1, 4) == Severity::kWarning);
+  CHECK(found(4, 1).empty());
+  REQUIRE(found(1, 4).size() == 1);
+  CHECK(found(1, 4)[0].severity == Severity::kWarning);
 }
 
 TEST_CASE("block-leak takes what a library asked the driver for as kept") {
@@ -135,6 +163,46 @@ TEST_CASE("block-leak takes what a library asked the driver for as kept") {
   const Finding finding = RunForOne("block-leak", &t);
   CHECK(finding.severity == Severity::kNote);
   CHECK(finding.message == "kept until the end: 1 block, 1000 B (1000 B other memory)");
+}
+
+// Driver memory that one line gets before each of three launches, and never frees.
+std::vector<Finding> OfGrowingDriverMemory(const char* program,
+                                           std::initializer_list<FrameText> frames) {
+  TraceBuilder t;
+  t.SetProgram(program);
+  const StreamId s = t.Stream();
+  t.BeginCapture(s);
+  t.Kernel(s);
+  t.EndCapture(s);
+  const ExecId exec = t.Instantiate(GraphId(uint32_t{0}));
+  if (frames.size() > 0) t.SetStack(t.Stack(frames));
+  for (int i = 0; i < 3; ++i) {
+    t.Alloc({}, 1000);
+    t.Launch(exec, s);
+  }
+  return Run("block-leak", &t);
+}
+
+TEST_CASE("block-leak leaves driver memory of a Python program to its libraries, with any stacks") {
+  const char* python = "/usr/bin/python3.11";
+  CHECK(OfGrowingDriverMemory(python, {}).empty());
+  CHECK(OfGrowingDriverMemory(python, {{"<module>", "train.py", 5}}).empty());
+  CHECK(OfGrowingDriverMemory(python, {{"__pyx_f_13cupy_backends_4cuda_3api_7runtime_malloc",
+                                        "/work/cupy/cupy_backends/cuda/api/runtime.cpp", 13544},
+                                       {"<module>", "train.py", 5}})
+            .empty());
+  const auto grows = [](std::initializer_list<FrameText> frames) {
+    return OfGrowingDriverMemory("./app", frames).front().severity == Severity::kWarning;
+  };
+  CHECK(grows({}));
+  CHECK(grows({{"main", "app.cpp", 5}}));
+}
+
+TEST_CASE("block-leak takes the arena of ONNX Runtime as kept in a program of C++, too") {
+  CHECK(OfGrowingDriverMemory("./app", {{"onnxruntime::CUDAAllocator::Alloc(unsigned long)",
+                                         "/opt/ort/lib/libonnxruntime_providers_cuda.so"},
+                                        {"main", "app.cpp", 5}})
+            .empty());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ struct WarmUps {
   int count = 3;
   std::function<bool(int step)> combine = [](int) { return true; };  // -1: the capture
   std::function<bool(int step)> init = [](int) { return false; };
+  std::function<void(TraceBuilder& t, NodeId combine, ExecId exec)> before_launch = {};
 
   Trace Build() const {
     TraceBuilder t;
@@ -31,7 +32,11 @@ struct WarmUps {
     const GraphId graph = t.BeginCapture(s, "step");
     step(-1, [&](const char* name) { t.Kernel(s, name); });
     t.EndCapture(s);
-    t.Launch(t.Instantiate(graph), s);
+    const ExecId exec = t.Instantiate(graph);
+    for (int i = 0; i < 2; ++i) {
+      if (before_launch) before_launch(t, NodeId(1u), exec);
+      t.Launch(exec, s);
+    }
     return WithSites(t.Build());
   }
 };
@@ -61,6 +66,16 @@ TEST_CASE("capture-differs-from-warmup is silent of one warm-up, of equals, and 
   CHECK(silent({}));
   CHECK(silent({.count = 1, .combine = [](int step) { return step >= 0; }}));
   CHECK(silent({.init = [](int step) { return step == 0; }}));  // one-time initialisation
+}
+
+TEST_CASE("capture-differs-from-warmup counts nodes that are set or switched off at launches") {
+  using enum NodeChangeKind;
+  for (const NodeChangeKind change : {kParams, kDisabled}) {
+    const WarmUps changed{.before_launch = [&](TraceBuilder& t, NodeId combine, ExecId exec) {
+      t.Change(combine, exec, change);
+    }};
+    CHECK(Run("capture-differs-from-warmup", changed.Build()).empty());
+  }
 }
 
 // PyTorch 2.8 fills two words before each capture.

@@ -35,19 +35,28 @@ TEST_CASE("collection-in-capture names the pause and what was freed in it") {
                                .stack = cache}});
 }
 
-TEST_CASE("collection-in-capture counts collections of each capture, times known or not") {
+// Two collections in a capture that free nothing.
+std::vector<Finding> OfPauses(Nanoseconds each) {
   TraceBuilder t;
   const StreamId s = t.Stream();
   t.BeginCapture(s);
-  for (int i = 0; i < 2; ++i) {
+  for (Nanoseconds i = 0; i < 2; ++i) {
     t.NvtxPush("garbage collection, generation 0");
+    t.SetTime(1'000'000 + i * each);
     t.NvtxPop();
+    t.SetTime(1'000'000 + (i + 1) * each);
   }
   t.Kernel(s);
   t.EndCapture(s);
-  const Finding finding = RunForOne("collection-in-capture", &t);
-  CHECK(finding.message == "2 garbage collections paused the capture of graph 0");
-  CHECK(finding.severity == Severity::kNote);  // they freed nothing
+  return Run("collection-in-capture", &t);
+}
+
+TEST_CASE("collection-in-capture tells of pauses alone where they are long") {
+  CHECK(OfPauses(49'000'000).empty());
+  const std::vector<Finding> found = OfPauses(50'000'000);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].message == "2 garbage collections paused the capture of graph 0 for 100 ms");
+  CHECK(found[0].severity == Severity::kNote);
 }
 
 TEST_CASE("collection-in-capture finds nothing outside of captures, nor other ranges") {

@@ -50,6 +50,8 @@ TEST_CASE("deferred-record-stream doesn't advise a setting that is set") {
   const std::vector<Finding> findings = Run(kCheck, trace);
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].advice == "trace the program with graphkit trace, which sees the streams");
+  trace.process.environment = {"PYTORCH_VERSION=2.6.0", "PYTORCH_CUDA_ALLOC_CONF="};
+  CHECK(Run(kCheck, trace)[0].advice == findings[0].advice);  // it has no such setting
 }
 
 // Two graphs, one after the other: in each, stream a waits for b, which reads the block, but not

@@ -88,7 +88,8 @@ TEST_CASE("eager-use-of-graph-memory names work on memory that the capture freed
         "poke writes block 1 (4 KiB) outside of graphs, which was freed in the capture of graph 0 "
         "'step' and is written by its launches");
   CHECK(findings[0].severity == Severity::kWarning);
-  CHECK(LooseUse().RunWith(Touches(BlockId(0u), 512))[0].severity == Severity::kNote);
+  CHECK(LooseUse().RunWith(Reads(BlockId(0u), 512))[0].severity == Severity::kNote);
+  CHECK(LooseUse().RunWith(Touches(BlockId(0u), 512)).empty());  // it may do neither
   CHECK(LooseUse().RunWith(Writes(BlockId(0u), 8192)).empty());  // no graph was ever there
 }
 

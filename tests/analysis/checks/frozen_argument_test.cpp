@@ -48,6 +48,63 @@ TEST_CASE("frozen values are silent where the program captures again for others"
   CHECK(Silent(steps));
 }
 
+TEST_CASE("frozen values are silent where an update gives the exec another value") {
+  Steps steps = kRate;
+  steps.captures = 2;
+  steps.updates = true;
+  CHECK(One("frozen-argument", steps).graph == GraphId(1u));  // which the later launches run
+  steps.pass = [](Scalars& to, int step) { to.Pass(2, static_cast<uint32_t>(step + 10)); };
+  CHECK(Silent(steps));
+}
+
+// A kernel that ran with three values, in a graph that is embedded in a launched one; or whose
+// parameters are set in the exec of its own graph before each launch.
+std::vector<Finding> Embedded(bool embed) {
+  TraceBuilder t;
+  t.SetThread(t.Thread("main"));
+  const StreamId s = t.Stream();
+  std::vector<Scalar> scalars;
+  t.SetStack(t.Stack({{"Step", "step.cu", 1}, {"main", "main.cu", 7}}));
+  for (uint64_t value = 1; value <= 3; ++value) {
+    t.Work(s, "Forward");
+    t.Work(s, "Update");
+    scalars.push_back({t.trace().works.back().seq, 0, 0, value});
+  }
+  const GraphId inner = t.BeginCapture(s, "inner");
+  t.Kernel(s, "Forward");
+  const NodeId node = t.Kernel(s, "Update");
+  scalars.push_back({t.trace()[node].seq, 0, 0, 1});
+  t.EndCapture(s);
+  GraphId launched = inner;
+  t.SetStack({});
+  if (embed) {
+    launched = t.BeginCapture(s, "outer");
+    t.ChildGraph(s, inner);
+    scalars.push_back({t.trace().nodes.back().seq, 0, 0, 1});
+    t.EndCapture(s);
+    t.Destroy(inner);
+  }
+  const ExecId exec = t.Instantiate(launched);
+  for (uint64_t value = 1; value <= 3; ++value) {
+    if (!embed) {
+      t.Change(node, exec, NodeChangeKind::kParams);
+      scalars.push_back({t.trace().node_changes.back().seq, 0, 0, value});
+    }
+    t.Launch(exec, s);
+  }
+  Trace trace = t.Build();
+  trace.scalars = std::move(scalars);
+  return Run("frozen-argument", WithSites(std::move(trace)));
+}
+
+TEST_CASE("frozen-argument sees kernels of embedded graphs, and parameters set in the exec") {
+  const std::vector<Finding> findings = Embedded(true);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].severity == Severity::kWarning);
+  CHECK(findings[0].message.starts_with("graph 1 'outer' always passes 1 as argument 0"));
+  CHECK(Embedded(false).empty());
+}
+
 TEST_CASE("frozen values are silent without variation, stacks, or launches outside") {
   CHECK(Silent({}));
   CHECK(Silent({.pass = [](Scalars& to, int) { to.Pass(2, 5); }}));

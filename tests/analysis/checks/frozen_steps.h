@@ -42,6 +42,7 @@ struct Steps {
   size_t captures = 1;
   size_t launches = 3;
   bool stacks = true;
+  bool updates = false;  // the later captures go into the first one's exec, and are destroyed
   using Pass = std::function<void(Scalars& to, int step)>;
   Pass pass = [](Scalars&, int) {};
   Pass pass_all = [](Scalars&, int) {};  // to all kernels
@@ -71,7 +72,13 @@ struct Steps {
       const GraphId graph = t.BeginCapture(s, "step");
       step(-1 - static_cast<int>(i), [&](const char* name) { t.Kernel(s, name); });
       t.EndCapture(s);
-      execs.push_back(t.Instantiate(graph));
+      if (!updates || i == 0) {
+        execs.push_back(t.Instantiate(graph));
+        continue;
+      }
+      t.Launch(execs[0], s);
+      t.Update(execs[0], graph);
+      t.Destroy(graph);
     }
     for (const ExecId exec : execs)
       for (size_t i = 0; i < launches; ++i) t.Launch(exec, s);

@@ -11,8 +11,8 @@ TEST_CASE("lossy-edge-query names the call that had no place for edge data") {
   t.Fail("cudaGraphGetEdges", 402, {}, graph);
   const Finding finding = RunForOne("lossy-edge-query", &t);
   CHECK(finding.message ==
-        "cudaGraphGetEdges of thread 0 failed (402, cudaErrorLossyQuery): it was asked for edges "
-        "without a place for what sort of edges they are");
+        "cudaGraphGetEdges of thread 0 failed (402, cudaErrorLossyQuery): the graph has "
+        "programmatic edges, and the call passed no array of edge data");
   CHECK(finding.graph == graph);
 }
 

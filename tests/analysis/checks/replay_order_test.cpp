@@ -41,9 +41,8 @@ TEST_CASE("replay-order warns where another graph reads what was written over") 
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].severity == Severity::kWarning);
   CHECK(findings[0].message ==
-        "graph 0 'first' was captured before graph 1 'second' in the same pool and launched after "
-        "it: it writes over block 1 (4 KiB), which that one leaves, and another graph reads it "
-        "then");
+        "graph 0 'first' was launched between graph 1 'second' and graph 2 'third' of one pool: it "
+        "writes over block 1 (4 KiB), which graph 1 'second' leaves and graph 2 'third' reads");
   CHECK(Launches(true, true).empty());
 }
 

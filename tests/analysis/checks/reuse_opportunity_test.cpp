@@ -120,5 +120,33 @@ TEST_CASE("reuse-opportunity: graphs that run one after another have a pool each
   CHECK(PoolEach(false, false).empty());  // they may run at once
 }
 
+// Three graphs with a pool each; `reset`: the memory of each goes before the next is captured.
+std::vector<Finding> PoolAfterPool(bool reset) {
+  TraceBuilder t;
+  const StreamId a = t.Stream("a");
+  std::vector<SegmentId> segments;
+  for (int i = 0; i < 3; ++i) {
+    if (reset && i > 0) t.FreeSegment(segments.back());
+    const PoolId pool = t.Pool(PoolKind::kPrivate);
+    t.SetPool(pool);
+    segments.push_back(t.Segment(pool, 8192));
+    const GraphId graph = t.BeginCapture(a);
+    const BlockId x = t.AllocAt(a, 8192, t.trace().segments.back().address, segments.back());
+    t.Kernel(a, "use", {Writes(x)});
+    t.Free(x);
+    t.EndCapture(a);
+    t.Launch(t.Instantiate(graph), a);
+  }
+  return Run("reuse-opportunity", &t);
+}
+
+TEST_CASE("reuse-opportunity counts pools together only where they are there at once") {
+  const std::vector<Finding> kept = PoolAfterPool(false);
+  REQUIRE(kept.size() == 1);
+  CHECK(kept[0].message.starts_with("3 graphs, graph 0 first"));
+  CHECK(kept[0].bytes == 16384);
+  CHECK(PoolAfterPool(true).empty());
+}
+
 }  // namespace
 }  // namespace graphkit

@@ -77,11 +77,12 @@ TEST_CASE("send-buffer-reuse names a graph that may write over what is sent outs
   CHECK(finding.bytes == 4096);
   CHECK(finding.nodes == std::vector{s.fill});
   CHECK(finding.streams == std::vector{s.b, s.a});
-  REQUIRE(finding.evidence.size() == 2);
+  REQUIRE(finding.evidence.size() == 3);
   CHECK(finding.evidence[0].text ==
         "ncclDevKernel_SendRecv was submitted outside of graphs on stream 1 'b'");
   CHECK(finding.evidence[1].text ==
         "launch 1 of graph 0 'forward' on stream 0 'a' need not wait for it");
+  CHECK(finding.evidence[2].text == "node 0 (fill) was captured on stream 0 'a'");
 }
 
 TEST_CASE("send-buffer-reuse names a graph that may write over what is copied to the host") {

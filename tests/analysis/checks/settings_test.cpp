@@ -4,6 +4,8 @@
 
 #include <fstream>
 
+#include "libgraphkit/analysis/names/torch_options.h"
+
 namespace graphkit {
 namespace {
 
@@ -43,6 +45,34 @@ TEST_CASE("a setting that would help is named, and what is left when it is on") 
                                {"PYTORCH_ALLOC_CONF=graph_capture_record_stream_reuse:True"});
   REQUIRE(on.size() == 1);
   CHECK(on[0].starts_with("PYTORCH_ALLOC_CONF=graph_capture_record_stream_reuse:True: PyTorch"));
+}
+
+TEST_CASE("a setting that the traced version of PyTorch lacks isn't named") {
+  const auto told = [](const char* version) {
+    return Explanations("deferred-record-stream", {version, "PYTORCH_CUDA_ALLOC_CONF="});
+  };
+  CHECK(told("PYTORCH_VERSION=2.6.0+cu126").empty());
+  CHECK(told("PYTORCH_VERSION=2.8.0").empty());
+  for (const char* version : {"PYTORCH_VERSION=2.9.0", "PYTORCH_VERSION=2.15.0a0"}) {
+    REQUIRE(told(version).size() == 1);
+    CHECK(told(version)[0].starts_with("PYTORCH_CUDA_ALLOC_CONF has no graph_capture"));
+  }
+}
+
+constexpr const char* kOption = "graph_capture_record_stream_reuse";
+
+TEST_CASE("advice names options as the traced version of PyTorch has them") {
+  const auto set = [](std::vector<std::string> environment, const char* option = kOption) {
+    return SetTorchOption(With(std::move(environment)), option);
+  };
+  const std::string on = "PYTORCH_CUDA_ALLOC_CONF=graph_capture_record_stream_reuse:True";
+  CHECK(set({}) == on + " (since PyTorch 2.9)");
+  CHECK(set({"PYTORCH_VERSION=2.15.0"}) == on);
+  CHECK(set({"PYTORCH_VERSION=2.6.0"}) == "");
+  CHECK(set({"PYTORCH_VERSION=2.6.0"}, "expandable_segments") ==
+        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True");
+  CHECK(set({"PYTORCH_ALLOC_CONF=backend:native"}, "expandable_segments") ==
+        "PYTORCH_ALLOC_CONF=expandable_segments:True");
 }
 
 TEST_CASE("a setting that explains is told only when it is so") {

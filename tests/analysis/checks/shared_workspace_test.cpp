@@ -1,6 +1,11 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <random>
+
+#include "libgraphkit/analysis/launches/launches.h"
 #include "tests/analysis/checks/run.h"
+#include "tests/random.h"
 
 namespace graphkit {
 namespace {
@@ -36,6 +41,14 @@ TEST_CASE("shared-workspace names memory that graphs without order both write") 
   CHECK(finding.severity == Severity::kError);
   CHECK(finding.bytes == 8192);
   CHECK(finding.blocks == std::vector{g.workspace});
+  std::vector<std::string> texts;
+  for (const Evidence& evidence : finding.evidence) texts.push_back(evidence.text);
+  CHECK(texts ==
+        std::vector<std::string>{"launch 0 of graph 0 on stream 0 'a'",
+                                 "launch 1 of graph 1 on stream 1 'b' isn't ordered with it",
+                                 "node 0 (gemm) was captured on stream 0 'a'",
+                                 "node 1 (gemm) was captured on stream 1 'b'",
+                                 "block 0 (8 KiB) was allocated before the first capture"});
 }
 
 TEST_CASE("shared-workspace is a note when it isn't known whether they write") {
@@ -98,6 +111,83 @@ TEST_CASE("shared-workspace finds nothing in what both only read") {
   g.t.Launch(g.first_exec, g.a);
   g.t.Launch(g.second_exec, g.b);
   CHECK(Run("shared-workspace", &g.t).empty());
+}
+
+TEST_CASE("shared-workspace names all graphs without order that write one block in one finding") {
+  TraceBuilder t;
+  const BlockId workspace = t.Alloc({}, 8192);
+  std::vector<ExecId> execs;
+  std::vector<StreamId> streams;
+  for (int i = 0; i < 40; ++i) {
+    streams.push_back(t.Stream());
+    t.BeginCapture(streams.back());
+    t.Kernel(streams.back(), "gemm", {Writes(workspace)});
+    t.EndCapture(streams.back());
+    execs.push_back(t.Instantiate(GraphId(execs.size())));
+  }
+  for (size_t i = 0; i < execs.size(); ++i) t.Launch(execs[i], streams[i]);
+  const Finding finding = RunForOne("shared-workspace", &t);
+  CHECK(finding.message ==
+        "graph 0 and graph 1 both write block 0 (8 KiB), and were launched without order; so were "
+        "38 more of the graphs that use this memory");
+}
+
+// Of one block: whether it is sure that there is one, and whether one may be.
+std::pair<bool, bool> SlowlyShared(const Trace& trace, const std::vector<Access>& writes) {
+  const LaunchOrder order(trace);
+  bool sure = false, any = false;
+  for (uint32_t b = 1; b < trace.launches.size(); ++b) {
+    for (uint32_t a = 0; a < b; ++a) {
+      const Access &x = writes[trace.launches[a].exec.index()],
+                   &y = writes[trace.launches[b].exec.index()];
+      const bool apart = x.offset + x.length <= y.offset || y.offset + y.length <= x.offset;
+      if (trace.launches[a].exec == trace.launches[b].exec || apart || order.Before(a, b)) continue;
+      any = true;
+      sure = sure || (x.mode == AccessMode::kWrite && y.mode == AccessMode::kWrite);
+    }
+  }
+  return {sure, any};
+}
+
+TEST_CASE("shared-workspace finds what a comparison of all pairs of launches finds") {
+  const uint64_t seed = RandomSeed();
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  const auto below = [&](size_t count) { return static_cast<size_t>(random() % count); };
+  for (int round = 0; round < RandomRounds(60); ++round) {
+    CAPTURE(round);
+    TraceBuilder t;
+    const BlockId block = t.Alloc({}, 4096);
+    std::vector<StreamId> streams = {t.Stream(), t.Stream(), t.Stream()};
+    std::vector<ExecId> execs;
+    std::vector<StreamId> of_exec;
+    std::vector<Access> writes;
+    for (size_t i = 0; i < 6; ++i) {
+      const Bytes offset = 512 * below(7);
+      writes.push_back({block, below(2) == 0 ? AccessMode::kWrite : AccessMode::kUnknown, offset,
+                        512 + 512 * below(2)});
+      of_exec.push_back(streams[below(3)]);
+      const GraphId graph = t.BeginCapture(of_exec[i]);
+      t.Kernel(of_exec[i], "gemm", {writes[i]});
+      t.EndCapture(of_exec[i]);
+      execs.push_back(t.Instantiate(graph));
+    }
+    for (int i = 0; i < 20; ++i) {
+      if (below(3) == 0) {
+        const size_t exec = below(6);
+        t.Launch(execs[exec], of_exec[exec]);
+      } else {
+        t.Order(streams[below(3)], streams[below(3)]);
+      }
+    }
+    const Trace trace = t.Build();
+    const auto [sure, any] = SlowlyShared(trace, writes);
+    const std::vector<Finding> findings = Run("shared-workspace", trace);
+    CHECK(findings.empty() == !any);
+    CHECK(sure == std::ranges::any_of(findings, [](const Finding& finding) {
+            return finding.severity == Severity::kError;
+          }));
+  }
 }
 
 // Two graphs of one pool, captured one after the other, so that the second one's block lies where

@@ -46,6 +46,14 @@ TEST_CASE("static-input-pinned finds nothing when both graphs are launched") {
   CHECK(Run("static-input-pinned", &g.t).empty());
 }
 
+TEST_CASE("static-input-pinned finds nothing when the graph's exec runs another one") {
+  TwoGraphs g;
+  g.t.Launch(g.first_exec, g.a);
+  g.t.Update(g.second_exec, g.first);
+  g.t.Launch(g.second_exec, g.a);
+  CHECK(Run("static-input-pinned", &g.t).empty());
+}
+
 TEST_CASE("static-input-pinned finds nothing when the graph that isn't launched is let go") {
   TwoGraphs g;
   g.t.Destroy(g.second_exec);

@@ -37,6 +37,29 @@ TEST_CASE("unsafe-reuse finds nothing when the reader was joined") {
   CHECK(Run("unsafe-reuse", MissingRecordStream(true)).empty());
 }
 
+// A kernel on b is given x's address: as an argument, or as a word of 64 bytes that it may not use.
+TEST_CASE("unsafe-reuse doesn't take a word of a structure for a use that the free forgot") {
+  for (const uint32_t size : {8u, 64u}) {
+    auto [t, a, b] = TwoStreams();
+    t.BeginCapture(a);
+    t.Order(a, b);
+    const BlockId x = AllocWritten(t, a, 4096);
+    t.Kernel(b, "scale", {Touches(x)});
+    t.Free(x);
+    const BlockId y = t.AllocAt(a, 4096, t.trace()[x].address);
+    t.Kernel(b, "late", {Touches(y)});
+    t.Memset(a, {Writes(y)});
+    t.Order(b, a);
+    t.EndCapture(a);
+    Trace trace = t.Build();
+    for (Kernel& kernel : trace.kernels) kernel.params = {0, 1};
+    trace.kernel_params = {{.offset = 0, .size = size}};
+    const std::vector<Finding> findings = Run("unsafe-reuse", trace);
+    CHECK(findings.size() == (size == 8 ? 1 : 0));
+    if (size == 8) CHECK(findings[0].severity == Severity::kError);
+  }
+}
+
 // x is written before a programmatic launch, and y, in its memory, behind that.
 Trace ReuseBehindProgrammaticLaunch(Ternary waits, Triggers triggers) {
   TraceBuilder t;

@@ -48,6 +48,49 @@ TEST_CASE("update-without-effect names what was set in a graph that its exec doe
   CHECK(Happens("lS").empty());
 }
 
+// A graph is embedded in another one, and one of its nodes is set then: in the graph (S), in the
+// copy (C), in the exec (s); or the copy is given the graph's parameters anew (g).
+std::vector<Finding> EmbeddedHappens(std::string_view events) {
+  TraceBuilder t;
+  const StreamId s = t.Stream("s");
+  const GraphId inner = t.BeginCapture(s, "inner");
+  const NodeId node = t.Kernel(s, "a");
+  t.EndCapture(s);
+  const GraphId outer = t.BeginCapture(s, "outer");
+  const NodeId holder = t.ChildGraph(s, inner);
+  const NodeId copy(t.trace().nodes.size() - 1);
+  t.EndCapture(s);
+  const ExecId exec = t.Instantiate(outer);
+  for (const char event : events) {
+    if (event == 'l') t.Launch(exec, s);
+    if (event == 'S') t.Change(node, {}, NodeChangeKind::kParams);
+    if (event == 'C') t.Change(copy, {}, NodeChangeKind::kParams);
+    if (event == 's') t.Change(copy, exec, NodeChangeKind::kParams);
+    if (event == 'g') t.Change(holder, exec, NodeChangeKind::kParams);
+  }
+  Trace trace = t.Build();
+  for (NodeChange& change : trace.node_changes)
+    if (change.node == holder) change.child = inner;
+  return Run("update-without-effect", std::move(trace));
+}
+
+TEST_CASE("update-without-effect sees embedded graphs") {
+  const auto set = EmbeddedHappens("lSll");
+  REQUIRE(set.size() == 1);
+  CHECK(set[0].severity == Severity::kWarning);
+  CHECK(set[0].message ==
+        "graph 0 'inner' was given other parameters in 1 node after it was embedded in graph 1 "
+        "'outer': that was launched 2 times since, with the old ones");
+  const auto copy = EmbeddedHappens("lCll");
+  REQUIRE(copy.size() == 1);
+  CHECK(copy[0].message ==
+        "graph 1 'outer' was given other parameters in 1 node after it was instantiated: it was "
+        "launched 2 times since, with the old ones");
+  CHECK(EmbeddedHappens("lSsl").empty());
+  CHECK(EmbeddedHappens("lSgl").empty());
+  CHECK(EmbeddedHappens("lS").empty());
+}
+
 TEST_CASE("update-without-effect: a graph that is set back has what its execs have") {
   CHECK(Happens("lSBll").empty());
   CHECK(Happens("lSsl").empty());  // the exec was given parameters of its own

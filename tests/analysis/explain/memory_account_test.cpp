@@ -157,7 +157,8 @@ TEST_CASE("kept outputs look like kept activations: the advice names both") {
 TEST_CASE("most of the peak from before recording: the advice is to record earlier") {
   for (const bool stacked : {false, true}) {
     Run run;
-    run.Alloc(stacked ? run.Forward() : StackId(), 600 * kMiB);
+    run.Alloc({}, 400 * kMiB);
+    run.Alloc(stacked ? run.Forward() : StackId(), 200 * kMiB);
     const MemoryHistory history{.devices = 1, .seq = run.t.trace().records};
     run.Alloc(run.Backward(), 200 * kMiB);
     Trace trace = run.t.Build();
@@ -168,11 +169,13 @@ TEST_CASE("most of the peak from before recording: the advice is to record earli
                                          &MemoryRemark::kind);
     REQUIRE(found != account.remarks.end());
     CHECK(found->bytes == 600 * kMiB);
-    CHECK(found->text ==
-          std::string("600 MiB, 75.0% of the memory above, was allocated before recording began") +
-              (stacked ? "; 1 block of it has a call stack: of an earlier recording, or their "
-                         "events were lost"
-                       : ""));
+    CHECK(
+        found->text ==
+        std::string("600 MiB, 75.0% of what was in use at the peak, was allocated before recording "
+                    "began") +
+            (stacked ? ": 400 MiB without a call stack, and 200 MiB in 1 block with stacks of an "
+                       "earlier recording, or whose events were lost"
+                     : ""));
   }
 }
 

@@ -29,14 +29,39 @@ GraphId Chain(TraceBuilder& b, StreamId stream, int kernels, int copies) {
 }
 
 TEST_CASE("the table's intervals hold its figures, of old and new drivers") {
-  for (const int version : {0, 11080, 12030, 12040, 13000}) {
+  for (const int version : {0, 11080, 12030, 12040, 13000, 13030}) {
     for (const ByteRange& part : PublishedExecModel(version).parts) {
       CHECK(part.low <= part.bytes);
       CHECK(part.bytes <= part.high);
     }
   }
   CHECK(PublishedExecModel(12030).parts[1].bytes > PublishedExecModel(12040).parts[1].bytes);
-  CHECK(PublishedExecModel(0) == PublishedExecModel(13000));
+  CHECK(PublishedExecModel(12090).parts[1].bytes > PublishedExecModel(13000).parts[1].bytes);
+  CHECK(PublishedExecModel(13000) == PublishedExecModel(13030));
+}
+
+// docs/exec-memory.md has the reports. A driver that a report doesn't name counts as unknown.
+TEST_CASE("the table's intervals hold what is reported of whole programs") {
+  constexpr double kMiB = 1048576;
+  struct Published {
+    int driver;
+    ExecPartCounts counts;
+    double bytes;
+  };
+  const std::vector<Published> reports = {
+      {0, {1, 763'000, 37'000, 0}, 2.0 * 1024 * kMiB},  // RTX PRO 2000
+      {0, {1, 763'000, 37'000, 0}, 7.8 * 1024 * kMiB},  // A100: 8.6 GiB, less 0.5 and 0.31
+      {13000, {200, 5'600, 0, 0}, 90.0 / 1024 * 200 * kMiB + 5'600 * 2.2 * 1024},  // H200
+      {12030, {1, 1'000, 0, 0}, 1'000 * 64.0 * 1024},  // "64 KB for each kernel launch"
+      {12080, {1, 1'000, 0, 0}, 1'000 * 10.0 * 1024},  // "around 10KB per kernel node"
+  };
+  for (const Published& report : reports) {
+    CAPTURE(report.driver);
+    CAPTURE(report.bytes);
+    const ByteRange range = PublishedExecModel(report.driver).Of(report.counts);
+    CHECK(static_cast<double>(range.low) <= report.bytes);
+    CHECK(report.bytes <= static_cast<double>(range.high));
+  }
 }
 
 TEST_CASE("nodes count as they were when the exec was made, those inside of nodes too") {

@@ -220,6 +220,34 @@ TEST_CASE("what may touch a block behind a programmatic edge outlives its free n
   CHECK(List(known.lives.Markers(x, MarkerRule::kAtFree)) == std::vector{use, free});
 }
 
+//     alloc x ── use x ─┬─ opaque ── free x        the opaque kernel may use x
+//                       └─ alloc y ── use y ── free y
+TEST_CASE(
+    "a kernel that can't be read keeps blocks until their frees, captured or built by calls") {
+  for (const bool captured : {true, false}) {
+    TraceBuilder t;
+    const StreamId a = t.Stream();
+    const StreamId b = t.Stream();
+    t.BeginCapture(a);
+    const BlockId x = t.AllocNode(a, 512);
+    t.Kernel(a, "use", {Writes(x)});
+    t.Order(a, b);
+    t.Kernel(a, "opaque");
+    const BlockId y = t.AllocNode(b, 512);
+    t.Kernel(b, "use", {Writes(y)});
+    t.FreeNode(a, x);
+    t.FreeNode(b, y);
+    t.Order(b, a);
+    t.EndCapture(a);
+    Trace trace = t.Build();
+    if (!captured) trace.captures.clear();
+    const Known known(std::move(trace));
+    CAPTURE(captured);
+    CHECK(known.lives[x].escaped);
+    CHECK_FALSE(known.Blocks(MarkerRule::kLastUse).Before(x, y));
+  }
+}
+
 // True if each recorded use of x in its graph ends before y is allocated, and before each use of y.
 bool UsesInOrder(const Trace& trace, const Lifetimes& lives, const SlowOrder& slow, BlockId x,
                  BlockId y) {

@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/memory/bound/lower_bound.h"
+#include "libgraphkit/analysis/memory/lower_bound.h"
 
 #include <doctest/doctest.h>
 
@@ -7,12 +7,12 @@
 #include <set>
 #include <vector>
 
-#include "libgraphkit/analysis/memory/bound/lanes.h"
+#include "libgraphkit/analysis/memory/lanes.h"
 #include "libgraphkit/analysis/memory/timeline.h"
-#include "libgraphkit/generate/synth.h"
 #include "tests/analysis/pieces.h"
 #include "tests/analysis/random_trace.h"
 #include "tests/build_trace.h"
+#include "tests/generate/synth.h"
 
 namespace graphkit {
 namespace {

@@ -13,16 +13,18 @@ SlowBlockOrder::SlowBlockOrder(const Trace& trace, const SlowOrder& order, Marke
 
 bool SlowBlockOrder::OpaqueNodeWhileLive(const Block& block, GraphId graph) const {
   Seq end = block.free_requested;
+  bool captured = false;
   for (const Capture& capture : trace_.captures) {
-    if (capture.graph == graph) end = std::min(end, capture.end);
+    if (capture.graph != graph) continue;
+    end = std::min(end, capture.end);
+    captured = true;
   }
   for (const Node& node : trace_.nodes) {
     if (node.kind != NodeKind::kKernel || node.accesses.count != 0) continue;
     if (!InGraph(trace_, node)) continue;
     if (node.kernel.valid() && trace_[node.kernel].has_layout) continue;
-    if (node.seq > block.allocated && node.seq < end && RootOf(trace_, node.graph) == graph) {
-      return true;
-    }
+    const bool then = !captured || (node.seq > block.allocated && node.seq < end);
+    if (then && RootOf(trace_, node.graph) == graph) return true;
   }
   return false;
 }

@@ -11,6 +11,7 @@ TEST_CASE("frames of installed packages, Python's own files and CUDA are librari
   CHECK(IsLibraryFrame("forward", "/venv/lib/python3.11/site-packages/torch/nn/linear.py"));
   CHECK(IsLibraryFrame("snapshot", "/opt/torch_hook/graphkit_torch_hook.py"));
   CHECK(IsLibraryFrame("observe", "/opt/torch_hook/graphkit_soft_torch.py"));
+  CHECK(IsLibraryFrame("nvtxMemRegionsRegister", "/usr/local/cuda/include/nvtx3/nvtxDetail/a.h"));
   CHECK(IsLibraryFrame("launchKernel", "/home/me/.triton/cache/LTGL/cuda_utils.cpython-311.so"));
   CHECK(IsLibraryFrame("load", "/usr/lib/python3/dist-packages/numpy/core.py"));
   CHECK(IsLibraryFrame("run", "/opt/conda/lib/python3.13/threading.py"));
@@ -28,6 +29,8 @@ TEST_CASE("frames of installed packages, Python's own files and CUDA are librari
   CHECK(IsLibraryFrame("Emplace", "/usr/include/c++/12/bits/stl_vector.h"));
   CHECK(IsLibraryFrame("ncclAllReduce", "/opt/lib/graphkit/soft_cuda/libraries/libnccl.so.2"));
   CHECK(IsLibraryFrame("qsort", "/lib/x86_64-linux-gnu/libc.so.6"));
+  CHECK(IsLibraryFrame("__pyx_f_4cupy_4cuda_6memory_alloc", "/work/cupy/cupy/cuda/memory.cpp"));
+  CHECK(IsLibraryFrame("__Pyx_PyObject_Call", "/work/cupy/cupy/_core/core.cpp"));
   CHECK_FALSE(IsLibraryFrame("forward", "/home/user/torch/models/gpt.py"));
   CHECK_FALSE(IsLibraryFrame("Load", "/home/user/lib/libengine.so"));
   CHECK_FALSE(IsLibraryFrame("main", "./app"));
@@ -57,15 +60,21 @@ TEST_CASE("a call site is the innermost frame of the program's own code") {
   const CallSite site = CallSiteOf(trace, stack);
   REQUIRE((site.own && site.inner));
   CHECK(PlaceOfFrame(trace, *site.own) == "model.py:17");
-  CHECK(PlaceOfFrame(trace, *site.inner) == "torch/nn/linear.py:134");
+  CHECK(PlaceOfFrame(trace, *site.inner) == "nn/linear.py:134");
   CHECK(OwnPlace(trace, stack) == "model.py:17");
   CHECK(OwnPlace(trace, other) == "model.py:17");
   CHECK(OwnPlace(trace, own) == "./app");
   CHECK(OwnPlace(trace, library).empty());
   CHECK_FALSE(CallSiteOf(trace, own).inner.has_value());
   CHECK_FALSE(CallSiteOf(trace, library).own.has_value());
-  CHECK(PlaceOfFrame(trace, *CallSiteOf(trace, library).inner) == "torch/cuda/a.py:3");
+  CHECK(PlaceOfFrame(trace, *CallSiteOf(trace, library).inner) == "cuda/a.py:3");
   CHECK_FALSE(CallSiteOf(trace, {}).inner.has_value());
+}
+
+TEST_CASE("a place is a file's name with its folder, also of Windows") {
+  CHECK(ShortPlace("/home/me/project/model/layer.py", 39) == "model/layer.py:39");
+  CHECK(ShortPlace("C:\\Users\\me\\model\\layer.py", 39) == "model/layer.py:39");
+  CHECK(ShortPlace("layer.py", 0) == "layer.py");
 }
 
 }  // namespace

@@ -53,6 +53,8 @@ TEST_CASE("workspaces and benchmark buffers of libraries go under their own name
   const StackId measured = t.Stack(
       {{"kernel", "/app/kernels.py", 3}, {"do_bench", triton + "testing.py", 137}, program});
   const StackId own = t.Stack({{"make_workspace", "/app/train.py", 5}});
+  const StackId inductor =
+      t.Stack({{"benchmark_gpu", TorchFile("_inductor/runtime/benchmarking.py"), 872}, program});
   const Trace trace = t.Build();
   CHECK(StackTitle(trace, blas) == "cuBLAS workspace");
   CHECK(StackTitle(trace, lt) == "cuBLASLt workspace");
@@ -61,6 +63,24 @@ TEST_CASE("workspaces and benchmark buffers of libraries go under their own name
   CHECK(MemoryTitle(trace, older) == "Triton's benchmark buffer");
   CHECK(LibraryMemory(trace, measured).empty());
   CHECK(LibraryMemory(trace, own).empty());
+  CHECK(MemoryTitle(trace, inductor) == "Inductor's benchmark buffer");
+}
+
+TEST_CASE("shards of FSDP, of DTensor and quantized weights are weights") {
+  const std::string torchao = "/v/lib/python3.12/site-packages/torchao/";
+  const auto role = [](std::string_view function, const std::string& file) {
+    TraceBuilder t;
+    const StackId stack = t.Stack({{function, file, 7}, {"<module>", "train.py", 9}});
+    return NameOfStack(t.Build(), stack).role;
+  };
+  CHECK(role("_init_sharded_param", TorchFile("distributed/fsdp/_fully_shard/_fsdp_param.py")) ==
+        MemoryRole::kWeights);
+  CHECK(role("distribute_module", TorchFile("distributed/tensor/_api.py")) == MemoryRole::kWeights);
+  CHECK(role("parallelize_module", TorchFile("distributed/tensor/parallel/api.py")) ==
+        MemoryRole::kWeights);
+  CHECK(role("distribute_tensor", TorchFile("distributed/tensor/_api.py")) == MemoryRole::kOther);
+  CHECK(role("quantize_", torchao + "quantization/quant_api.py") == MemoryRole::kWeights);
+  CHECK(role("step", torchao + "optim/adam.py") == MemoryRole::kOptimizer);
 }
 
 TEST_CASE("the line is the innermost Python frame outside torch and CPython, with the operator") {

@@ -9,11 +9,11 @@
 #include "libgraphkit/analysis/order/frontier.h"
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/analysis/order/shape.h"
-#include "libgraphkit/generate/synth.h"
 #include "libgraphkit/random.h"
 #include "tests/analysis/order/slow_order.h"
 #include "tests/analysis/random_trace.h"
 #include "tests/build_trace.h"
+#include "tests/generate/synth.h"
 
 namespace graphkit {
 namespace {

@@ -1,3 +1,4 @@
+# graphkit: nothing
 """Arrays: copies both ways, through page-locked and managed memory, and what the device says of itself."""
 import cupy
 import cupyx

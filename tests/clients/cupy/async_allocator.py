@@ -1,3 +1,4 @@
+# graphkit: nothing
 """The asynchronous allocator: a pool of the driver's, and memory nodes in a capture."""
 import cupy
 

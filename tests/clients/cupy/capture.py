@@ -1,3 +1,4 @@
+# graphkit: nothing
 """A capture with elementwise kernels, a reduction, a copy and a fill; the graph is launched again and again."""
 import cupy
 

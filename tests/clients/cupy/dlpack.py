@@ -1,3 +1,4 @@
+# graphkit: nothing
 """DLPack: memory handed to a consumer in another stream, which waits, also where the producer is captured."""
 import cupy
 import numpy

@@ -1,3 +1,4 @@
+# graphkit: nothing
 """cuBLAS, cuFFT and cuSOLVER: products of every type, factorizations, transforms; those in a capture too."""
 import cupy
 from cupy import cublas

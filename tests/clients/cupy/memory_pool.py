@@ -1,3 +1,4 @@
+# graphkit: nothing
 """The memory pool: what it holds and gives back, its limit, and a capture that takes its temporaries out of it."""
 import cupy
 

@@ -1,3 +1,4 @@
+# graphkit: nothing
 """Random numbers: cuRAND's host interface, and CuPy's own generators, which run in kernels."""
 import cupy
 

@@ -1,3 +1,4 @@
+# graphkit: nothing
 """Kernels of the user's own, compiled by NVRTC: raw ones, modules with constants, elementwise and reductions."""
 import cupy
 import numpy

@@ -1,3 +1,4 @@
+# graphkit: nothing
 """A capture that forks to another stream and joins it again; streams made by others and per thread."""
 import cupy
 

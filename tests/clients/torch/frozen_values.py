@@ -2,8 +2,8 @@
 # graphkit: warning frozen-grid :75 'launches attend with a grid of 1 in y; the same line launched it with 1, 2, 3 and 4'
 # graphkit: warning frozen-argument :80 'always passes 1 as argument 2 (32-bit integer) of scaled; the same line passed 2, 4, 5 and 7'
 # graphkit: warning frozen-argument :88 'always passes 1 as argument 2 (32-bit integer) of scaled; the same line passed 400, 800, 1200 and 1600'
-# graphkit: note state-not-reset :99 '(16 MiB), which was set once, by a memset' not torch-2.8
-# graphkit: warning state-not-reset :105 '(16 MiB), which was set before each use outside of graphs'
+# graphkit: note state-not-reset :99 '(16 MiB) was set once, by a memset' not torch-2.8
+# graphkit: warning state-not-reset :105 '(16 MiB) was set before each use outside of graphs'
 # graphkit: warning capture-differs-from-warmup :112 'ran branch differently from 4 warm-ups'
 # options: --stacks --scope all
 """Planted faults: what was right while a step was captured and is wrong at each replay. A learning rate, a number of splits, two lengths, a counter that is zeroed once or

@@ -4,7 +4,7 @@
 # eager: optimizer
 """A training step of which only forward and backward were captured, with an NVTX range for each part.
 
-The fault, if it is one, is no finding: the optimizer launches its kernels eagerly, every step, and nothing says so. `graphkit coverage`
+The fault, if it is one, is no finding: the optimizer launches its kernels eagerly, every step, and nothing says so. `graphkit analyze --coverage`
 must say what share of the launches runs in graphs, that all of the range `optimizer` doesn't, and which kernels these
 are; `graphkit check --limit min-coverage=90%` must fail.
 The twin: the optimizer is captured as well, and all of it runs in the graph.

@@ -1,4 +1,5 @@
-"""blocking_calls without its faults: the copy is captured, and what is used outside was allocated before."""
+"""blocking_calls without its faults: the copy is captured, and what is used outside was allocated before,
+and the host waits for it."""
 
 from stories import blocking_calls
 

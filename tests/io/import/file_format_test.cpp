@@ -20,7 +20,6 @@ TEST_CASE("a file is known by its first bytes") {
   CHECK(KindOf(R"({"schema": "graphkit-baseline", "version": 1, "traces": []})") == "baseline");
   CHECK(KindOf(R"({"schema":"graphkit-config","version":1})") == "config");
   CHECK(KindOf(R"({"schema":"graphkit-suppressions","version":1})") == "suppressions");
-  CHECK(KindOf(R"({"schema":"graphkit-layers","version":1})") == "layers");
   CHECK(KindOf(R"({"schema":"graphkit-replay","version":1})") == "result");
   CHECK(KindOf("<!doctype html><title>report</title>") == "html");
   CHECK(KindOf("<?xml version=\"1.0\"?>\n<svg width=\"8pt\">") == "svg");

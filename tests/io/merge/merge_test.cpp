@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/analysis/memory/known_memory.h"
+#include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/io/import/file_format.h"
 #include "libgraphkit/io/trace/trace_file.h"
 #include "tests/build_trace.h"
@@ -104,6 +106,20 @@ TEST_CASE("PyTorch's graph data and drawings are topology, too") {
     CHECK(Durations(merged.trace) == std::vector<uint64_t>{5500, 2000, 3250, 0});
     CHECK(merged.not_joined.empty());
   }
+}
+
+TEST_CASE("beside nodes whose memory isn't known a snapshot's pools keep their graphs") {
+  const Trace trace = MergeSamples({"graph_data.pickle", "snapshot.pickle"}).trace;
+  REQUIRE(trace.graphs.size() == 2);
+  CHECK(trace[trace.graphs[1].name] == "private pool (1, 0)");
+  CHECK(trace.nodes[0].graph == GraphId(0u));
+  CHECK(
+      std::ranges::none_of(trace.blocks, [](const Block& of) { return of.graph == GraphId(0u); }));
+  CHECK(std::ranges::any_of(trace.blocks, [](const Block& of) { return of.graph == GraphId(1u); }));
+  const UnknownMemory unknown = FindUnknownMemory(trace, FindRoots(trace));
+  CHECK(unknown.graphs ==
+        std::vector<std::string>{"which memory its nodes use isn't recorded", ""});
+  CHECK(unknown.any.empty());
 }
 
 TEST_CASE("launch stacks and annotations go to the nodes of their ids") {
@@ -251,47 +267,6 @@ TEST_CASE("a block that its segment was got for has the stack that tells a works
   CHECK(trace[first].stack == workspace);
   CHECK(trace[second].stack == line);
   CHECK(trace[later].stack == line);
-}
-
-struct DriverBlock {
-  Address address;
-  Bytes size;
-};
-
-Trace OfDriverBlocks(const std::vector<DriverBlock>& blocks) {
-  TraceBuilder t;
-  const StreamId stream = t.Stream();
-  const PoolId pool = t.Pool(PoolKind::kDevice);
-  for (const DriverBlock& block : blocks) t.AllocAt(stream, block.size, block.address);
-  Trace trace = t.Build();
-  for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    trace.blocks.Change(i, [&](Block& block) { block.pool = pool; });
-  }
-  return trace;
-}
-
-// snapshot     [    60    ]            [ 40 ]
-// trace        [ 20][ 20][ 20][ 20]    [ 20]
-TEST_CASE("a piece of an expandable segment is a run of adjacent blocks") {
-  const Trace snapshot = OfDriverBlocks({{1000, 60}, {2000, 40}});
-  const Trace base = OfDriverBlocks({{1000, 20}, {1020, 20}, {1040, 20}, {1060, 20}, {2000, 20}});
-  NotJoinedList not_joined;
-  const std::map<BlockId, BlockId> same = SameDriverBlocks(snapshot, base, &not_joined);
-  CHECK(same == std::map<BlockId, BlockId>{{BlockId(0u), BlockId(0u)}});
-  CHECK(not_joined.Take() ==
-        std::vector<NotJoined>{
-            {"segments of the snapshot whose memory the trace didn't see asked for",
-             1,
-             {"block 1"}}});
-}
-
-// The address range is mapped again later: the last run is the last piece.
-TEST_CASE("pieces at one address are matched from the end") {
-  const Trace snapshot = OfDriverBlocks({{1000, 40}});
-  const Trace base = OfDriverBlocks({{1000, 20}, {1020, 20}, {1000, 20}, {1020, 20}});
-  NotJoinedList not_joined;
-  const std::map<BlockId, BlockId> same = SameDriverBlocks(snapshot, base, &not_joined);
-  CHECK(same == std::map<BlockId, BlockId>{{BlockId(0u), BlockId(2u)}});
 }
 
 TEST_CASE("a kernel's name without what compilers add to it") {

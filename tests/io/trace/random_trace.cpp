@@ -4,6 +4,7 @@
 #include <random>
 #include <string>
 
+#include "libgraphkit/model/access_map.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/model/node_versions.h"
 #include "tests/build_trace.h"
@@ -23,6 +24,7 @@ class RandomProgram {
     Trace trace = t_.Build();
     RestoreNodes(&trace);
     Vary(trace);
+    MapAccesses(&trace);
     ApplyNodeChanges(&trace);
     return trace;
   }

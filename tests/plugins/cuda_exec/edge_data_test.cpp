@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/model/executor_abi.h"
+#include "tools/graphkit/replay/executor_abi.h"
 
 namespace graphkit {
 namespace {
@@ -48,7 +48,6 @@ Outcome RunMixed(bool forgets) {
   job.node_count = static_cast<uint32_t>(nodes.size());
   job.edges = edges.data();
   job.edge_count = static_cast<uint32_t>(edges.size());
-  job.launches = 1;
   graphkit_job_outcome outcome{};
   function()->run(executor, &job, &outcome);
   function()->close(executor);

@@ -11,12 +11,12 @@
 namespace graphkit {
 
 // Functions with names that the symbol table has, called for their place on the stack.
-__attribute__((noinline)) size_t StackOfInner(std::span<uint64_t> out) {
-  size_t count = TakeStack(out);
+__attribute__((noinline)) size_t StackOfInner(std::span<FramePlace> out) {
+  size_t count = TakeFrames(out);
   asm volatile("" ::: "memory");  // not the last thing that it does: it stays on the stack
   return count;
 }
-__attribute__((noinline)) size_t StackOfOuter(std::span<uint64_t> out) {
+__attribute__((noinline)) size_t StackOfOuter(std::span<FramePlace> out) {
   size_t count = StackOfInner(out);
   asm volatile("" ::: "memory");
   return count;
@@ -29,34 +29,33 @@ bool Names(const NamedFrame& frame, std::string_view function) {
 }
 
 TEST_CASE("a stack names the functions that called, from the innermost to main") {
-  uint64_t addresses[kMostFrames];
-  size_t count = StackOfOuter(addresses);
+  FramePlace places[kMostFrames];
+  size_t count = StackOfOuter(places);
   REQUIRE(count > 3);
   StackNames names;
-  std::vector<NamedFrame> frames = names.Name({addresses, count}, kMostFrames);
+  std::vector<NamedFrame> frames = names.Name({places, count}, kMostFrames);
   REQUIRE(frames.size() > 3);
-  CHECK(Names(frames[0], "TakeStack"));
+  CHECK(Names(frames[0], "TakeFrames"));
   CHECK(Names(frames[1], "graphkit::StackOfInner("));
   CHECK(Names(frames[2], "graphkit::StackOfOuter("));
   CHECK(frames.back().function == "main");
   CHECK(frames[1].file.ends_with("recorder_test"));
-  CHECK(names.Name({addresses, count}, 2) ==
+  CHECK(names.Name({places, count}, 2) ==
         std::vector<NamedFrame>(frames.begin(), frames.begin() + 2));
 }
 
 TEST_CASE("an address that no file holds is named by itself") {
-  uint64_t address = 0x10;
+  const FramePlace place{0x10, 0};
   StackNames names;
-  CHECK(names.Name({&address, 1}, 4) == std::vector<NamedFrame>{{"0x10", ""}});
+  CHECK(names.Name({&place, 1}, 4) == std::vector<NamedFrame>{{"0x10", ""}});
 }
 
 std::optional<NamedFrame> g_found;
 bool g_may_find = false;
 
 void FindWorkspace() {
-  uint64_t addresses[kMostFrames];
-  const size_t count = TakeStack(addresses);
-  g_found = WorkspaceCalls().Find({addresses, count});
+  FramePlace places[kMostFrames];
+  g_found = WorkspaceCalls().Find({places, TakeFrames(places)});
   const auto* words = static_cast<const uint64_t*>(__builtin_frame_address(0));
   g_may_find = WorkspaceCalls().MayFind({words, 64});
 }

@@ -312,9 +312,11 @@ TEST_CASE("an event that is polled is told done once, until it is recorded again
   Script s;
   Call sync = Script::Of(CallKind::kEventSync);
   sync.event = kFork;
+  s.WaitEvent(kMain, kFork);  // so that there is something to wait for
   s.RecordEvent(kFork, kMain);
   s.Do(sync);
   s.Do(sync);
+  s.WaitEvent(kMain, kFork);
   s.RecordEvent(kFork, kMain);
   s.Do(sync);
   CHECK(s.Records("sync").size() == 2);

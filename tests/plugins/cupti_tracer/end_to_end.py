@@ -7,9 +7,12 @@ import pathlib
 import sys
 import tempfile
 
+import border
 import descriptors
 import endurance
+import faults
 import files
+import gate
 import graphs
 import handles
 import lives
@@ -20,11 +23,11 @@ from harness import ARGUMENTS, Skipped
 
 
 def main():
-    modules = [endurance] if ARGUMENTS.endurance else [records, graphs, lives, files, descriptors, stacks, measured]
+    modules = [endurance] if ARGUMENTS.endurance else [records, graphs, lives, files, faults, descriptors, stacks, measured, gate, border]
     if ARGUMENTS.handles:
         modules = [handles]
     if ARGUMENTS.names:
-        modules = [endurance, records, graphs, lives, files, descriptors, stacks, measured]
+        modules = [endurance, records, graphs, lives, files, faults, descriptors, stacks, measured, gate, border]
     failed = 0
     tests = {name[5:]: test for module in modules for name, test in vars(module).items() if name.startswith("test_")}
     for name, test in tests.items():

@@ -116,6 +116,7 @@ TEST_CASE("an event, an exec, a pool and a stream that another thread is given a
   TwoThreads s;
   s.CreateStream(kStream);
   s.RecordEvent(kEvent, kStream);
+  s.WaitEvent(kStream, kEvent);
   s.During(On(CallKind::kEventDestroy, &Call::event, kEvent), 0, [&] {
     s.Do(On(CallKind::kEventCreate, &Call::event, kEvent));
     s.RecordEvent(kEvent, kStream);
@@ -147,6 +148,7 @@ TEST_CASE("an event, an exec, a pool and a stream that another thread is given a
   s.During(On(CallKind::kStreamDestroy, &Call::stream, kStream), 0,
            [&] { s.CreateStream(kStream); });
   s.RecordEvent(kEvent, kStream);
+  s.WaitEvent(kStream, kEvent);
   CHECK(s.Records("stream_destroyed") ==
         Lines{R"({"type":"stream_destroyed","stream":0,"src":"derived"})"});
   CHECK(s.Records("event_record").back() == R"({"type":"event_record","stream":1,"event":1})");
@@ -220,6 +222,7 @@ TEST_CASE("a call within a call ends its own") {
   TwoThreads s;
   s.Create(kGraph);
   s.RecordEvent(kEvent, kStream);
+  s.WaitEvent(kStream, kEvent);
   const Call destroy = On(CallKind::kGraphDestroy, &Call::graph, kGraph);
   s.recorder.Enter(s.thread, destroy);  // and a destructor of the user's in it
   s.Do(On(CallKind::kEventDestroy, &Call::event, kEvent));

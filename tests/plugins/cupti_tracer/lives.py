@@ -33,6 +33,23 @@ def test_a_program_that_uses_cuda_for_nothing_is_explained(folder):
     assert "or a program that it started, initialised CUDA" in err, err
 
 
+def test_a_program_that_clears_its_environment_is_told_so(folder):
+    err = trace(folder, *processes("clearenv"))[2]
+    assert "or did so after CUDA_INJECTION64_PATH was unset" in err, err
+
+
+def test_a_seccomp_filter_that_kills_for_files_kills_nothing(folder):
+    code, _, err = trace(folder, *processes("filter", "3"))
+    assert code == 0 and count(load(folder / "trace.json"), "node") == 4, err
+    code, _, err = trace(folder, *processes("filter", "200000"))
+    assert code == 0 and "the program has set a seccomp filter" in err, err
+
+
+def test_a_thread_with_the_smallest_stack_captures(folder):
+    code, _, err = trace(folder, *processes("thread"))
+    assert code == 0 and count(load(folder / "trace.json"), "node") == 4, err
+
+
 def test_a_forked_child_writes_its_own_trace(folder):
     code, out, _ = trace(folder, *processes("fork"))
     assert code == 0, code

@@ -28,12 +28,6 @@ Call Batch(std::vector<Operation> operations) {
   return call;
 }
 
-std::vector<GraphEvent> Concat(std::vector<GraphEvent> events,
-                               const std::vector<GraphEvent>& more) {
-  events.insert(events.end(), more.begin(), more.end());
-  return events;
-}
-
 TEST_CASE("memory is given out and taken back") {
   Script s;
   s.Malloc(kX, 1024);
@@ -85,6 +79,34 @@ TEST_CASE("pools are told apart by kind, handle and device") {
                                  R"({"type":"pool","id":2,"kind":"stream","handle":"0x77"})",
                                  R"({"type":"pool","id":3,"kind":"host"})",
                              });
+}
+
+TEST_CASE("a pool of the host and one of managed memory are no device memory") {
+  Script s;
+  auto met = [&](CallKind kind, PoolKind of, uint64_t pool) {
+    Call call = Script::Of(kind);
+    call.pool_kind = of;
+    call.pool = pool;
+    s.Do(call);
+  };
+  met(CallKind::kPoolCreate, PoolKind::kHost, 0x77);
+  met(CallKind::kPoolMet, PoolKind::kManaged, 0x88);
+  met(CallKind::kPoolMet, PoolKind::kManaged, 0x88);
+  met(CallKind::kPoolMet, PoolKind::kDevice, 0x99);
+  s.BeginCapture(kStream, kGraph);
+  Call alloc = Script::Of(CallKind::kAlloc);
+  alloc.pool_kind = PoolKind::kStream;
+  alloc.stream = kStream;
+  alloc.address = kX;
+  alloc.size = 64;
+  alloc.pool = 0x88;
+  s.Do(alloc, Script::Node(kGraph, 0x31, NodeKind::kMemAlloc));
+  CHECK(s.Records("pool") == Lines{R"({"type":"pool","id":0,"kind":"host","handle":"0x77"})",
+                                   R"({"type":"pool","id":1,"kind":"managed","handle":"0x88"})"});
+  CHECK(
+      s.Records("alloc") ==
+      Lines{
+          R"({"type":"alloc","id":0,"address":"0x7f0000000000","size":64,"pool":1,"stream":0,"graph":0})"});
 }
 
 TEST_CASE("a memory-alloc node follows its block, a memory-free node frees it alone") {
@@ -260,18 +282,6 @@ TEST_CASE("a kernel that takes addresses of addresses may touch more than it nam
       s.Records("node") ==
       Lines{
           R"({"type":"node","id":0,"graph":0,"kind":"kernel","stream":0,"thread":0,"kernel":0,"access":[[0,"?",0,-1]]})"});
-}
-
-TEST_CASE("a batch of copies that becomes one node each gives each its own copy") {
-  Capturing s;
-  s.Do(Batch({Copy(kY, kX, 64), Copy(kY + 128, kX + 128, 32)}),
-       Concat(Script::Node(kGraph, 0x31, NodeKind::kMemcpy),
-              Script::Node(kGraph, 0x32, NodeKind::kMemcpy, {0x31})));
-  CHECK(
-      s.Records("node") ==
-      Lines{
-          R"({"type":"node","id":0,"graph":0,"kind":"memcpy","stream":0,"thread":0,"access":[[1,"w",0,64],[0,"r",0,64]],"complete":true})",
-          R"({"type":"node","id":1,"graph":0,"kind":"memcpy","stream":0,"thread":0,"access":[[1,"w",128,32],[0,"r",128,32]],"complete":true})"});
 }
 
 TEST_CASE("a batch that becomes one node has all that its operations touch") {

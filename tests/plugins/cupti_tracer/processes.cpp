@@ -23,20 +23,32 @@
 //     processes modules   loads a kernel of one name with 1 and 3 parameters in turn, puts it in a
 //                         graph, and unloads it; says how many handles were given again
 //     processes tensors   kernel nodes whose parameters have tensor maps of two blocks in them
+//     processes filter [N] captures, then sets a seccomp filter that kills it for opening or
+//     renaming
+//                         a file or allocating its blocks, and captures N nodes more
+//     processes thread    captures in a thread with the smallest stack there may be
+//     processes clearenv  clears its environment before it captures
 //     processes small N   captures N nodes in graphs of 100, each launched and destroyed
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -270,6 +282,47 @@ int Tensors() {
   return 0;
 }
 
+void Filter() {
+  constexpr unsigned kForbidden[] = {SYS_openat, SYS_fallocate, SYS_renameat, SYS_renameat2,
+#ifdef SYS_rename
+                                     SYS_rename, SYS_open
+#else
+                                     SYS_renameat, SYS_openat
+#endif
+  };
+  std::vector<sock_filter> code = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<unsigned>(offsetof(seccomp_data, nr)))};
+  for (const unsigned number : kForbidden) {
+    code.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1));
+    code.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
+  }
+  code.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  const sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) std::exit(6);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) std::exit(6);
+}
+
+int Filtered(const char* nodes) {
+  Capture(1);
+  Filter();
+  Capture(nodes != nullptr ? std::atoi(nodes) : 1);
+  return 0;
+}
+
+int SmallThread() {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 16384);
+  pthread_t thread;
+  const auto work = [](void*) -> void* {
+    Capture(3);
+    return nullptr;
+  };
+  Capture(1);
+  if (pthread_create(&thread, &attributes, work, nullptr) != 0) return 7;
+  return pthread_join(thread, nullptr) == 0 ? 0 : 7;
+}
+
 int Fork() {
   Capture(1);
   const pid_t child = fork();
@@ -303,6 +356,9 @@ int main(int, char** argv) {
     return 0;
   }
   if (is("letgo")) return LetGo();
+  if (is("filter")) return Filtered(argv[2]);
+  if (is("thread")) return SmallThread();
+  if (is("clearenv")) clearenv();
   if (is("closed")) return Closed(argv[2]);
   if (is("tensors")) return Tensors();
   if (is("modules")) return Modules();

@@ -12,7 +12,7 @@ from harness import BUILD, Skipped, count, fork_join, load, processes, sanitized
 
 
 def test_call_stacks_name_the_programs_functions(folder):
-    code, _, err = trace(folder, *fork_join(), options=["--stacks"])
+    code, _, err = trace(folder, *fork_join())
     assert code == 0, err
     records = load(folder / "trace.json")
     stacks = [r["frames"] for r in records if r["type"] == "stack"]
@@ -27,14 +27,23 @@ def test_call_stacks_name_the_programs_functions(folder):
     trace(folder, *fork_join(), options=["--stacks=1"], env={"PATH": str(folder)})
     records = load(folder / "trace.json")
     assert {len(r["frames"]) for r in records if r["type"] == "stack"} == {1}
-    trace(folder, *fork_join())
+    trace(folder, *fork_join(), options=["--no-stacks"])
     assert count(load(folder / "trace.json"), "stack") == 0
+
+
+def test_a_program_without_source_lines_is_said_once(folder):
+    program = folder / "step"
+    shutil.copy(BUILD / "workloads/fork_join", program)
+    subprocess.run(["strip", "--strip-debug", program], check=True)
+    err = trace(folder, program, "--loop", "3")[2]
+    assert err.count("no source lines in step: compile it with -g") == 1, err
+    assert "no source lines" not in trace(folder, *fork_join())[2]
 
 
 def check_source_lines(folder, program):
     source = pathlib.Path(__file__).parent / "lines.cu"
     line = {text.split("// ")[1]: at for at, text in enumerate(source.read_text().split("\n"), 1) if ";  // " in text}
-    code, _, err = trace(folder, program, options=["--stacks"])
+    code, _, err = trace(folder, program)
     assert code == 0, err
     records = load(folder / "trace.json")
     assert all("places" not in record for record in records)
@@ -42,7 +51,10 @@ def check_source_lines(folder, program):
     own = [[frame[2] for frame in stack if frame[1].endswith("lines.cu")] for stack in stacks]
     launches = [own[r["stack"]] for r in records if r["type"] == "node"]
     assert launches == [[line["launch"], line[call], line["forward"]] for call in ("first", "second")], launches
-    assert [own[r["stack"]] for r in records if r["type"] == "alloc"] == [[line["malloc"]]], stacks
+    assert [own[r["stack"]] for r in records if r["type"] == "alloc"] == [[line["malloc"]], [line["piece"]]], stacks
+    assert [own[r["stack"]] for r in records if r["type"] == "free"][0] == [line["back"]], stacks
+    replays = [own[r["stack"]] for r in records if r["type"] == "launch"]
+    assert replays == [[line["replay"]], [line["again"]]], replays
     assert not any("Touch" in frame[0] for stack in stacks for frame in stack), stacks
 
 
@@ -58,7 +70,7 @@ def test_calls_have_source_lines_where_the_program_knows_them(folder):
 def test_places_stay_where_nothing_can_look_them_up(folder):
     if not (BUILD / "tests/lines_O0").exists():
         raise Skipped("no nvcc (tools/setup.sh test)")
-    code, _, err = trace(folder, BUILD / "tests/lines_O0", options=["--stacks"], env={"PATH": str(folder)})
+    code, _, err = trace(folder, BUILD / "tests/lines_O0", env={"PATH": str(folder)})
     assert code == 0 and "install addr2line" in err, err
     stacks = [r for r in load(folder / "trace.json") if r["type"] == "stack"]
     assert all(len(s["places"]) == len(s["frames"]) for s in stacks), stacks

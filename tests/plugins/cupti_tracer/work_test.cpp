@@ -86,6 +86,84 @@ TEST_CASE("the host waits for copies into its own memory") {
   CHECK(s.Records("work").size() == 5);
 }
 
+// A copy, as a call names its ends.
+Call Copy(uint64_t stream, uint64_t to, uint64_t from, bool blocking) {
+  Call call = Script::Work(stream);
+  call.work_kind = NodeKind::kMemcpy;
+  call.blocking = blocking;
+  call.own.Touch(to, 64, true);
+  call.own.Touch(from, 64, false);
+  return call;
+}
+
+TEST_CASE("the host waits for copies as CUDA's documentation says") {
+  constexpr uint64_t kDevice = 0x10000, kOther = 0x20000, kPinned = 0x30000, kPageable = 0x7ffc00;
+  // The records of a copy: of the wait, of the work.
+  const auto recorded = [&](uint64_t to, uint64_t from, bool blocking) {
+    Script s;
+    s.CreateStream(kMain);
+    s.Malloc(kDevice, 4096);
+    s.Malloc(kOther, 4096);
+    Call pinned = Script::Work(kNoStream);
+    pinned.kind = CallKind::kAlloc;
+    pinned.pool_kind = PoolKind::kHost;
+    pinned.address = kPinned;
+    pinned.size = 4096;
+    s.Do(pinned);
+    s.BeginCapture(kMain, kGraph);
+    s.Do(Copy(blocking ? kLegacyStream : kSide, to, from, blocking));
+    std::vector<std::string> kinds;
+    for (const std::string& line : s.sink.records) {
+      for (const char* kind : {"sync", "work"}) {
+        if (line.starts_with(std::string(R"({"type":")") + kind)) kinds.emplace_back(kind);
+      }
+    }
+    return kinds;
+  };
+  using Kinds = std::vector<std::string>;
+  const Kinds before = {"sync", "work"}, after = {"work", "sync"}, never = {"work"};
+  CHECK(recorded(kPageable, kDevice, true) == after);
+  CHECK(recorded(kPinned, kDevice, true) == after);
+  CHECK(recorded(kDevice, kPinned, true) == after);
+  CHECK(recorded(kDevice, kPageable, true) == before);
+  CHECK(recorded(kDevice, kOther, true) == never);
+  CHECK(recorded(kPageable, kDevice, false) == after);
+  CHECK(recorded(kPinned, kDevice, false) == never);
+  CHECK(recorded(kDevice, kPinned, false) == never);
+  CHECK(recorded(kDevice, kPageable, false) == never);
+}
+
+TEST_CASE("work on memory that a node touches is recorded from then on") {
+  Script s;
+  s.CreateStream(kMain);
+  s.Malloc(0x10000, 4096);
+  s.Malloc(0x20000, 4096);
+  s.Do(Fill(kMain, 0x10000, 64));
+  s.BeginCapture(kMain, kGraph);
+  s.Do(Fill(kMain, 0x10800, 64), Script::Node(kGraph, 1, NodeKind::kMemset));
+  s.EndCapture(kMain);
+  s.Do(Fill(kSide, 0x10000, 64));
+  s.Do(Fill(kSide, 0x20000, 64));
+  CHECK(s.Records("work").size() == 1);
+  s.Free(0x10000);
+  CHECK(s.recorder.watch().idle());
+}
+
+TEST_CASE("what a query of a stream says is recorded once") {
+  Script s;
+  s.CreateStream(kMain);
+  Call query = Script::Work(kMain);
+  query.kind = CallKind::kStreamSync;
+  query.polls = true;
+  s.BeginCapture(kSide, kGraph);
+  s.Do(Fill(kMain, 0x10000, 64));
+  for (int i = 0; i < 5; ++i) s.Do(query);
+  CHECK(s.Records("sync").size() == 1);
+  s.Do(Fill(kMain, 0x10000, 64));
+  s.Do(query);
+  CHECK(s.Records("sync").size() == 2);
+}
+
 TEST_CASE("the driver's block is a graph's when one piece of it was allocated in a capture") {
   Script s;
   s.CreateStream(kMain);

@@ -61,6 +61,15 @@ def test_a_program_is_traced_and_analyzed(tmp_path):
     assert len(cudagraphkit.load(tmp_path / "trace.json").graphs) == 1
 
 
+def test_the_example_is_traced_as_its_trace_shows(tmp_path):
+    if not (PLUGINS / "libgraphkit_tracer.so").exists():
+        pytest.skip("built without CUDA's headers")
+    run(tmp_path, "-m", "cudagraphkit", "example", "demo")
+    run(tmp_path, "-m", "cudagraphkit", "trace", "--device", "soft", "-o", "step.json", "demo/record_stream")
+    made, kept = (len(cudagraphkit.load(tmp_path / name).nodes) for name in ("step.json", "demo/record_stream.json"))
+    assert made == kept == 13
+
+
 def test_the_doctor_finds_the_plugins_in_the_package(tmp_path):
     if not (PLUGINS / "libgraphkit_tracer.so").exists():
         pytest.skip("built without CUDA's headers")

@@ -28,7 +28,7 @@ def snapshots(testdata):
 
 def test_a_file_is_explained_as_by_the_command(snapshots):
     explained = cudagraphkit.explain(snapshots[0])
-    assert explained == json.loads(command("explain", snapshots[0], "--format", "json"))
+    assert explained == json.loads(command(snapshots[0], "--format", "json"))
     assert explained.kind == "torch-snapshot" and explained.peak_bytes == 13927832064
     assert list(explained.holders["bytes"]) == [holder["bytes"] for holder in explained["devices"][0]["holders"]]
     shown = explained._repr_html_()
@@ -59,9 +59,11 @@ def test_a_check_says_why_it_failed(testdata):
     verdict = cudagraphkit.check(trace)
     assert not verdict.passed and verdict.reasons[0].startswith("graph-allocation-leak: ")
     assert set(verdict.findings["severity"]) <= {"error", "warning", "note"}
+    assert list(verdict.findings["count"]) == [1] * len(verdict["findings"])
+    assert repr(verdict).startswith("<cudagraphkit.Verdict: failed, ")
     assert "<b>failed</b>" in verdict._repr_html_() and "graph-allocation-leak" in verdict._repr_html_()
     assert cudagraphkit.check(trace, fail_on="none").passed
-    assert not cudagraphkit.check(trace, {"max-peak": "1 MiB"}, fail_on="none").passed
+    assert not cudagraphkit.check(trace, {"max_peak": "1 MiB"}, fail_on="none").passed
 
 
 def test_a_trace_in_memory_is_asked_like_a_file(testdata):
@@ -117,8 +119,19 @@ def test_a_cell_shows_its_own_memory(torch, tmp_path):
     assert path.read_text().startswith("<!DOCTYPE html>")
 
 
-def test_a_cell_that_fails_shows_its_error_alone(torch, tmp_path):
+def test_a_cell_that_fails_shows_its_error_and_its_memory(torch, tmp_path):
     pytest.importorskip("IPython")
     path = tmp_path / "cell.html"
-    done = run_cell("raise RuntimeError('no such layer')", path)
-    assert "no such layer" in done.stdout + done.stderr and not path.exists()
+    done = run_cell("kept = torch.empty(3 << 20)\nraise RuntimeError('no such layer')", path)
+    assert "no such layer" in done.stdout + done.stderr
+    assert "still in use 3 MiB in 1 blocks" in done.stdout and "the cell raised" in done.stdout
+    assert re.search(r"at the peak: 3 MiB at In\[\d+\]:2", done.stdout), done.stdout
+    assert path.read_text().startswith("<!DOCTYPE html>")
+
+
+def test_a_wrong_option_of_the_magic_is_one_line(torch, tmp_path):
+    pytest.importorskip("IPython")
+    program = textwrap.dedent(CELL).format(cell="1", path="").replace("-o ", "--colour")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "PYTHONPATH": python_path(FAKE_TORCH), "IPYTHONDIR": str(tmp_path)})
+    assert "%%graphkit: unrecognized arguments: --colour; it takes -o FILE and --height PIXELS" in done.stdout + done.stderr

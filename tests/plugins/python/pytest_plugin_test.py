@@ -21,7 +21,7 @@ def run(pytester, torch, monkeypatch):
 @pytest.mark.parametrize("options", [(), ("-p", "no:cacheprovider")])
 def test_a_test_within_its_limits_passes_and_is_listed(run, options):
     result = run("""
-@pytest.mark.graph_limits(peak="2 MiB", deferred=0, leaks=0)
+@pytest.mark.graph_limits(max_peak="2 MiB", max_deferred=0, max_leaks=0)
 def test_small():
     torch.empty(1 << 20)
 """, *options)
@@ -30,8 +30,8 @@ def test_small():
 
 
 @pytest.mark.parametrize("limits, body, why", [
-    ("peak='1 MiB'", "torch.empty(3 << 20)", "peak is 3 MiB, more than 1 MiB"),
-    ("leaks=0", "kept.append(torch.empty(512))", "leaks is 1, more than 0"),
+    ("max_peak='1 MiB'", "torch.empty(3 << 20)", "peak is 3 MiB, more than 1 MiB (3 MiB at *test_memory.py:4*)"),
+    ("max_leaks=0", "kept.append(torch.empty(512))", "leaks is 1, more than 0 (512 B at *test_memory.py:4*)"),
 ])
 def test_a_test_over_its_limits_fails_and_says_why(run, limits, body, why):
     result = run(f"@pytest.mark.graph_limits({limits})\ndef test_large(): {body}\n")
@@ -41,7 +41,7 @@ def test_a_test_over_its_limits_fails_and_says_why(run, limits, body, why):
 
 def test_what_only_the_first_run_leaves_is_no_leak(run):
     result = run("""
-@pytest.mark.graph_limits(leaks=0)
+@pytest.mark.graph_limits(max_leaks=0)
 def test_cache():
     if not kept: kept.append(torch.empty(512))
 """)
@@ -51,7 +51,7 @@ def test_cache():
 def test_a_rise_fails_on_demand_only(run):
     grow = """
 import pathlib
-@pytest.mark.graph_limits(peak="1 GiB")
+@pytest.mark.graph_limits(max_peak="1 GiB")
 def test_grows():
     count = pathlib.Path("count"); size = len(count.read_text()) if count.exists() else 0
     count.write_text("x" * (size + 1)); torch.empty((size + 1) << 20)
@@ -64,15 +64,15 @@ def test_grows():
 
 
 def test_other_words_are_an_error(run):
-    for words in ("peek=1", "1", ""):
+    for words in ("peak=1", "1", ""):
         result = run(f"@pytest.mark.graph_limits({words})\ndef test_it(): pass\n")
         assert result.ret != 0
-        assert "graph_limits takes peak, deferred, leaks, by their names" in result.stdout.str() + result.stderr.str()
+        assert "graph_limits takes max_peak, max_deferred, max_leaks, by their names" in result.stdout.str() + result.stderr.str()
 
 
 def test_where_nothing_can_be_measured_the_test_is_skipped(pytester):
     pytester.makepyfile(torch="class version: cuda = None\n__version__ = '2.9.0+cpu'\n",
-                        test_memory=HEAD + "@pytest.mark.graph_limits(leaks=0)\ndef test_it(): assert False\n")
+                        test_memory=HEAD + "@pytest.mark.graph_limits(max_leaks=0)\ndef test_it(): assert False\n")
     result = pytester.runpytest_subprocess("-rs")
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["*graph_limits: torch has no CUDA here*"])

@@ -78,6 +78,7 @@ def test_a_plan_is_no_larger_than_what_was_recorded(testdata):
     plan = cudagraphkit.plan(testdata / "import/snapshot.pickle", assume="torch-streams")
     assert plan["lower_bound_bytes"] <= plan["peak_bytes"] <= 6 << 20
     assert {placement["block"] for placement in plan["placements"]} == {1, 2}
+    assert repr(plan).startswith("<cudagraphkit.Plan: 2 blocks, peak ")
 
 
 def test_graphs_of_other_sizes_are_estimated(testdata):
@@ -86,6 +87,7 @@ def test_graphs_of_other_sizes_are_estimated(testdata):
     assert estimate["shared_pool"] == {"bytes": 34 << 20, "low": 34 << 20, "high": 34 << 20}
     assert estimate["own_pools"]["bytes"] == 94 << 20
     assert [size["size"] for size in estimate["sizes"]] == [8, 4, 2, 1]
+    assert repr(estimate) == "<cudagraphkit.Estimate: graphs of 4 sizes, 34 MiB in a shared pool>"
     measured = cudagraphkit.estimate(trace, {16}, captured=[1, 2, 4, 8], exec_costs=testdata / "estimate/measured.json.zst")
     assert measured["exec_source"] == "calibrated" and measured["sizes_from"] == "user"
     assert measured["execs"]["low"] <= measured["execs"]["bytes"] <= measured["execs"]["high"]

@@ -70,3 +70,26 @@ def test_without_torch_it_is_an_error():
     with pytest.raises(cudagraphkit.Error, match="there is no torch here"):
         with cudagraphkit.trace():
             pass
+
+
+def test_a_recording_leaves_no_exception_at_exit(torch):
+    done = subprocess.run([sys.executable, "-c", "import cudagraphkit, torch\nwith cudagraphkit.trace() as recording:\n    kept = torch.empty(512)\n"],
+                          capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": python_path(FAKE_TORCH)})
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_lines_say_who_has_the_memory(torch, tmp_path):
+    program = tmp_path / "step.py"
+    program.write_text("import cudagraphkit, torch\n"
+                       "with cudagraphkit.trace() as recording:\n"
+                       "    a = torch.empty(2 << 20)\n"
+                       "    b = [torch.empty(3 << 20) for _ in range(2)]\n"
+                       "    del a\n"
+                       "print(recording.lines_of(recording.at_peak), '|', recording.lines_of(recording.leaked), '|', recording)\n")
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "PYTHONPATH": python_path(FAKE_TORCH)})
+    at_peak, leaked, shown = (text.strip() for text in done.stdout.split("|"))
+    place = f"{tmp_path.name}/step.py"
+    assert at_peak == f"6 MiB at {place}:4, 2 MiB at {place}:3", done.stderr
+    assert leaked == f"6 MiB at {place}:4"
+    assert shown == "<cudagraphkit.Recording: peak 8 MiB, 2 blocks leaked>"

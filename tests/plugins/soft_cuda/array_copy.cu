@@ -268,6 +268,12 @@ CASE(Batch) {
   EXPECT((std::vector<int>(pinned, pinned + 10) ==
           std::vector<int>{10, 11, 12, 0, 18, 19, 20, 0, 25, 26}));
 
+  cudaGraph_t graph = nullptr;
+  EXPECT_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+  EXPECT_ERROR(cudaErrorStreamCaptureUnsupported, cudaMemcpy3DBatchAsync(2, ops, 0, stream));
+  EXPECT_OK(cudaStreamEndCapture(stream, &graph));  // as after cudaMemcpyBatchAsync
+  EXPECT_OK(cudaGraphDestroy(graph));
+
   EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpy3DBatchAsync(2, ops, 1, stream));
   EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpy3DBatchAsync(2, nullptr, 0, stream));
   ops[1].extent.depth = 0;

@@ -46,6 +46,15 @@ CASE(UnsafeCalls) {
   EXPECT_OK(cudaFree(memory));
 }
 
+// [docs/hardware.md]
+CASE(Callbacks) {
+  const cudaStreamCallback_t none = [](cudaStream_t, cudaError_t, void*) {};
+  Begin(cudaStreamCaptureModeRelaxed);
+  EXPECT_ERROR(cudaErrorStreamCaptureUnsupported,
+               cudaStreamAddCallback(main_stream, none, nullptr, 0));
+  End(cudaErrorStreamCaptureInvalidated);
+}
+
 // effect: cudaThreadExchangeStreamCaptureMode
 CASE(UnsafeCallsOfOtherThreads) {
   void* memory = nullptr;

@@ -57,6 +57,40 @@ cudaStream_t WorkOfNewFork() {
   return fork;
 }
 
+// Each stream is waited for twice: there is one edge from its work.
+CASE(ManyStreamsJoin) {
+  constexpr size_t kStreams = 100;
+  Begin();
+  Work(origin);
+  cudaEvent_t forked = nullptr;
+  cudaEvent_t done[kStreams] = {};
+  cudaStream_t forks[kStreams] = {};
+  EXPECT_OK(cudaEventCreateWithFlags(&forked, cudaEventDisableTiming));
+  EXPECT_OK(cudaEventRecord(forked, origin));
+  for (size_t i = 0; i < kStreams; ++i) {
+    EXPECT_OK(cudaStreamCreateWithFlags(&forks[i], cudaStreamNonBlocking));
+    EXPECT_OK(cudaEventCreateWithFlags(&done[i], cudaEventDisableTiming));
+    EXPECT_OK(cudaStreamWaitEvent(forks[i], forked, 0));
+    Work(forks[i]);
+    EXPECT_OK(cudaEventRecord(done[i], forks[i]));
+    EXPECT_OK(cudaStreamWaitEvent(origin, done[i], 0));
+  }
+  for (size_t i = 0; i < kStreams; ++i) EXPECT_OK(cudaStreamWaitEvent(origin, done[i], 0));
+  Work(origin);
+  cudaGraph_t graph = nullptr;
+  size_t nodes = 0;
+  size_t edges = 0;
+  EXPECT_OK(cudaStreamEndCapture(origin, &graph));
+  EXPECT_OK(cudaGraphGetNodes(graph, nullptr, &nodes));
+  EXPECT_OK(cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, &edges));
+  EXPECT(nodes == kStreams + 2 && edges == 2 * kStreams + 1);
+  EXPECT_OK(cudaGraphDestroy(graph));
+  for (size_t i = 0; i < kStreams; i += 2) EXPECT_OK(cudaStreamDestroy(forks[i]));
+  for (size_t i = 1; i < kStreams; i += 2) EXPECT_OK(cudaStreamDestroy(forks[i]));
+  for (cudaEvent_t e : done) EXPECT_OK(cudaEventDestroy(e));
+  EXPECT_OK(cudaEventDestroy(forked));
+}
+
 // [1]
 CASE(AJoinedStreamMayBeDestroyed) {
   cudaStream_t fork = WorkOfNewFork();

@@ -48,6 +48,14 @@ cudaError_t TrimDefaultPool() {
   return cudaMemPoolTrimTo(pool, 0);
 }
 
+// By the release notes of cuda.core 1.3.0.
+cudaError_t SetThreshold() {
+  cudaMemPool_t pool = nullptr;
+  unsigned long long none = 0;
+  EXPECT_OK(cudaDeviceGetDefaultMemPool(&pool, 0));
+  return cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &none);
+}
+
 cudaError_t InstantiateEmpty() {
   cudaGraph_t graph = nullptr;
   EXPECT_OK(cudaGraphCreate(&graph, 0));
@@ -91,6 +99,7 @@ std::vector<Call> Calls() {
       {"cudaHostRegister", true, Register},
       {"cudaMemPoolCreate", true, Pair<cudaMemPool_t>(CreatePool, cudaMemPoolDestroy)},
       {"cudaMemPoolTrimTo", true, TrimDefaultPool},
+      {"cudaMemPoolSetAttribute", true, SetThreshold},
       {"cudaStreamSynchronize of another", true, [] { return cudaStreamSynchronize(other); }},
       {"cudaStreamQuery of another", true, [] { return cudaStreamQuery(other); }},
       {"cudaGraphInstantiate", true, InstantiateEmpty},

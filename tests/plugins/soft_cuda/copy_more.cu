@@ -69,6 +69,19 @@ CASE(Batch) {
   EXPECT(Holds(to, 5));
   EXPECT_ERROR(cudaErrorInvalidValue,
                cudaMemcpyBatchAsync(targets, sources, sizes, 0, &attributes, &index, 1, stream));
+
+  // There is no node of it, and the capture goes on without the copies (docs/soft-device.md,
+  // "Calls that no capture records").
+  cudaGraph_t graph = nullptr;
+  size_t nodes = 1;
+  EXPECT_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+  EXPECT_ERROR(cudaErrorStreamCaptureUnsupported,
+               cudaMemcpyBatchAsync(targets, sources, sizes, 2, &attributes, &index, 1, stream));
+  EXPECT_OK(cudaStreamEndCapture(stream, &graph));
+  EXPECT_OK(cudaGraphGetNodes(graph, nullptr, &nodes));
+  EXPECT(nodes == 0);
+  EXPECT_OK(cudaGraphDestroy(graph));
+  (void)cudaGetLastError();
 }
 
 // effect: cudaMemset3D cudaMemset3DAsync

@@ -14,18 +14,28 @@ CASE(QuestionsActivateNoDevice) {
   int least = -1;
   int greatest = 1;
   int can = -1;
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
   EXPECT_OK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
   EXPECT(least == 0 && greatest < 0);
-  EXPECT_OK(cudaStreamIsCapturing(nullptr, &status));
-  EXPECT(status == cudaStreamCaptureStatusNone);
-  EXPECT_ERROR(cudaErrorInvalidValue, cudaStreamIsCapturing(nullptr, nullptr));
   EXPECT_OK(cudaDeviceCanAccessPeer(&can, 0, 0));
   unsigned flags = 0;
   int active = -1;
   EXPECT_OK(cuDevicePrimaryCtxGetState(0, &flags, &active));
-  // One of these calls makes the context active on an H200 (driver 580); which one is open.
+  // One of these calls or the next makes the context active on an H200 (driver 580).
   ON_SOFT(EXPECT(active == 0));
+}
+
+// PyTorch's name for the function that makes this call says that it may make a context
+// (currentStreamCaptureStatusMayInitCtx in c10/cuda/CUDAGraphsC10Utils.h), and its allocator makes
+// it before its first cudaMalloc. torch_memory_saver needs a context there on GPUs: the cudaMalloc
+// that it preloads asks cuCtxGetDevice first.
+CASE(AskingWhetherTheNullStreamCapturesMakesAContext) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
+  EXPECT_OK(cudaStreamIsCapturing(nullptr, &status));
+  EXPECT(status == cudaStreamCaptureStatusNone);
+  CUdevice device = -1;
+  EXPECT_OK(cuCtxGetDevice(&device));
+  EXPECT(device == 0);
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaStreamIsCapturing(nullptr, nullptr));
   cudaGetLastError();
 }
 

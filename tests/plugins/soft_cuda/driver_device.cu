@@ -147,6 +147,52 @@ CASE(Peers) {
   EXPECT_OK(cuDevicePrimaryCtxRelease(1));
 }
 
+// An operand can't move to another device by an update (cuda.h on cuGraphExecUpdate and
+// cuGraphExecMemsetNodeSetParams); on its own device it can.
+CASE(OperandsOfAnotherDevice) {
+  int count = 0;
+  EXPECT_OK(cuDeviceGetCount(&count));
+  if (count < 2) return;
+  unsigned* own = nullptr;
+  unsigned* others = nullptr;
+  EXPECT_OK(cudaMalloc(&own, 64));
+  EXPECT_OK(cudaSetDevice(1));
+  EXPECT_OK(cudaMalloc(&others, 64));
+  EXPECT_OK(cudaSetDevice(0));
+  cudaGraph_t graph = nullptr;
+  cudaGraphNode_t set = nullptr;
+  cudaGraphNode_t copy = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  cudaMemsetParams fill = {};
+  fill.dst = own;
+  fill.elementSize = 4;
+  fill.width = fill.height = 1;
+  EXPECT_OK(cudaGraphCreate(&graph, 0));
+  EXPECT_OK(cudaGraphAddMemsetNode(&set, graph, nullptr, 0, &fill));
+  EXPECT_OK(
+      cudaGraphAddMemcpyNode1D(&copy, graph, &set, 1, own, own + 8, 4, cudaMemcpyDeviceToDevice));
+  EXPECT_OK(cudaGraphInstantiate(&exec, graph, 0));
+  fill.dst = own + 1;
+  EXPECT_OK(cudaGraphExecMemsetNodeSetParams(exec, set, &fill));
+  fill.dst = others;
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphExecMemsetNodeSetParams(exec, set, &fill));
+  const auto kind = cudaMemcpyDeviceToDevice;
+  EXPECT_OK(cudaGraphExecMemcpyNodeSetParams1D(exec, copy, own, own + 4, 4, kind));
+  EXPECT_ERROR(cudaErrorInvalidValue,
+               cudaGraphExecMemcpyNodeSetParams1D(exec, copy, others, own, 4, kind));
+  EXPECT_ERROR(cudaErrorInvalidValue,
+               cudaGraphExecMemcpyNodeSetParams1D(exec, copy, own, others, 4, kind));
+  cudaGraphExecUpdateResultInfo info = {};
+  EXPECT_OK(cudaGraphMemsetNodeSetParams(set, &fill));
+  EXPECT_ERROR(cudaErrorGraphExecUpdateFailure, cudaGraphExecUpdate(exec, graph, &info));
+  EXPECT(info.result == cudaGraphExecUpdateErrorParametersChanged);
+  EXPECT_OK(cudaGraphExecDestroy(exec));
+  EXPECT_OK(cudaGraphDestroy(graph));
+  EXPECT_OK(cudaFree(own));
+  EXPECT_OK(cudaFree(others));
+  (void)cudaGetLastError();
+}
+
 // effect: cuDeviceGetHostAtomicCapabilities cuProfilerStart cuProfilerStop
 CASE(Rest) {
   const CUatomicOperation operations[2] = {CU_ATOMIC_OPERATION_INTEGER_ADD,

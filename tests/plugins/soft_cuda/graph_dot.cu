@@ -96,6 +96,25 @@ CASE(KnownForms) {
   EXPECT_OK(cudaFree(memory));
 }
 
+// A copy to an array, by the types of its ends.
+CASE(CopiesOfArrays) {
+  cudaGraph_t graph = NewGraph();
+  cudaArray_t array = nullptr;
+  unsigned host[4] = {};
+  const cudaChannelFormatDesc words = cudaCreateChannelDesc<unsigned>();
+  EXPECT_OK(cudaMallocArray(&array, &words, 4));
+  cudaMemcpy3DParms copy = {};
+  copy.srcPtr = make_cudaPitchedPtr(host, sizeof host, 4, 1);
+  copy.dstArray = array;
+  copy.extent = make_cudaExtent(4, 1, 1);
+  copy.kind = cudaMemcpyHostToDevice;
+  cudaGraphNode_t node = nullptr;
+  EXPECT_OK(cudaGraphAddMemcpyNode(&node, graph, nullptr, 0, &copy));
+  EXPECT(Has(Print(graph, 0), "(HtoA,16)"));
+  EXPECT_OK(cudaGraphDestroy(graph));
+  EXPECT_OK(cudaFreeArray(array));
+}
+
 // The text that one flag adds for a node of its kind.
 void ExpectFlag(cudaGraph_t graph, unsigned flag, const char* text) {
   EXPECT(!Has(Print(graph, 0), text));

@@ -268,8 +268,11 @@ CASE(WindowsOfPersistingAccesses) {
   params.kernelParams = arguments;
   cudaGraphNode_t node = nullptr;
   EXPECT_OK(cudaGraphAddKernelNode(&node, graph, nullptr, 0, &params));
+  void* base = nullptr;
+  EXPECT_OK(cudaMalloc(&base, 4096));
   const auto set = [&](size_t bytes, float ratio, cudaAccessProperty miss) {
     cudaLaunchAttributeValue value = {};
+    value.accessPolicyWindow.base_ptr = base;
     value.accessPolicyWindow.num_bytes = bytes;
     value.accessPolicyWindow.hitRatio = ratio;
     value.accessPolicyWindow.hitProp = cudaAccessPropertyPersisting;
@@ -285,6 +288,9 @@ CASE(WindowsOfPersistingAccesses) {
   EXPECT_ERROR(cudaErrorInvalidValue, set(bytes, -0.6f, cudaAccessPropertyStreaming));
   EXPECT_ERROR(cudaErrorInvalidValue, set(bytes, 1.1f, cudaAccessPropertyStreaming));
   EXPECT_ERROR(cudaErrorInvalidValue, set(bytes, 0.5f, cudaAccessPropertyPersisting));
+  EXPECT_OK(cudaFree(base));
+  base = nullptr;
+  EXPECT_ERROR(cudaErrorInvalidValue, set(bytes, 1.0f, cudaAccessPropertyStreaming));
   EXPECT_OK(set(0, 0.0f, cudaAccessPropertyNormal));
   EXPECT_OK(cudaGraphDestroy(graph));
 }
@@ -296,6 +302,7 @@ CASE(NullHandles) {
   size_t offset = 0;
   size_t size = 0;
   EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuFuncGetName(&name, nullptr));
+  EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuKernelGetName(&name, nullptr));
   EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuFuncGetModule(&module, nullptr));
   EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuFuncGetParamInfo(nullptr, 0, &offset, &size));
   cudaGraph_t graph = NewGraph();

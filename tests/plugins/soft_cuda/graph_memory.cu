@@ -61,6 +61,36 @@ CASE(Nodes) {
   EXPECT_OK(cudaGraphDestroy(graph));
 }
 
+// Memory of the host and managed memory: both can read and write it, and it takes none of the
+// device's.
+CASE(OtherPlaces) {
+  const cudaMemAllocationType types[] = {cudaMemAllocationTypePinned, cudaMemAllocationTypeManaged};
+  for (const cudaMemAllocationType type : types) {
+    cudaGraph_t graph = NewGraph();
+    cudaMemAllocNodeParams params = AllocationOf(kBytes);
+    params.poolProps.allocType = type;
+    params.poolProps.location = {cudaMemLocationTypeHost, 0};
+    cudaGraphNode_t alloc = nullptr;
+    EXPECT_OK(cudaGraphAddMemAllocNode(&alloc, graph, nullptr, 0, &params));
+    cudaGraphNode_t set = nullptr;
+    const cudaMemsetParams fill = SetWords(params.dptr, 7);
+    EXPECT_OK(cudaGraphAddMemsetNode(&set, graph, &alloc, 1, &fill));
+    cudaGraphExec_t exec = Instantiate(graph);
+    const unsigned long long before = Account(cudaGraphMemAttrUsedMemCurrent);
+    LaunchAndWait(exec, stream);
+    EXPECT(*static_cast<volatile unsigned*>(params.dptr) == 7);
+    ON_SOFT(EXPECT(Account(cudaGraphMemAttrUsedMemCurrent) == before));
+    cudaPointerAttributes attributes = {};
+    EXPECT_OK(cudaPointerGetAttributes(&attributes, params.dptr));
+    EXPECT(attributes.type ==
+           (type == cudaMemAllocationTypePinned ? cudaMemoryTypeHost : cudaMemoryTypeManaged));
+    EXPECT_OK(cudaFreeAsync(params.dptr, stream));
+    EXPECT_OK(cudaStreamSynchronize(stream));
+    EXPECT_OK(cudaGraphExecDestroy(exec));
+    EXPECT_OK(cudaGraphDestroy(graph));
+  }
+}
+
 // An allocation that is ordered after a free may have its address; one that isn't can't.
 CASE(Reuse) {
   cudaGraph_t graph = NewGraph();

@@ -172,18 +172,6 @@ CASE(Occupancy) {
   ON_SOFT(EXPECT(clusters > 0));  // 0 on an H200: no cluster was asked for
 }
 
-// Refused by name (software device only).
-CASE(PoolsOfOtherMemory) {
-  cudaMemPoolProps properties = {};
-  properties.allocType = cudaMemAllocationTypePinned;
-  properties.location.type = cudaMemLocationTypeHost;
-  cudaMemPool_t pool = nullptr;
-  ON_SOFT(EXPECT_ERROR(cudaErrorNotSupported, cudaMemPoolCreate(&pool, &properties)));
-  properties.allocType = cudaMemAllocationTypeManaged;
-  properties.location.type = cudaMemLocationTypeDevice;
-  ON_SOFT(EXPECT_ERROR(cudaErrorNotSupported, cudaMemPoolCreate(&pool, &properties)));
-}
-
 }  // namespace
 
 int main() {

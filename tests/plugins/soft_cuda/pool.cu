@@ -239,6 +239,98 @@ CASE(CurrentPool) {
   EXPECT_FAILS(cudaMemSetMemPool(&here, pinned, nullptr));
 }
 
+struct Place {
+  cudaMemAllocationType type;
+  cudaMemLocation location;
+  cudaMemoryType memory;
+};
+
+// A pool of each place and type that cuda.h names on cuMemGetMemPool, but of a device's own memory.
+// Its memory is used by the host and by a stream.
+CASE(PoolsOfOtherPlaces) {
+  for (const auto place :
+       {cudaDevAttrHostMemoryPoolsSupported, cudaDevAttrHostNumaMemoryPoolsSupported}) {
+    int supported = 0;
+    EXPECT_OK(cudaDeviceGetAttribute(&supported, place, 0));
+    EXPECT(supported == 1);
+  }
+  const auto none = cudaMemLocationTypeInvalid;  // cudaMemLocationTypeNone of later headers
+  const Place places[] = {
+      {cudaMemAllocationTypeManaged, {none, 0}, cudaMemoryTypeManaged},
+      {cudaMemAllocationTypeManaged, {cudaMemLocationTypeDevice, 0}, cudaMemoryTypeManaged},
+      {cudaMemAllocationTypeManaged, {cudaMemLocationTypeHost, 0}, cudaMemoryTypeManaged},
+      {cudaMemAllocationTypePinned, {cudaMemLocationTypeHost, 0}, cudaMemoryTypeHost},
+      {cudaMemAllocationTypePinned, {cudaMemLocationTypeHostNuma, 0}, cudaMemoryTypeHost}};
+  for (const Place& place : places) {
+    cudaMemLocation location = place.location;
+    cudaMemPool_t first = nullptr;
+    cudaMemPool_t current = nullptr;
+    cudaMemPool_t own = nullptr;
+    EXPECT_OK(cudaMemGetDefaultMemPool(&first, &location, place.type));
+    EXPECT_OK(cudaMemGetMemPool(&current, &location, place.type));
+    EXPECT(first != nullptr && first == current);
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaMemPoolDestroy(first));
+    cudaMemPoolProps properties = {};
+    properties.allocType = place.type;
+    properties.location = place.location;
+    EXPECT_OK(cudaMemPoolCreate(&own, &properties));
+    EXPECT_OK(cudaMemSetMemPool(&location, place.type, own));
+    EXPECT_OK(cudaMemGetMemPool(&current, &location, place.type));
+    EXPECT(current == own);
+    int* memory = nullptr;
+    size_t before = 0;
+    size_t after = 0;
+    size_t total = 0;
+    EXPECT_OK(cudaMemGetInfo(&before, &total));
+    EXPECT_OK(cudaMallocFromPoolAsync(reinterpret_cast<void**>(&memory), kBytes, own, stream));
+    EXPECT_OK(cudaMemGetInfo(&after, &total));
+    ON_SOFT(EXPECT(place.memory != cudaMemoryTypeHost || before == after));
+    EXPECT(Ask(own, cudaMemPoolAttrUsedMemCurrent) == kBytes);
+    EXPECT_OK(cudaMemsetAsync(memory, 0, kBytes, stream));
+    EXPECT_OK(cudaStreamSynchronize(stream));
+    memory[1] = 7;
+    int seen = 0;
+    EXPECT_OK(cudaMemcpyAsync(&seen, memory + 1, sizeof seen, cudaMemcpyDefault, stream));
+    EXPECT_OK(cudaStreamSynchronize(stream));
+    EXPECT(seen == 7 && memory[0] == 0);
+    cudaPointerAttributes attributes = {};
+    EXPECT_OK(cudaPointerGetAttributes(&attributes, memory));
+    EXPECT(attributes.type == place.memory);
+    EXPECT_OK(cudaFreeAsync(memory, stream));
+    EXPECT_OK(cudaStreamSynchronize(stream));
+    EXPECT(Ask(own, cudaMemPoolAttrUsedMemCurrent) == 0);
+    EXPECT_OK(cudaMemPoolDestroy(own));
+    EXPECT_OK(cudaMemGetMemPool(&current, &location, place.type));
+    EXPECT(current == first);
+  }
+}
+
+// effect: cudaMemPoolCreate cudaMemSetMemPool
+CASE(WrongPlaces) {
+  cudaMemPool_t pool = nullptr;
+  cudaMemLocation none = {cudaMemLocationTypeInvalid, 0};
+  cudaMemLocation host = {cudaMemLocationTypeHost, 0};
+  cudaMemLocation node = {cudaMemLocationTypeHostNumaCurrent, 0};
+  const auto pinned = cudaMemAllocationTypePinned;
+  const auto managed = cudaMemAllocationTypeManaged;
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemGetMemPool(&pool, &none, pinned));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemGetMemPool(&pool, &node, pinned));
+  EXPECT_ERROR(cudaErrorInvalidValue,
+               cudaMemGetMemPool(&pool, &host, cudaMemAllocationTypeInvalid));
+  EXPECT_OK(cudaMemGetDefaultMemPool(&pool, &host, pinned));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemSetMemPool(&host, managed, pool));
+  cudaMemPoolProps properties = {};
+  properties.location = host;
+  properties.allocType = pinned;
+  properties.handleTypes = cudaMemHandleTypePosixFileDescriptor;  // can't be shared
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemPoolCreate(&pool, &properties));
+  properties.allocType = managed;
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemPoolCreate(&pool, &properties));
+  properties.handleTypes = cudaMemHandleTypeNone;
+  properties.maxSize = kBytes;
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemPoolCreate(&pool, &properties));
+}
+
 // effect: cudaMemPoolSetAccess cudaMemPoolGetAccess
 CASE(Access) {
   cudaMemPool_t pool = nullptr;

@@ -46,6 +46,7 @@ set(soft_programs
   library
   memory
   memory_limits
+  newer_calls
   pitched
   pool
   pool_share

@@ -32,6 +32,20 @@ def step():
 
 graphs = [step()]
 """
+# Memory that the driver takes back and gives again at its address, as torch_memory_saver and vLLM's sleep mode have it.
+PAUSE = """
+import ctypes, time
+
+def pause_and_resume():
+    time.sleep(0.1)  # clocks are read some ms apart on a busy machine
+    library, segments = torch.cuda.memory.library(), torch.cuda.memory.segments.values()
+    for segment in segments:
+        assert library.cudaFree(ctypes.c_void_p(segment.address)) == 0
+    for segment in sorted(segments, key=lambda segment: segment.address):
+        address = ctypes.c_void_p()
+        assert library.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(torch.cuda.memory.SEGMENT)) == 0
+        assert address.value == segment.address
+"""
 # A capture that a garbage collection and many scalars of their own hold up.
 SLOW = """
 import gc, time, torch
@@ -92,6 +106,10 @@ class Run:
         return {p.name: pickle.loads(p.read_bytes()) for p in sorted(self.path.glob("*.pickle"))}
 
 
+def commanded(run, *words):
+    return subprocess.run([GRAPHKIT, *words], cwd=run.path, capture_output=True, text=True, timeout=120)
+
+
 def check_joined(run, name="trace.json"):
     """Blocks with stacks, in the capture, touched by its nodes."""
     stacks = {r["id"]: [frame[0] for frame in r["frames"]] for r in run.of("stack", name)}
@@ -103,11 +121,35 @@ def check_joined(run, name="trace.json"):
 
 
 def the_memory_history_is_joined_into_the_trace():
-    run = Run(TRAIN)
+    run = Run(TRAIN, options=["--verbose"])
     assert run.code == 0 and run.names() == ["trace.N.pickle", "trace.json"], (run.err, run.names())
     check_joined(run)
     assert "2 blocks of the snapshot, 2 of them in captures, 1 segment that the trace saw as well" in run.err, run.err
     assert "not joined" not in run.err, run.err
+
+
+def a_pause_and_a_resume_leave_the_blocks_joined():
+    paused = "pause_and_resume()\ngraphs.append(step())\npause_and_resume()\n"
+    for program, segments in ((PAUSE + "pause_and_resume()\n", 1), (PAUSE + paused, 2)):
+        run = Run(TRAIN + program, options=["--verbose"])
+        joined = f"{2 * segments} blocks of the snapshot, {2 * segments} of them in captures, "
+        assert run.code == 0 and joined in run.err and "not joined" not in run.err, run.err
+        touched = {access[0] for node in run.of("node") for access in node["access"]}
+        assert touched == {r["id"] for r in run.of("alloc") if "segment" in r}, touched
+        analyzed = commanded(run, "analyze", "--format", "json", "trace.json")
+        graphs = json.loads(analyzed.stdout)["graphs"]
+        assert analyzed.returncode == 0 and [graph["blocks"] for graph in graphs] == [2] * segments, analyzed
+
+
+def a_history_that_lacks_the_captured_blocks_is_incomplete():
+    run = Run(TRAIN + "del kept\ntorch.cuda.memory.History.events.clear()\nother = torch.empty(4)\n")
+    lacks = ("/trace.json is incomplete: the memory history has no block where 2 of the 2 nodes access the segments of private "
+             "pool (1, 0): the memory of their graphs isn't known")
+    assert run.code == 0 and lacks in run.err and "not joined" not in run.err, run.err
+    for command in ("analyze", "check", "plan", "survive", "replay", "dot"):
+        done = commanded(run, command, "trace.json")
+        assert done.returncode == 3, (command, done)
+    assert commanded(run, "trace.json").returncode == 3
 
 
 def snapshots_of_another_run_are_left_to_it():
@@ -186,7 +228,7 @@ def stacks_are_recorded_of_the_events_that_are_wanted():
         assert {e["action"] for e in events if e["frames"]} & {"alloc", "free_requested"} == stacked, (wanted, events)
         said = "graphkit: GRAPHKIT_TORCH_STACKS=alot isn't known: set all, alloc or none; all stacks are recorded\n"
         assert run.code == 0 and (said in run.err) == (wanted == "alot"), run.err
-        assert "2 blocks of the snapshot, 2 of them in captures" in run.err and "not joined" not in run.err, run.err
+        assert "2 blocks of the snapshot, 2 of them in captures" in run.err, run.err
 
 
 def a_killed_process_leaves_the_snapshot_of_its_capture():
@@ -380,6 +422,37 @@ def a_missing_torch_is_said_and_harmless():
     assert f"graphkit: {sys.executable} has no torch: no memory history\n" in run.err, run.err
 
 
+# A package with the seam of cuda.bindings: functions that refuse, published as Cython publishes them.
+PUBLISHER = """
+import ctypes
+
+make = ctypes.pythonapi.PyCapsule_New
+make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+refuse, NAME = ctypes.CFUNCTYPE(ctypes.c_int)(lambda: 801), b"cudaError_t (void)"
+__pyx_capi__ = {name: make(ctypes.cast(refuse, ctypes.c_void_p), NAME, None)
+                for name in ("_cudaDeviceSynchronize", "_cudaNoFunctionOfThisName", "getLocalRuntimeVersion")}
+"""
+CALLER = """
+import ctypes, importlib
+where = importlib.import_module("cuda.bindings.MODULE")
+pointer = ctypes.pythonapi.PyCapsule_GetPointer
+pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+print(*(ctypes.CFUNCTYPE(ctypes.c_int)(pointer(capsule, where.NAME))() for capsule in where.__pyx_capi__.values()))
+"""
+
+
+def the_runtime_inside_cuda_bindings_is_led():
+    for version, module in (("12.9.10", "_bindings.cyruntime"), ("13.3.1", "_bindings.cyruntime_ptds"),
+                            ("13.5.0", "_internal.runtime"), ("13.5.0", "_internal.runtime_ptds")):
+        folder, name = module.split(".")
+        files = {"cuda/__init__.py": "", "cuda/bindings/__init__.py": "", f"cuda/bindings/{folder}/__init__.py": "",
+                 "cuda/bindings/_version.py": f"__version__ = '{version}'",
+                 f"cuda/bindings/{folder}/{name}.py": PUBLISHER}
+        for options, said in (((), "0 801 801\n"), (("--no-torch",), "801 801 801\n")):
+            run = Run(CALLER.replace("MODULE", module), options=options, torch=False, files=files)
+            assert run.code == 0 and run.out == said and "isn't led" not in run.err, (module, run.out, run.err)
+
+
 def a_program_without_torch_hears_nothing_of_it():
     run = Run("print('hello')", torch=False)
     assert run.code == 0 and run.out == "hello\n" and "torch" not in run.err, run.err
@@ -394,7 +467,7 @@ def main():
     args = parser.parse_args()
     GRAPHKIT, NVTX = (str(pathlib.Path(path).resolve()) for path in (args.graphkit, args.nvtx))
     tests = [f for name, f in globals().items() if callable(f) and getattr(f, "__module__", "") == "__main__" and
-             not isinstance(f, type) and name not in ("main", "check_joined")]
+             not isinstance(f, type) and name != "main" and f.__code__.co_argcount == 0]
     failed = 0
     for test in tests:
         if args.names and test.__name__ not in args.names:

@@ -78,10 +78,21 @@ class Browser:
                 raise RuntimeError(f"not so after {seconds} s: {condition}")
             time.sleep(0.05)
 
+    def element(self, selector: str) -> dict:
+        """The first element that fits."""
+        return self.command("POST", "/element", {"using": "css selector", "value": selector})
+
+    def enter(self, selector: str = "") -> None:
+        """Scripts and clicks go to this frame, without a selector to the page itself."""
+        self.command("POST", "/frame", {"id": self.element(selector) if selector else None})
+
+    def choose(self, selector: str, *files: pathlib.Path) -> None:
+        """Files, in an input of files."""
+        self.command("POST", f"/element/{next(iter(self.element(selector).values()))}/value", {"text": "\n".join(map(str, files))})
+
     def click(self, selector: str) -> None:
         """With the mouse, on the first element that fits."""
-        found = self.command("POST", "/element", {"using": "css selector", "value": selector})
-        self.command("POST", f"/element/{next(iter(found.values()))}/click", {})
+        self.command("POST", f"/element/{next(iter(self.element(selector).values()))}/click", {})
 
     def press(self, *keys: str) -> None:
         """One key after the other: characters, or WebDriver's code points for the others."""
@@ -90,13 +101,13 @@ class Browser:
 
     def pointer(self, selector: str, *steps: dict) -> None:
         """Mouse steps relative to an element's middle."""
-        found = self.command("POST", "/element", {"using": "css selector", "value": selector})
+        found = self.element(selector)
         at = [{**step, "origin": found} if step["type"] == "pointerMove" else step for step in steps]
         mouse = {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": at}
         self.command("POST", "/actions", {"actions": [mouse]})
 
     def wheel(self, selector: str, dx: int, dy: int) -> None:
-        found = self.command("POST", "/element", {"using": "css selector", "value": selector})
+        found = self.element(selector)
         step = {"type": "scroll", "x": 0, "y": 0, "deltaX": dx, "deltaY": dy, "duration": 0, "origin": found}
         self.command("POST", "/actions", {"actions": [{"type": "wheel", "id": "wheel", "actions": [step]}]})
 

@@ -1,8 +1,8 @@
-"""Pages in a real browser that compare: ranks, and two traces."""
+"""Pages in a real browser that compare: ranks, two traces, and captures with replays."""
 
 import json
 
-from report_page import SHOWN_FIGURES, SNAPSHOTS, TABLE, TESTDATA, WORK, Page, analyze, expected_figures, graphkit, main, size_text
+from report_page import SHOWN_FIGURES, SNAPSHOTS, TABLE, TESTDATA, WORK, Page, analyze, expected_figures, graphkit, main, rows_of, size_text, synth
 
 
 class Ranks(Page):
@@ -23,7 +23,7 @@ class Ranks(Page):
         report = analyze(self.folder / f"rank{rank}.json")
         self.assertEqual(rank, self.browser.run("return ranks.drawn"))
         self.assertEqual(report, self.browser.run("return app.trace.analyze"))
-        self.assertEqual(len(report["findings"]), len(self.shown("[data-finding]")))
+        self.assertEqual(len(rows_of(report)), len(self.shown("[data-finding]")))
         figures = self.browser.run(SHOWN_FIGURES)
         for name, text in expected_figures(report["graphs"][0]).items():
             self.assertEqual(text, figures.get(name))
@@ -60,6 +60,41 @@ class Ranks(Page):
         self.check_quiet()
 
 
+class Attribution(Page):
+    def test_time_by_call_stack_leads_to_the_nodes_and_back(self):
+        pair = [str(TESTDATA / "kineto" / f"sglang_decode_{part}.json.gz") for part in ("capture", "replay")]
+        page = WORK / "times.html"
+        graphkit("attribute", *pair, "-o", str(page))
+        total = json.loads(graphkit("attribute", *pair, "--format", "json"))["total"]
+        self.browser.open(page)
+        self.browser.wait_for("document.body.dataset.ready")
+        self.assertEqual([total["ns"], total["count"]], self.browser.run("return [icicle.root.weight, icicle.root.count]"))
+        wrong = self.browser.run("""
+          const wrong = [], visit = (node) => {
+            const below = [...node.children.values()].reduce((sum, child) => sum + child.weight, 0);
+            if (node.children.size > 0 && below !== node.weight) wrong.push(node.name);
+            for (const child of node.children.values()) visit(child);
+          };
+          visit(icicle.root);
+          return wrong;""")
+        self.assertEqual([], wrong)
+        # Layers are one frame until they are shown apart. The nodes of a frame are its kernels; a click on one picks its frame.
+        layers = "drawIcicle(byId('icicle')); return new Set(icicle.boxes.map(({node}) => node.name).filter((name) => name.startsWith('Qwen3DecoderLayer'))).size"
+        self.assertEqual(1, self.browser.run(layers))
+        self.browser.click("#layers-apart")
+        self.assertEqual(36, self.browser.run(layers))
+        layer, nodes, shown = self.browser.run("""
+          drawIcicle(document.getElementById("icicle"));
+          const {node} = icicle.boxes.find(({node}) => node.name.includes("DecoderLayer_7"));
+          pickFrame(node);
+          return [document.getElementById("nodes-title").textContent, node.count, document.querySelectorAll("#nodes tbody tr").length];""")
+        self.assertEqual(("Nodes of Qwen3DecoderLayer_7", nodes), (layer, shown))
+        kernel = self.browser.run("return document.querySelector('#nodes tbody tr').cells[1].textContent")
+        self.browser.click("#nodes tbody tr")
+        self.assertEqual([kernel, 0], self.browser.run("return [icicle.picked.name, icicle.picked.children.size]"))
+        self.check_quiet()
+
+
 class Diff(Page):
     def test_the_page_of_a_diff_shows_what_changed(self):
         before, after = WORK / "before.json", WORK / "after.json"
@@ -78,8 +113,8 @@ class Diff(Page):
 
     def test_no_arrow_runs_through_a_box_and_the_first_change_is_in_sight(self):
         before, after, page = WORK / "one.json", WORK / "two.json", WORK / "drawn.html"
-        graphkit("synth", "--ops", "300", "--streams", "4", "-o", str(before))
-        graphkit("synth", "--ops", "200", "--streams", "4", "-o", str(after))
+        synth("--ops", "300", "--streams", "4", "-o", str(before))
+        synth("--ops", "200", "--streams", "4", "-o", str(after))
         graphkit("diff", str(before), str(after), "--format", "html", "-o", str(page), codes=(1,))
         self.browser.open(page)
         self.browser.wait_for("document.body.dataset.ready")

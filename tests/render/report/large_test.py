@@ -6,7 +6,7 @@ import pickle
 import random
 import sys
 
-from report_page import WORK, Page, graphkit, main, report_of
+from report_page import WORK, Page, main, report_of, synth
 
 MOST_BYTES = 20_000_000  # of the report of 100 000 nodes
 HOSTILE = ['</script><script>document.title = "broken"</script>', '<img src=x onerror="document.title=1">', "\"'`${1}\\",
@@ -58,7 +58,7 @@ requestAnimationFrame(step);
 class Large(Page):
     def test_a_hundred_thousand_nodes(self):
         trace, nodes = WORK / "large.json", int(os.environ.get("GRAPHKIT_LARGE_NODES", "100000"))
-        graphkit("synth", "--shape", "training", "--ops", str(nodes), "--streams", "8", "-o", str(trace))
+        synth("--shape", "training", "--ops", str(nodes), "--streams", "8", "-o", str(trace))
         page = report_of(trace)
         self.assertLess(page.stat().st_size, MOST_BYTES)
         self.open(page)

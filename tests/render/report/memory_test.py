@@ -5,7 +5,7 @@ import pathlib
 import pickle
 import re
 
-from report_page import LAYER, READY, SNAPSHOTS, TESTDATA, WORK, Page, analyze, graphkit, main, report_of, traces
+from report_page import LAYER, READY, SNAPSHOTS, TESTDATA, WORK, Page, analyze, graphkit, main, report_of, rows_of, traces
 
 # The peak, its moment in order, and who holds it.
 AT_PEAK = """
@@ -55,6 +55,29 @@ class Memory(Page):
                 wanted = sorted((holder["bytes"], holder["blocks"], f":{holder['line']}" if holder["line"] else "") for holder in device["holders"])
                 shown = self.browser.run("return app.groups.heldAt(app.view.peakX).map(({group, bytes, blocks}) => [bytes, blocks, /:\\d+$/.exec(app.groups.keys[group])?.[0] || ''])")
                 self.assertEqual(wanted, sorted(map(tuple, shown)))
+
+    def test_gaps_of_segments_are_what_no_block_has(self):
+        found = self.browser.run("""
+          const {view} = app, wrong = [], shown = [];
+          for (let k = 0; k <= 20; ++k) {
+            const x = Math.floor((view.width - 1) * k / 20), live = [...view.size.keys()].filter((i) => view.begin[i] <= x && x < view.end[i]);
+            let reserved = 0, used = 0;
+            for (const [offset, size, begin, end] of segmentsOf(view)) {
+              if (x < begin || x >= end) continue;
+              reserved += size;
+              for (const i of live) if (offset <= view.offset[i] && view.offset[i] < offset + size) used += view.size[i];
+            }
+            if (unusedAt(view, x).bytes !== reserved - used) wrong.push(x);
+          }
+          showMoment(view.peakX);
+          return [wrong, document.querySelector("#holders .unused")?.textContent ?? "", unusedAt(view, view.peakX).gaps];""")
+        self.assertEqual([], found[0])
+        self.assertIn(f" in {found[2]:,}, the largest ", found[1])
+
+    def test_segments_have_all_their_addresses(self):
+        with self.file.open("rb") as snapshot:
+            segments = sorted(segment["total_size"] for segment in pickle.load(snapshot)["segments"])
+        self.assertEqual(segments, sorted(self.browser.run("return segmentsOf(app.view).map(([, size]) => size)")))
 
     def test_the_area_is_the_sum_of_the_blocks_at_each_moment(self):
         for file in [TESTDATA / "traces" / "soft" / "record_stream.json", *sorted((TESTDATA / SNAPSHOTS).glob("*.pickle"))]:
@@ -110,7 +133,7 @@ class Memory(Page):
         self.assertIn("Allocated at", self.browser.run("return document.getElementById('details-panel').innerText"))
 
     def test_call_stacks_are_chosen_and_zoomed_by_mouse_and_keyboard(self):
-        whole = self.browser.run("return icicle.root.bytes")
+        whole = self.browser.run("return icicle.root.weight")
         self.assertEqual(self.browser.run("return app.view.peakBytes"), whole)
         self.click_at("#icicle", self.browser.run(FRAME, "einsum"))
         self.assertEqual("cs336_basics/model.py:39 einsum", self.chosen()["name"])
@@ -124,8 +147,8 @@ class Memory(Page):
         self.assertEqual(1, self.browser.run("return pathOf(icicle.zoomed).length"))
         wrong = self.browser.run("""
           const wrong = [], visit = (node) => {
-            const below = [...node.children.values()].reduce((sum, child) => sum + child.bytes, 0);
-            if (node.children.size > 0 && below > node.bytes) wrong.push(node.name);
+            const below = [...node.children.values()].reduce((sum, child) => sum + child.weight, 0);
+            if (node.children.size > 0 && below > node.weight) wrong.push(node.name);
             for (const child of node.children.values()) visit(child);
           };
           visit(icicle.root);
@@ -209,7 +232,7 @@ class Found(Page):
     def cards(self) -> list[list]:
         return self.browser.run("""return listProblems().map(({finding, hint, severity, bytes}) => [finding === undefined ? "hint" : "finding", finding ?? hint, severity, bytes]);""")
 
-    def test_all_are_listed_errors_first_then_the_most_bytes(self):
+    def test_all_are_listed_in_the_order_of_the_commands(self):
         for file in [*traces(), *sorted((TESTDATA / SNAPSHOTS).glob("*.pickle"))]:
             with self.subTest(file=file.name):
                 self.open(report_of(file))
@@ -217,9 +240,9 @@ class Found(Page):
                     continue
                 hints = sum(len(device["worth_a_look"]) for device in explain(file)["devices"])
                 cards = self.cards()
-                self.assertEqual(len(analyze(file)["findings"]), sum(card[0] == "finding" for card in cards))
+                self.assertEqual([row[0] for row in rows_of(analyze(file))], [card[1] for card in cards if card[0] == "finding"])
                 self.assertEqual(hints, sum(card[0] == "hint" for card in cards))
-                order = [(card[2] != "error", -card[3]) for card in cards]
+                order = [(card[0] == "hint") if card[:3:2] != ["hint", "error"] else -1 for card in cards]
                 self.assertEqual(sorted(order), order)
                 self.assertEqual(len(cards), self.browser.run("return document.querySelectorAll('#findings-panel article').length"))
                 self.assertEqual(str(len(cards)), self.browser.run("return document.querySelector('[data-panel=findings-panel] small').textContent"))
@@ -249,7 +272,7 @@ class Found(Page):
     def test_lines_functions_modules_kernels_and_checks_are_found(self):
         self.open(report_of(TESTDATA / SNAPSHOTS / "transformer_small.pickle"))
         for query, hit in [("nn_utils.py:6", "cs336_basics/nn_utils.py:6 softmax"), ("scaled_dot", "scaled_dot_product_attention in cs336_basics/"),
-                           ("model.py", "module that allocates"), ("softmax-blocks", "24 × 96 MiB of softmax")]:
+                           ("model.py", "module that allocates"), ("softmax-blocks", "24 softmax outputs of 96 MiB")]:
             self.browser.run("const box = document.getElementById('search'); box.value = ''; box.blur()")
             self.browser.press("/", *query)
             self.assertIn(hit, self.browser.run("return document.getElementById('hits').textContent"), query)

@@ -27,6 +27,10 @@ def graphkit(*arguments: str, codes: tuple[int, ...] = (0, 3)) -> str:
     return done.stdout
 
 
+def synth(*options: str) -> None:
+    subprocess.run([pathlib.Path(GRAPHKIT).with_name("graphkit-synth"), *options], check=True)
+
+
 def report_of(trace: pathlib.Path, *options: str) -> pathlib.Path:
     page = WORK / (trace.stem + ".html")
     graphkit("report", str(trace), "-o", str(page), *options)
@@ -35,6 +39,11 @@ def report_of(trace: pathlib.Path, *options: str) -> pathlib.Path:
 
 def analyze(trace: pathlib.Path) -> dict:
     return json.loads(graphkit("analyze", str(trace), "--format", "json"))
+
+
+def rows_of(report: dict) -> list[list[int]]:
+    """The rows of findings, as all views show them."""
+    return [row for group in report["finding_groups"] for row in group]
 
 
 def traces() -> list[pathlib.Path]:

@@ -5,7 +5,7 @@ import json
 import pathlib
 import re
 
-from report_page import LAYER, SHOWN_FIGURES, TABLE, TESTDATA, WORK, Page, analyze, expected_figures, graphkit, main, report_of, traces
+from report_page import LAYER, SHOWN_FIGURES, TABLE, TESTDATA, WORK, Page, analyze, expected_figures, graphkit, main, report_of, rows_of, traces
 
 # Bytes as they are drawn, at full resolution.
 DRAWN_BYTES = """
@@ -44,6 +44,12 @@ def bills_of(trace: pathlib.Path, by: str) -> dict:
     return {graph["id"]: graph["memory_by"]["lines"] for graph in report["graphs"] if "memory_by" in graph}
 
 
+def shown_findings(trace: pathlib.Path) -> list[tuple[int, dict]]:
+    """The first finding of each row, with its place."""
+    report = analyze(trace)
+    return [(row[0], report["findings"][row[0]]) for row in rows_of(report)]
+
+
 class Numbers(Page):
     def check_graph(self, graph: dict, replayed: dict, shared: set) -> None:
         shown = self.browser.run(SHOWN_FIGURES)
@@ -76,7 +82,7 @@ class Numbers(Page):
                 shared = {g["id"] for g in report["graphs"] if any(pools[pool["pool"]] > 1 for pool in g["pools"])}
                 self.open(report_of(trace))
                 self.assertEqual(report, self.browser.run("return app.trace.analyze"))
-                self.assertEqual(len(report["findings"]), self.browser.run("return document.querySelectorAll('[data-finding]').length"))
+                self.assertEqual([row[0] for row in rows_of(report)], self.browser.run("return [...document.querySelectorAll('[data-finding]')].map((card) => Number(card.dataset.finding))"))
                 bills = {by: bills_of(trace, by) for by in ("stack", "stream", "pool", "block")}
                 roots = self.browser.run("return app.trace.views.map(view => view.root)")
                 for index, root in enumerate(roots):
@@ -129,9 +135,10 @@ class Numbers(Page):
     def test_a_finding_leads_to_the_page_of_its_check(self):
         for trace in traces():
             self.open(report_of(trace))
-            for index, finding in enumerate(analyze(trace)["findings"]):
+            for index, finding in shown_findings(trace):
                 self.browser.run(f"document.querySelector('[data-finding=\"{index}\"] .mono').click()")
                 page = (TESTDATA.parent / "docs" / "checks" / f"{finding['check']}.md").read_text()
+                page = re.sub(r"^```\w*$", "", page, flags=re.M)
                 shown = self.browser.run("const text = document.querySelector('dialog[open]').innerText; document.querySelector('dialog').close(); return text")
                 self.assertEqual(sorted(re.findall(r"\w+", re.sub(r"\]\([^)]*\)", "", page))), sorted(re.findall(r"\w+", shown)[:-1]), finding["check"])
         self.check_quiet()
@@ -139,7 +146,7 @@ class Numbers(Page):
     def test_what_is_found_can_be_shown_and_nothing_else_is_offered(self):
         for trace in traces():
             self.open(report_of(trace))
-            for index, finding in enumerate(analyze(trace)["findings"]):
+            for index, finding in shown_findings(trace):
                 named = [bool(e["nodes"] + e["blocks"] + e["edges"]) for e in finding["evidence"]]
                 offered = self.browser.run(f"return [...document.querySelectorAll('[data-finding=\"{index}\"] .evidence')].map((item) => Boolean(item.querySelector('button')))")
                 self.assertEqual(named, offered)
@@ -148,6 +155,25 @@ class Numbers(Page):
                 self.assertEqual(leads, self.browser.run(f"return {card}.querySelector('.message').matches('button')"))
                 if leads:
                     self.assertTrue(self.browser.run(f"{card}.click(); return Boolean(app.picked) || app.view.root === {json.dumps(finding['graph'])}"))
+
+    def test_a_race_has_the_order_that_it_lacks_dashed(self):
+        trace = TESTDATA / "traces" / "soft" / "programmatic.json"
+        self.open(report_of(trace))
+        drawn = "app.draw(); return app.parts.find((part) => part.missing !== undefined).missing"
+        self.assertIsNone(self.browser.run(drawn))
+        races = [(index, finding) for index, finding in shown_findings(trace) if finding["check"] == "programmatic-only-order"]
+        self.assertTrue(races)
+        for index, finding in races:
+            self.browser.run(f"pickFinding({index})")
+            self.assertEqual(finding["nodes"][:2], self.browser.run(drawn))
+        self.check_quiet()
+
+    def test_beside_a_selected_finding_nothing_says_to_click_one(self):
+        self.open(report_of(TESTDATA / "traces" / "soft" / "leaky.json"))
+        hint = "showTab('details-panel'); return document.getElementById('details-panel').textContent"
+        self.assertIn("or a finding", self.browser.run(hint))
+        self.browser.run("pickFinding(0); return null")
+        self.assertNotIn("finding", self.browser.run(hint))
 
     def test_the_keyboard_leads_from_a_finding_to_its_block(self):
         self.open(report_of(TESTDATA / "traces" / "soft" / "leaky.json"))

@@ -29,13 +29,18 @@ command -v graphkit > /dev/null || install_graphkit
 # shellcheck disable=SC2206
 traces=(${GRAPHKIT_TRACE:-trace.json}) tracing=(${GRAPHKIT_TRACE_OPTIONS-}) options=(${GRAPHKIT_OPTIONS-})
 [ -z "${GRAPHKIT_CONFIG:-}" ] || options+=(--config "$GRAPHKIT_CONFIG")
-[ -z "${GRAPHKIT_RUN:-}" ] || graphkit trace "${tracing[@]}" -o "${traces[0]}" -- bash -c "$GRAPHKIT_RUN"
-
 status=0
+[ -z "${GRAPHKIT_RUN:-}" ] || graphkit trace "${tracing[@]}" -o "${traces[0]}" -- bash -c "$GRAPHKIT_RUN" || status=$?
+if [ "$status" -ne 0 ]; then
+  echo "::error file=${traces[0]},line=1,title=graphkit trace::nothing was checked: the traced command ended with exit code $status: ${GRAPHKIT_RUN//$'\n'/%0A}"
+  exit "$status"
+fi
+
 graphkit check "${traces[@]}" "${options[@]}" --format github || status=$?
 if [ "$status" -ne 2 ]; then
   graphkit check "${traces[@]}" "${options[@]}" --format markdown >> "${GITHUB_STEP_SUMMARY:-/dev/null}" || true
-  graphkit check "${traces[@]}" "${options[@]}" --format sarif -o "$temp/graphkit.sarif" || true
+  graphkit check "${traces[@]}" "${options[@]}" --format sarif > "$temp/graphkit.sarif" || true
+  printf 'sarif=%s\n' "$temp/graphkit.sarif" >> "${GITHUB_OUTPUT:-/dev/null}"
 fi
 printf 'exit-code=%s\n' "$status" >> "${GITHUB_OUTPUT:-/dev/null}"
 exit "$status"

@@ -6,7 +6,7 @@
 
 #include "libgraphkit/render/text_layout.h"
 #include "tools/graphkit/cli/options.h"
-#include "tools/graphkit/cli/talk.h"
+#include "tools/graphkit/terminal/talk.h"
 
 namespace graphkit {
 
@@ -84,6 +84,7 @@ std::string UsageLine(const CLI::App& app) {
   if (app.get_parent() != nullptr) usage = app.get_parent()->get_name() + " " + usage;
   if (!Named(app).empty()) usage += " [options]";
   for (const CLI::Option* option : Positionals(app)) {
+    if (option->get_name(true) == app.get_name()) continue;  // the file stands in its place
     const std::string name =
         "<" + option->get_name(true) + ">" + (option->get_items_expected_max() > 1 ? "…" : "");
     usage += option->get_required() ? " " + name : " [" + name + "]";

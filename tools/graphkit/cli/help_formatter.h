@@ -28,10 +28,13 @@ std::string OptionHeading(const CLI::Option& option);
 // The argument of an option as people read it: "FILE", "N"; empty for a flag.
 std::string OptionArgument(const CLI::Option& option);
 
+// What runs where a file stands in place of a subcommand: no word that anyone types.
+inline constexpr const char* kFileCommand = "FILE";
+
 // The first word that should be a subcommand and isn't one, before any parsing.
 std::optional<Error> CheckSubcommand(const CLI::App& app, std::span<const std::string> args);
 
-// `graphkit FILE` and `graphkit A B`: with the subcommand that is meant, explain and diff, where
+// `graphkit FILE` and `graphkit A B`: with the subcommand that is meant, FILE and diff, where
 // the first word is no subcommand and names a file.
 std::vector<std::string> WithSubcommand(const CLI::App& app, std::vector<std::string> args);
 

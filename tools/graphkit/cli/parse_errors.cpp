@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "tools/graphkit/cli/help_formatter.h"
-#include "tools/graphkit/cli/old_spellings.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/suggest.h"
 
@@ -71,13 +70,11 @@ std::optional<Error> LeftOver(const CLI::App& app) {
   const auto option = std::ranges::find_if(
       words, [](const std::string& word) { return word.size() > 1 && word[0] == '-'; });
   if (option == words.end()) {
-    if (const auto now = NewSpelling(app.get_name(), "")) return *now;
     return Error{
         .message = app.get_name() + " takes no further argument: '" + words.front() + "'",
         .hint = IsFile(words.front()) ? "graphkit diff A B compares two files" : SeeHelp(app)};
   }
   const std::string name = option->substr(0, option->find('='));
-  if (const auto now = NewSpelling(app.get_name(), name)) return *now;
   const std::string format = FormatMeant(app, name);
   return Error{.message = app.get_name() + " has no option " + name,
                .hint = !format.empty() ? format : DidYouMean(name, OptionNames(app), SeeHelp(app))};
@@ -150,8 +147,9 @@ std::vector<std::string> WithSubcommand(const CLI::App& app, std::vector<std::st
   const bool command =
       options_first ? std::ranges::any_of(args, is_command) : is_command(args.front());
   if (command || file == args.end() || !IsFile(*file)) return args;
-  const bool two = file + 1 != args.end() && IsFile(file[1]);
-  args.insert(args.begin(), two ? "diff" : "explain");
+  // Also of a file that isn't there: diff says so.
+  const bool two = file + 1 != args.end() && (IsFile(file[1]) || !file[1].starts_with("-"));
+  args.insert(args.begin(), two ? "diff" : kFileCommand);
   return args;
 }
 

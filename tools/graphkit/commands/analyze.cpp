@@ -5,15 +5,16 @@
 
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/analyze.h"
+#include "libgraphkit/analysis/launches/coverage.h"
 #include "libgraphkit/analysis/memory/memory_bill.h"
 #include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/ranks/ranks.h"
 #include "tools/graphkit/cli/options.h"
-#include "tools/graphkit/cli/progress.h"
-#include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/files/input.h"
 #include "tools/graphkit/files/many_traces.h"
+#include "tools/graphkit/terminal/progress.h"
+#include "tools/graphkit/terminal/talk.h"
 
 namespace graphkit {
 
@@ -23,6 +24,7 @@ struct AnalyzeArguments {
   std::vector<std::string> traces;
   std::optional<BillBy> by;
   std::string at;  // empty: not given
+  bool coverage = false;
   AnalyzeOptions options;
   View view;
 };
@@ -49,15 +51,20 @@ Result<void> Write(const Report& report, const Trace& trace, const HeldAt& at,
   std::vector<HeldLine> held;
   if (arguments.by) bills = BillMemory(trace, report, by);
   if (arguments.by || memory_only) held = BillHeld(trace, by, at);
+  std::optional<Coverage> coverage;
+  if (arguments.coverage) coverage = FindCoverage(Facts(trace));
   return WriteView(
       arguments.view,
-      [&](std::ostream& out) { RenderJson(report, trace, out, bills, held, by, at); },
+      [&](std::ostream& out) {
+        RenderJson(report, trace, out, bills, held, by, at, coverage ? &*coverage : nullptr);
+      },
       [&](const TextOut& out) {
         RenderText(report, trace, out);
         // Graphs share pools: one bill for all.
         const bool together = by == BillBy::kPool && bills.size() > 1;
         RenderBills(trace, together ? std::vector{SumBills(bills)} : bills, by, out);
         RenderHeld(held, by, at, out);
+        if (coverage) RenderCoverage(*coverage, trace, out << "\n");
       });
 }
 
@@ -79,6 +86,7 @@ int AnalyzeMany(const Job& job, const std::vector<std::string>& paths,
                 const AnalyzeArguments& arguments) {
   if (arguments.by) return PrintError(Error{.message = "--by is for one trace"});
   if (!arguments.at.empty()) return PrintError(Error{.message = "--at is for one trace"});
+  if (arguments.coverage) return PrintError(Error{.message = "--coverage is for one trace"});
   const Result<RankReport> report = ReadRanks(job, paths, arguments.options);
   if (!report) return PrintError(report.error());
   if (job.rank() != 0) return kExitOk;
@@ -128,6 +136,9 @@ void AddAnalyzeCommand(CLI::App& app, int& exit_code) {
                   "after an event of a snapshot or a record of a trace")
       ->option_text("peak|end|EVENT")
       ->check(CheckMoment);
+  sub->add_flag("--coverage", arguments->coverage,
+                "Also report the kernel launches and copies that run in graphs, and those that "
+                "don't (recorded with trace --scope all)");
 }
 
 }  // namespace graphkit

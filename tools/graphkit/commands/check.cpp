@@ -8,22 +8,22 @@
 
 #include "libgraphkit/compare/baseline.h"
 #include "libgraphkit/compare/gate.h"
-#include "libgraphkit/io/files/gate_files.h"
 #include "libgraphkit/io/files/json_file.h"
-#include "libgraphkit/render/check/check.h"
+#include "tools/graphkit/check/check.h"
 #include "tools/graphkit/cli/options.h"
-#include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/commands/check_init.h"
 #include "tools/graphkit/commands/check_settings.h"
+#include "tools/graphkit/files/gate_files.h"
 #include "tools/graphkit/files/many_traces.h"
 #include "tools/graphkit/files/output.h"
+#include "tools/graphkit/terminal/talk.h"
 
 namespace graphkit {
 
 namespace {
 
-enum class CheckFormat { kText, kJson, kSarif, kJunit, kGithub, kMarkdown };
+enum class CheckFormat { kText, kConcise, kJson, kSarif, kJunit, kGithub, kMarkdown };
 
 struct CheckArguments {
   std::vector<std::string> traces;
@@ -87,6 +87,8 @@ void Render(const GateRun& run, const CheckArguments& arguments, std::ostream& o
   switch (arguments.format) {
     case CheckFormat::kText:
       return RenderCheckText(run, {style, out});
+    case CheckFormat::kConcise:
+      return RenderCheckConcise(run, out);
     case CheckFormat::kJson:
       return RenderCheckJson(run, out);
     case CheckFormat::kSarif:
@@ -100,15 +102,25 @@ void Render(const GateRun& run, const CheckArguments& arguments, std::ostream& o
   }
 }
 
-// A job's log says why it failed, also where the output goes to a file.
+// The command that makes what grew the new baseline; empty: nothing did.
+std::string AcceptCommand(const CheckArguments& arguments, const CheckSettings& settings,
+                          const GateVerdict& verdict) {
+  const auto grew = [](const GateReason& reason) {
+    return reason.kind == GateReason::Kind::kBaseline;
+  };
+  if (std::ranges::none_of(verdict.reasons, grew)) return "";
+  std::string command = "graphkit check";
+  for (const std::string& trace : arguments.traces) command += " " + ShellWord(trace);
+  if (arguments.options.config) command += " --config " + ShellWord(*arguments.options.config);
+  return command + " --save-baseline " + ShellWord(settings.baseline);
+}
+
+// A job's log has all reasons, also where the output goes to a file.
 void SayOutcome(const GateRun& run, const std::string& output) {
-  constexpr size_t kReasons = 10;
-  const GateVerdict& verdict = run.verdict;
-  if (verdict.passed()) return PrintNote("check passed; see " + output);
-  PrintError("check " + Outcome(verdict) + "; see " + output);
-  for (size_t i = 0; i < std::min(kReasons, verdict.reasons.size()); ++i) {
-    PrintError("  " + ReasonSubject(run, verdict.reasons[i]) + ": " + verdict.reasons[i].text);
-  }
+  if (run.verdict.passed()) return PrintNote("check passed; see " + output);
+  RenderCheckConcise(run, std::cerr);
+  for (const std::string& note : run.verdict.notes) PrintNote(note);
+  PrintError("check " + Outcome(run.verdict) + "; see " + output);
 }
 
 // After the verdict, which has saved the baseline; of a run that is refused nothing is kept.
@@ -120,7 +132,7 @@ Result<void> FinishInit(const GateFiles& files, const std::string& trace, const 
   return {};
 }
 
-int RunCheck(CheckArguments arguments) {
+int RunCheckCommand(CheckArguments arguments) {
   GateFiles files;
   if (!arguments.init.empty()) {
     Result<GateFiles> fresh = NewGateFiles(arguments.init);
@@ -138,6 +150,9 @@ int RunCheck(CheckArguments arguments) {
   if (job.rank() != 0) return kExitOk;
   Result<GateVerdict> verdict = Judge(*subjects, *settings, arguments.save_baseline);
   if (!verdict) return PrintError(verdict.error());
+  const std::string accept = AcceptCommand(arguments, *settings, *verdict);
+  if (!accept.empty())
+    verdict->notes.push_back("to accept what differs from the baseline: " + accept);
   std::error_code error;
   const GateRun run{.subjects = *std::move(subjects),
                     .checks = KnownChecks(),
@@ -160,12 +175,14 @@ void AddPresentation(CLI::App& sub, CheckArguments& arguments) {
   const CLI::Option* format = AddChoice<CheckFormat>(
       sub, "--format", arguments.format,
       {{"text", CheckFormat::kText},
+       {"concise", CheckFormat::kConcise},
        {"json", CheckFormat::kJson},
        {"sarif", CheckFormat::kSarif},
        {"junit", CheckFormat::kJunit},
        {"github", CheckFormat::kGithub},
        {"markdown", CheckFormat::kMarkdown}},
-      "Print text (the default), JSON with a stable schema, SARIF 2.1.0, JUnit XML, annotations of "
+      "Print text (the default), a line for each place and reason that fails (for editors and "
+      "problem matchers), JSON with a stable schema, SARIF 2.1.0, JUnit XML, annotations of "
       "GitHub Actions, or Markdown for a job's summary");
   AddOutput(sub, arguments.output);
   FollowName<CheckFormat>(sub, format, arguments.output, arguments.format,
@@ -180,7 +197,7 @@ void AddPresentation(CLI::App& sub, CheckArguments& arguments) {
 
 void AddCheckCommand(CLI::App& app, int& exit_code) {
   const auto [sub, arguments] = AddCommand<CheckArguments>(
-      app, exit_code, RunCheck, "check", "Fail when limits or checks are violated",
+      app, exit_code, RunCheckCommand, "check", "Fail when limits or checks are violated",
       {"graphkit check trace.json", "graphkit check trace.json --init ci/graphkit.json",
        "graphkit check trace.json --limit max-deferred=0,max-peak=1.2GiB,max-leaks=0",
        "graphkit check snapshot.pickle --limit max-peak=40GiB,max-idle=4GiB",

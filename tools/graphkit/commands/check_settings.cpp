@@ -6,12 +6,12 @@
 
 #include "libgraphkit/analysis/checks/checks.h"
 #include "libgraphkit/compare/gate.h"
-#include "libgraphkit/io/files/gate_files.h"
 #include "libgraphkit/io/files/json_file.h"
 #include "tools/graphkit/check_pages.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/suggest.h"
-#include "tools/graphkit/cli/talk.h"
+#include "tools/graphkit/files/gate_files.h"
+#include "tools/graphkit/terminal/talk.h"
 
 namespace graphkit {
 
@@ -63,7 +63,8 @@ std::vector<std::string> LimitNames() {
 // "max-peak=40GiB": sets the limit; otherwise the problem with it.
 std::string SetLimit(const std::string& text, GateConfig& config) {
   const size_t equals = text.find('=');
-  const std::string name = text.substr(0, equals);
+  std::string name = text.substr(0, equals);
+  std::ranges::replace(name, '_', '-');  // as settings and Python have it
   if (std::string problem = CheckWord(name, LimitNames()); !problem.empty()) return problem;
   if (equals == text.npos) return name + " needs a value; for example max-leaks=0";
   const GateLimit& limit = *std::ranges::find(kGateLimits, name, &GateLimit::name);

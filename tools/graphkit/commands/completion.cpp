@@ -4,9 +4,10 @@
 #include <memory>
 
 #include "tools/graphkit/cli/cli_model.h"
+#include "tools/graphkit/cli/help_formatter.h"
 #include "tools/graphkit/cli/options.h"
-#include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
+#include "tools/graphkit/terminal/talk.h"
 
 namespace graphkit {
 
@@ -17,6 +18,7 @@ using Completion = std::string (*)(const CommandInfo& root,
 
 int RunCompletion(const CLI::App& app, Completion completion) {
   std::vector<CommandInfo> commands = DescribeSubcommands(app);
+  std::erase_if(commands, [](const CommandInfo& of) { return of.name == kFileCommand; });
   std::ranges::find(commands, "help", &CommandInfo::name)->words = HelpWords(app);
   std::cout << completion(DescribeCommand(app), commands);
   return kExitOk;

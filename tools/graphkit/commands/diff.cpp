@@ -1,5 +1,6 @@
 // `graphkit diff`: differences between the memory and the graphs of two files.
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,14 +8,19 @@
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/compare/diff.h"
+#include "libgraphkit/compare/gate.h"
+#include "libgraphkit/io/files/json_file.h"
 #include "libgraphkit/render/diff/diff.h"
 #include "libgraphkit/render/report/html.h"
+#include "tools/graphkit/check/check.h"
 #include "tools/graphkit/cli/options.h"
-#include "tools/graphkit/cli/progress.h"
-#include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
+#include "tools/graphkit/files/gate_files.h"
 #include "tools/graphkit/files/input.h"
+#include "tools/graphkit/files/many_traces.h"
 #include "tools/graphkit/files/output.h"
+#include "tools/graphkit/terminal/progress.h"
+#include "tools/graphkit/terminal/talk.h"
 
 namespace graphkit {
 
@@ -125,7 +131,36 @@ int WarnBlind(const Side& side) {
   return kExitOk;
 }
 
+bool IsBaseline(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;  // a pipe is read once
+  const Result<OpenedFile> file = OpenInput(path);
+  return file && file->format != nullptr && std::string_view(file->format->name) == "baseline";
+}
+
+// A baseline has figures and lines of graphs, and not the graphs: what differs of these, as
+// `graphkit check --baseline` has it.
+int DiffFromBaseline(const DiffArguments& arguments) {
+  if (arguments.format == DiffFormat::kHtml || arguments.layout)
+    return PrintError(Error{.message = "a baseline has no graphs to draw or to lay out",
+                            .hint = "keep a trace to compare with",
+                            .file = arguments.before});
+  const Result<Baseline> baseline = ReadWith(ParseBaseline, arguments.before);
+  if (!baseline) return PrintError(baseline.error());
+  Result<std::vector<GateSubject>> subjects = ReadSubjects(Job(), {arguments.after});
+  if (!subjects) return PrintError(subjects.error());
+  const GateVerdict verdict = JudgeGate(*subjects, {.fail_on_severity = {}}, *baseline);
+  const GateRun run{.subjects = *std::move(subjects), .verdict = verdict};
+  const TextStyle style = StyleFor(arguments.output, arguments.top);
+  const Result<void> written = WriteOutput(arguments.output, [&](std::ostream& out) {
+    if (arguments.format == DiffFormat::kJson) return RenderCheckJson(run, out);
+    RenderCheckText(run, {style, out});
+  });
+  return written ? run.verdict.exit_code : PrintError(written.error());
+}
+
 int RunDiff(const DiffArguments& arguments) {
+  if (IsBaseline(arguments.before)) return DiffFromBaseline(arguments);
   Result<Side> before = ReadSide(arguments.before);
   if (!before) return PrintError(before.error());
   Result<Side> after = ReadSide(arguments.after);
@@ -157,8 +192,8 @@ void AddDiffCommand(CLI::App& app, int& exit_code) {
        "graphkit diff rank0.json rank1.json --format json -o diff.json"});
   sub->add_option(
          "before", arguments->before,
-         "Trace or memory snapshot, or - for stdin; the word diff may be omitted before two "
-         "files")
+         "Trace, memory snapshot, or baseline of graphkit check, or - for stdin; the word diff may "
+         "be omitted before two files")
       ->required();
   sub->add_option("after", arguments->after,
                   "File to compare it with; exit code 1 when they differ")

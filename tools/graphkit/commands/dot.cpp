@@ -11,11 +11,11 @@
 #include "libgraphkit/analysis/order/shape.h"
 #include "libgraphkit/render/dot/dot.h"
 #include "tools/graphkit/cli/options.h"
-#include "tools/graphkit/cli/progress.h"
-#include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/files/input.h"
 #include "tools/graphkit/files/output.h"
+#include "tools/graphkit/terminal/progress.h"
+#include "tools/graphkit/terminal/talk.h"
 
 namespace graphkit {
 

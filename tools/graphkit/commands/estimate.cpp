@@ -11,10 +11,10 @@
 #include "libgraphkit/io/files/plan_files.h"
 #include "libgraphkit/render/estimate/estimate.h"
 #include "tools/graphkit/cli/options.h"
-#include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/files/input.h"
 #include "tools/graphkit/files/output.h"
+#include "tools/graphkit/terminal/talk.h"
 
 namespace graphkit {
 

@@ -6,11 +6,11 @@
 
 #include "libgraphkit/render/export/export.h"
 #include "tools/graphkit/cli/options.h"
-#include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/files/input.h"
 #include "tools/graphkit/files/many_traces.h"
 #include "tools/graphkit/files/output.h"
+#include "tools/graphkit/terminal/talk.h"
 
 namespace graphkit {
 

@@ -1,9 +1,12 @@
 // `graphkit help [topic]`: a subcommand's help, a page on something that belongs to none, a check's
-// page, or a word of the glossary.
+// page, a word of the glossary, or the checks of a symptom.
+#include <algorithm>
+#include <cctype>
 #include <iostream>
 #include <memory>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "libgraphkit/analysis/checks/checks.h"
@@ -13,8 +16,8 @@
 #include "tools/graphkit/cli/help_formatter.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/suggest.h"
-#include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
+#include "tools/graphkit/terminal/talk.h"
 
 namespace graphkit {
 
@@ -79,6 +82,49 @@ bool PrintWord(const std::string& name) {
   return false;
 }
 
+// A title of docs/checks/index.md, "## Race, hazard: …", has the word.
+bool HasWord(std::string_view title, std::string_view word) {
+  for (size_t at = 0; at < title.size(); ++at) {
+    const size_t begin = at;
+    while (at < title.size() && std::isalnum(static_cast<unsigned char>(title[at])) != 0) ++at;
+    const std::string_view own = title.substr(begin, at - begin);
+    const auto same = [](char a, char b) { return std::tolower(a) == std::tolower(b); };
+    if (!own.empty() && std::ranges::equal(own, word, same)) return true;
+  }
+  return false;
+}
+
+// "| [race-check](race-check.md) | error | what it finds |" as cells of a table.
+TextRow SymptomRow(std::string_view line) {
+  const size_t first = line.find(" | "), second = line.find(" | ", first + 3);
+  const std::string_view id = line.substr(3, line.find(']') - 3);
+  return {std::string(id), std::string(line.substr(first + 3, second - first - 3)),
+          std::string(line.substr(second + 3, line.size() - second - 5))};
+}
+
+// The sections of docs/checks/index.md with the word in their titles. False: there is none.
+bool PrintSymptom(const std::string& word) {
+  TextRows rows;
+  bool inside = false, found = false;
+  const auto print = [&rows] {
+    if (!rows.empty()) std::cout << Table(std::exchange(rows, {}), "lll", "  ");
+  };
+  std::istringstream lines{std::string(PageOf("index"))};
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("## ")) {
+      print();
+      inside = HasWord(line, word);
+      if (inside) std::cout << (found ? "\n" : "") << line.substr(3) << "\n\n";
+      found = found || inside;
+    } else if (inside && line.starts_with("| [")) {
+      rows.push_back(SymptomRow(line));
+    }
+  }
+  print();
+  if (found) std::cout << "\ngraphkit help ID explains a check.\n";
+  return found;
+}
+
 int RunHelp(const CLI::App& app, const std::string& name) {
   if (name.empty()) {
     PrintOverview(app);
@@ -101,8 +147,8 @@ int RunHelp(const CLI::App& app, const std::string& name) {
     std::cout << PageOf(name);
     return kExitOk;
   }
-  if (PrintWord(name)) return kExitOk;
-  return PrintUnknown(app, name);
+  const bool word = PrintWord(name), symptom = PrintSymptom(name);
+  return word || symptom ? kExitOk : PrintUnknown(app, name);
 }
 
 }  // namespace
@@ -112,9 +158,9 @@ void AddHelpCommand(CLI::App& app, int& exit_code) {
   const auto topic = std::make_shared<std::string>();
   sub->add_option(
       "topic", *topic,
-      "Subcommand, topic, check or word of the glossary; without one, lists all topics");
-  SetExamples(*sub,
-              {"graphkit help exit-codes", "graphkit help checks", "graphkit help block-leak"});
+      "Subcommand, topic, check, word of the glossary or symptom (race, leak, oom); without "
+      "one, lists all topics");
+  SetExamples(*sub, {"graphkit help exit-codes", "graphkit help race", "graphkit help block-leak"});
   sub->callback([&app, &exit_code, topic] { exit_code = RunHelp(app, *topic); });
 }
 

@@ -14,15 +14,18 @@
 #include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/alloc/plan/planner.h"
+#include "libgraphkit/io/bytes/file_bytes.h"
 #include "libgraphkit/io/files/plan_files.h"
 #include "libgraphkit/render/plan/plan.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "tools/graphkit/cli/options.h"
-#include "tools/graphkit/cli/progress.h"
-#include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/files/input.h"
 #include "tools/graphkit/files/output.h"
+#include "tools/graphkit/plan/certificate.h"
+#include "tools/graphkit/plan/trade.h"
+#include "tools/graphkit/terminal/progress.h"
+#include "tools/graphkit/terminal/talk.h"
 
 namespace graphkit {
 
@@ -31,11 +34,14 @@ namespace {
 struct PlanArguments {
   std::string file;
   std::string output;
+  std::string certificate;
   Format format = Format::kText;
   std::optional<Bytes> capacity;
   bool to_the_least = false;  // not only until the capacity holds it
   CapturePlannerOptions options;
   MarkerRule rule = MarkerRule::kLastUse;
+  bool trade = false;       // what would lower the peak, in place of a plan
+  size_t top = View{}.top;  // of its entries
   std::string sequence;     // launch order; empty: that of graphs which share a pool
   int exit_code = kExitOk;  // that goes with the input
 };
@@ -176,16 +182,46 @@ Result<void> WritePlan(const PlannedMemory& plan, const PlanArguments& arguments
   return WriteOutput("-", [&plan](std::ostream& out) { RenderPlanText(plan, out); });
 }
 
+Result<void> WriteCertificate(const PlannedMemory& plan, const PlanArguments& arguments) {
+  const Result<FileBytes> trace = ReadFile(arguments.file);
+  if (!trace) return trace.error();
+  if (!trace->text.starts_with("{\"schema\":\"graphkit-trace\"")) {
+    return Error{.message = "a certificate is about a trace, which this isn't",
+                 .hint = "graphkit import makes one",
+                 .file = arguments.file};
+  }
+  return WriteOutput(arguments.certificate,
+                     [&](std::ostream& out) { RenderCertificate(plan, trace->text, out); });
+}
+
+// What a certificate needs and isn't given; empty: nothing.
+std::string MissingForCertificate(const PlanArguments& arguments) {
+  if (arguments.certificate.empty()) return "";
+  if (IsTable(arguments.file) || arguments.file == "-") return "a trace in a file";
+  return arguments.rule == MarkerRule::kLastUse ? "" : "--assume arguments";
+}
+
 int RunPlan(PlanArguments& arguments) {
+  if (arguments.trade) {
+    const bool json = arguments.format == Format::kJson || arguments.output.ends_with(".json");
+    return WriteTrades(arguments.file, arguments.rule,
+                       {.output = arguments.output.empty() ? "-" : arguments.output,
+                        .format = json ? Format::kJson : Format::kText,
+                        .top = arguments.top});
+  }
   if (IsTable(arguments.file) && !arguments.sequence.empty()) {
     return PrintError(Error{.message = "plan: --sequence is for a trace, not for a table"});
+  }
+  if (const std::string why = MissingForCertificate(arguments); !why.empty()) {
+    return PrintError(Error{.message = "plan: --certificate needs " + why});
   }
   if (!arguments.to_the_least) arguments.options.search.capacity = arguments.capacity.value_or(0);
   Result<PlannedMemory> plan =
       IsTable(arguments.file) ? PlanTable(arguments) : PlanCaptures(arguments);
   if (!plan) return PrintError(plan.error());
   plan->capacity = arguments.capacity;
-  const Result<void> written = WritePlan(*plan, arguments);
+  Result<void> written = WritePlan(*plan, arguments);
+  if (written && !arguments.certificate.empty()) written = WriteCertificate(*plan, arguments);
   if (!written) return PrintError(written.error());
   if (arguments.exit_code != kExitOk) return arguments.exit_code;
   return plan->fits() ? kExitOk : kExitFailed;
@@ -230,12 +266,23 @@ void AddPlanCommand(CLI::App& app, int& exit_code) {
   const auto [sub, arguments] = AddCommand<PlanArguments>(
       app, exit_code, RunPlan, "plan", "Compute a memory placement with a low peak",
       {"graphkit plan trace.json -o plan.json", "graphkit plan trace.json --sequence recorded",
-       "graphkit plan trace.json --capacity 16GiB --time 60", "graphkit plan lifetimes.csv"});
+       "graphkit plan trace.json --capacity 16GiB --time 60", "graphkit plan trace.json --trade",
+       "graphkit plan lifetimes.csv"});
   sub->add_option("input", arguments->file, "Trace, or table id,lower,upper,size (.csv)")
       ->required();
   AddFormat(*sub, arguments->format);
   AddOutput(*sub, arguments->output, "Also write the plan to FILE, as JSON");
+  sub->add_option("--certificate", arguments->certificate,
+                  "Also write a proof of the plan and its bound to FILE, for check_certificate.py")
+      ->option_text("FILE");
   AddLimits(*sub, *arguments);
+  sub->add_flag("--trade", arguments->trade,
+                "Find the waits and frees that would lower the peak, and their cost in critical "
+                "path, in place of a plan")
+      ->excludes(sub->get_option("--capacity"), sub->get_option("--effort"),
+                 sub->get_option("--time"), sub->get_option("--sequence"),
+                 sub->get_option("--certificate"));
+  AddTop(*sub, arguments->top);
 }
 
 }  // namespace graphkit

@@ -1,5 +1,6 @@
 // `graphkit replay`: the memory that allocators need for a trace's graphs.
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,29 +9,57 @@
 #include "libgraphkit/render/replay/replay.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "tools/graphkit/cli/options.h"
-#include "tools/graphkit/cli/progress.h"
-#include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
-#include "tools/graphkit/commands/allocators.h"
 #include "tools/graphkit/files/input.h"
 #include "tools/graphkit/files/output.h"
+#include "tools/graphkit/plugins.h"
+#include "tools/graphkit/replay/allocators.h"
+#include "tools/graphkit/replay/device_executor.h"
+#include "tools/graphkit/replay/forms.h"
+#include "tools/graphkit/terminal/progress.h"
+#include "tools/graphkit/terminal/talk.h"
 
 namespace graphkit {
 
 namespace {
 
-enum class ReplayFormat { kText, kJson, kTimeline };
+constexpr const char* kSoft = "soft";
+constexpr const char* kCuda = "cuda";
 
-struct ReplayArguments {
-  std::string file;
-  std::vector<std::string> allocators;
-  bool verify = false;
-  std::optional<Bytes> capacity;
-  ReplayFormat format = ReplayFormat::kText;
-  std::string output = "-";
-};
+// Nothing: placements are only looked at.
+Result<std::optional<Executor>> OpenNamed(const std::string& name) {
+  if (name.empty()) return std::optional<Executor>();
+  const bool soft = name == kSoft;
+  const std::filesystem::path folder = PluginFolder();
+  Result<Executor> device =
+      OpenDevice({.plugin = folder / kExecutorPlugin,
+                  .driver = soft ? (folder / kSoftDriver).string() : "libcuda.so.1",
+                  .host_nodes = soft,
+                  .name = name});
+  if (device) return std::optional<Executor>(std::move(*device));
+  Error error = device.error();
+  error.message = "replay: --execute " + name + ": " + error.message;
+  return error;
+}
 
-Result<std::vector<PolicyReplay>> Replay(const Trace& trace, const ReplayArguments& arguments) {
+// An execution that checked nothing proves nothing.
+Result<void> CheckExecution(const PolicyReplay& replay, const std::string& file) {
+  uint64_t checks = 0;
+  for (const GraphExecution& execution : replay.executions) {
+    checks += execution.checks;
+    if (execution.failed.empty()) continue;
+    return Error{.message = "graph " + std::to_string(execution.graph.value) +
+                            " can't be executed: " + execution.failed,
+                 .file = file};
+  }
+  if (checks != 0) return {};
+  return Error{.message = "the execution made no check: no node is known to touch a placed block",
+               .hint = "trace a program whose kernels have known parameters",
+               .file = file};
+}
+
+Result<std::vector<PolicyReplay>> Replay(const Trace& trace, const ReplayArguments& arguments,
+                                         const std::optional<Executor>& device) {
   Progress progress("analyzing " + arguments.file);
   const Facts facts(trace);
   const ReplayOptions options{.verify = arguments.verify,
@@ -42,13 +71,23 @@ Result<std::vector<PolicyReplay>> Replay(const Trace& trace, const ReplayArgumen
                 trace.graphs.size() * PoliciesIn(arguments.allocators).size());
   Result<std::vector<PolicyReplay>> replays =
       ReplayAllocators(facts, arguments.allocators, options);
+  if (!replays) return replays;
   const bool alone = std::ranges::any_of(arguments.allocators, [](const std::string& word) {
     return word.find(".so") != std::string::npos;
   });
-  if (replays && alone && !SequenceOfSharers(facts).empty()) {
+  if (alone && !SequenceOfSharers(facts).empty()) {
     PrintNote(
         "allocator libraries are called for each graph alone: their figures are sums, also of "
         "graphs that share pools");
+  }
+  if (!device) return replays;
+  progress.Next("executing " + arguments.file, replays->size());
+  for (PolicyReplay& replay : *replays) {
+    replay.executions = ExecuteReplay(facts, replay, *device, arguments.execution);
+    if (const auto checked = CheckExecution(replay, arguments.file); !checked) {
+      return checked.error();
+    }
+    ++*progress.done();
   }
   return replays;
 }
@@ -70,19 +109,60 @@ Result<void> Write(const std::vector<PolicyReplay>& replays, const Trace& trace,
   });
 }
 
-int RunReplay(const ReplayArguments& arguments) {
+int ReplayGraphs(ReplayArguments& arguments) {
+  const Result<std::optional<Executor>> device = OpenNamed(arguments.device);
+  if (!device) return PrintError(device.error());
+  arguments.verify = arguments.verify || *device;
   const Result<Trace> trace = ReadWithMemory(arguments.file);
   if (!trace) return PrintError(trace.error());
-  const Result<std::vector<PolicyReplay>> replays = Replay(*trace, arguments);
+  const Result<std::vector<PolicyReplay>> replays = Replay(*trace, arguments, *device);
   if (!replays) return PrintError(replays.error());
   const Result<void> written = Write(*replays, *trace, arguments);
   if (!written) return PrintError(written.error());
   const int incomplete = WarnIncomplete(*trace, arguments.file);
   if (incomplete != kExitOk) return incomplete;
   const bool passed = std::ranges::all_of(*replays, [&](const PolicyReplay& replay) {
-    return (!arguments.verify || replay.verified) && !RanOut(replay);
+    return (!arguments.verify || replay.verified) && replay.executed_clean() && !RanOut(replay);
   });
   return passed ? kExitOk : kExitFailed;
+}
+
+int RunReplay(ReplayArguments& arguments) {
+  if (!arguments.against_recorded && arguments.settings.empty()) return ReplayGraphs(arguments);
+  if (arguments.format == ReplayFormat::kTimeline) {
+    return PrintError(Error{.message = "replay: --format timeline is for allocators on a trace",
+                            .hint = "use --format json"});
+  }
+  return arguments.against_recorded ? ReplayAgainstRecorded(arguments)
+                                    : ReplayUnderSettings(arguments);
+}
+
+// What else is asked of a placement, or in its place.
+void AddForms(CLI::App& sub, ReplayArguments& arguments) {
+  CLI::Option* const execute = AddChoice<std::string>(
+      sub, "--execute", arguments.device, {{kSoft, kSoft}, {kCuda, kCuda}},
+      "Also run the graphs with real memory in unlikely orders, on the software device or the GPU; "
+      "exit code 1 when a node finds its bytes destroyed; implies --verify");
+  sub.add_option("--orders", arguments.execution.orders,
+                 "Number of orders to execute (default: 100)")
+      ->option_text("N")
+      ->needs(execute)
+      ->check(CLI::Range(1, 1'000'000));
+  sub.add_option("--seed", arguments.execution.seed, "Seed of the first order (default: 1)")
+      ->option_text("N")
+      ->needs(execute);
+  sub.add_flag("--against-recorded", arguments.against_recorded,
+               "Compare the addresses of PyTorch's allocator model with a snapshot's, or of "
+               "policies with a trace's (default: defer,pytorch-v1,pytorch); exit code 1 when an "
+               "address of the snapshot differs, or no policy places all blocks as recorded")
+      ->excludes(execute, sub.get_option("--verify"), sub.get_option("--capacity"));
+  sub.add_option("--setting", arguments.settings,
+                 "Predict the reserved memory of a snapshot under other settings, as in "
+                 "PYTORCH_ALLOC_CONF; one line of the result each")
+      ->option_text("NAME:VALUE")
+      ->allow_extra_args(false)
+      ->excludes(execute, sub.get_option("--verify"), sub.get_option("--allocator"),
+                 sub.get_option("--against-recorded"));
 }
 
 }  // namespace
@@ -92,14 +172,20 @@ void AddReplayCommand(CLI::App& app, int& exit_code) {
       app, exit_code, RunReplay, "replay", "Compare the memory that allocators need for a trace",
       {"graphkit replay trace.json --verify",
        "graphkit replay trace.json --allocator defer,pytorch,reuse --format json",
-       "graphkit replay trace.json --allocator plan.json --verify",
-       "graphkit replay trace.json --capacity 80GiB"});
-  AddTrace(*sub, arguments->file);
+       "graphkit replay trace.json --allocator plan.json --execute soft",
+       "graphkit replay trace.json --capacity 80GiB",
+       "graphkit replay snapshot.pickle --against-recorded",
+       "graphkit replay snapshot.pickle --setting expandable_segments:True"});
+  sub->add_option(
+         "file", arguments->file,
+         "Trace, or a memory snapshot with --against-recorded or --setting, or - for stdin")
+      ->required();
   AddAllocators(*sub, arguments->allocators);
   sub->add_flag("--verify", arguments->verify,
                 "Fail when blocks that share memory aren't ordered (exit code 1)");
   AddSize(*sub, "--capacity", arguments->capacity,
           "Fail when an allocator runs out of this much memory (exit code 1), and show where");
+  AddForms(*sub, *arguments);
   const CLI::Option* format = AddChoice<ReplayFormat>(
       *sub, "--format", arguments->format,
       {{"text", ReplayFormat::kText},

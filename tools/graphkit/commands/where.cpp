@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "libgraphkit/analysis/explain/where.h"
-#include "libgraphkit/io/files/fault_report.h"
 #include "libgraphkit/render/explain/explain.h"
 #include "tools/graphkit/cli/options.h"
-#include "tools/graphkit/cli/progress.h"
-#include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
+#include "tools/graphkit/files/fault_report.h"
 #include "tools/graphkit/files/input.h"
+#include "tools/graphkit/terminal/progress.h"
+#include "tools/graphkit/terminal/talk.h"
 
 namespace graphkit {
 

@@ -7,12 +7,12 @@
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/text_layout.h"
 #include "tools/graphkit/cli/options.h"
-#include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/doctor/inventory.h"
 #include "tools/graphkit/doctor/soft_inventory.h"
 #include "tools/graphkit/files/output.h"
 #include "tools/graphkit/plugins.h"
+#include "tools/graphkit/terminal/talk.h"
 
 namespace graphkit {
 

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "libgraphkit/units.h"
+#include "tools/graphkit/plugins.h"
 
 namespace graphkit {
 
@@ -105,18 +106,21 @@ void JudgeSubscription(const CudaProbe& cuda, std::vector<Item>& items) {
 }
 
 void JudgePlugins(const MachineFacts& facts, std::vector<Item>& items) {
-  const std::string build = "build with the CUDA 13 headers, which tools/setup.sh installs";
   const auto judge = [&](bool there, const std::string& what) {
     items.push_back({"plugins", there ? Health::kOk : Health::kAbsent,
                      what + (there ? " in " : " isn't in ") + facts.plugin_folder,
-                     there ? "" : build});
+                     there ? "" : facts.how_to_get_parts});
   };
   judge(facts.has_tracer, "the tracer");
   judge(facts.has_soft_device, "the software device");
-  if (facts.stand_ins.empty()) {
-    if (facts.has_soft_device) judge(false, "a stand-in for cuBLAS, cuDNN and the others");
-    return;
+  if (facts.has_soft_device && !facts.missing_parts.empty()) {
+    items.push_back({"plugins", Health::kAbsent,
+                     "of the software device, " + NameSome(facts.missing_parts) +
+                         (facts.missing_parts.size() == 1 ? " isn't" : " aren't") + " in " +
+                         facts.plugin_folder,
+                     facts.how_to_get_parts});
   }
+  if (facts.stand_ins.empty()) return;
   std::string names;
   for (const std::string& name : facts.stand_ins) names += (names.empty() ? "" : ", ") + name;
   items.push_back({"plugins", Health::kOk, "for the software device, stand-ins for " + names});

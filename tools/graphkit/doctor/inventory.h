@@ -30,6 +30,8 @@ struct MachineFacts {
   std::string plugin_folder;
   bool has_tracer = false;
   bool has_soft_device = false;
+  std::vector<std::string> missing_parts;  // of the software device: "libcudnn.so.9"
+  std::string how_to_get_parts;
   std::vector<std::string>
       stand_ins;  // libraries of the software device: "libcublas.so.13"; by name
   std::vector<std::string> unreadable_devices;  // of /dev/nvidia*

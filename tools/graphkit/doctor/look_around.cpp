@@ -69,6 +69,8 @@ MachineFacts LookAround() {
   facts.plugin_folder = PluginFolder();
   facts.has_tracer = fs::exists(fs::path(facts.plugin_folder) / kTracerPlugin);
   facts.has_soft_device = HasSoftDevice(facts.plugin_folder);
+  facts.missing_parts = MissingSoftParts(facts.plugin_folder);
+  facts.how_to_get_parts = HowToGetParts(facts.plugin_folder);
   facts.stand_ins = NamesIn(fs::path(facts.plugin_folder) / kStandInFolder);
   LookAtDeviceFiles(facts);
   facts.profiling_admin_only = ProfilingIsRestricted();

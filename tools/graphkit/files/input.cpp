@@ -8,9 +8,9 @@
 #include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/units.h"
-#include "tools/graphkit/cli/progress.h"
-#include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/files/output.h"
+#include "tools/graphkit/terminal/progress.h"
+#include "tools/graphkit/terminal/talk.h"
 
 namespace graphkit {
 
@@ -48,11 +48,12 @@ Result<Trace> WithMemory(Result<Trace> trace, const std::string& path) {
   const std::string nothing = NothingToPlace(*trace);
   if (nothing.empty()) return trace;
   const bool snapshot = trace->graphs.empty() && !trace->segments.empty();
-  return Error{.message = "nothing to judge: " + nothing,
-               .hint = snapshot ? "graphkit predict and graphkit what-if replay a memory snapshot"
-                                : "graphkit analyze lists its contents",
-               .file = path,
-               .kind = Error::Kind::kIncomplete};
+  return Error{
+      .message = "nothing to judge: " + nothing,
+      .hint = snapshot ? "graphkit replay --against-recorded and --setting replay a memory snapshot"
+                       : "graphkit analyze lists its contents",
+      .file = path,
+      .kind = Error::Kind::kIncomplete};
 }
 
 }  // namespace

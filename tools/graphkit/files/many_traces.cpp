@@ -12,12 +12,12 @@
 
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/compare/ranks.h"
-#include "libgraphkit/io/bytes/pack_ranks.h"
 #include "libgraphkit/parallel.h"
 #include "libgraphkit/units.h"
-#include "tools/graphkit/cli/progress.h"
-#include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/files/input.h"
+#include "tools/graphkit/files/pack_ranks.h"
+#include "tools/graphkit/terminal/progress.h"
+#include "tools/graphkit/terminal/talk.h"
 
 namespace graphkit {
 

@@ -14,7 +14,7 @@
 
 #include "libgraphkit/io/bytes/file_bytes.h"
 #include "libgraphkit/units.h"
-#include "tools/graphkit/cli/talk.h"
+#include "tools/graphkit/terminal/talk.h"
 
 namespace graphkit {
 

@@ -8,11 +8,12 @@
 #include <optional>
 #include <set>
 
+#include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/io/bytes/file_bytes.h"
 #include "libgraphkit/printable.h"
 #include "tools/graphkit/child.h"
-#include "tools/graphkit/cli/talk.h"
+#include "tools/graphkit/terminal/talk.h"
 #include "tools/graphkit/trace/program.h"
 
 namespace graphkit {
@@ -37,8 +38,9 @@ bool HasPlaces(std::string_view line) {
 std::optional<Json> StackOf(std::string_view line) {
   line.remove_suffix(line.ends_with(',') ? 1 : 0);
   Json stack = Json::parse(line, nullptr, false);
-  const bool known = stack.is_object() && stack.contains("frames") &&
-                     stack["frames"].size() == stack["places"].size();
+  const bool known =
+      stack.is_object() && stack.contains("frames") &&
+      (!stack.contains("places") || stack["frames"].size() == stack["places"].size());
   return known ? std::optional(std::move(stack)) : std::nullopt;
 }
 
@@ -46,13 +48,28 @@ uint64_t PlaceOf(const Json& text) {
   return std::strtoull(text.get<std::string>().c_str(), nullptr, 16);
 }
 
-Places ReadPlaces(const std::string& trace) {
+// The program or library whose code made a call, where it has no lines; empty: it has.
+std::string WithoutLines(const Json& stack) {
+  for (size_t i = 0; i < stack["frames"].size(); ++i) {
+    const Json& frame = stack["frames"][i];
+    const std::string function = frame[0], file = frame[1];
+    if (IsLibraryFrame(function, file)) continue;
+    const bool placed = stack.contains("places") && PlaceOf(stack["places"][i]) != 0;
+    return placed || frame[2].get<uint32_t>() != 0 ? "" : file;
+  }
+  return "";
+}
+
+// `without_lines`: the first program or library of the user's that has none.
+Places ReadPlaces(const std::string& trace, std::string& without_lines) {
   Places places;
   std::ifstream in(trace, std::ios::binary);
   for (std::string line; std::getline(in, line);) {
-    if (!HasPlaces(line)) continue;
+    if (!line.starts_with(kStack)) continue;
     const std::optional<Json> stack = StackOf(line);
     if (!stack) continue;
+    if (without_lines.empty()) without_lines = WithoutLines(*stack);
+    if (!stack->contains("places")) continue;
     for (size_t i = 0; i < (*stack)["frames"].size(); ++i) {
       if (const uint64_t place = PlaceOf((*stack)["places"][i])) {
         places[(*stack)["frames"][i][1].get<std::string>()][place];
@@ -204,7 +221,12 @@ std::vector<std::pair<uint64_t, std::vector<SourceFrame>>> ReadSymbolizer(std::s
 }
 
 void AddSourceLines(const std::string& trace) {
-  Places places = ReadPlaces(trace);
+  std::string without_lines;
+  Places places = ReadPlaces(trace, without_lines);
+  if (!without_lines.empty()) {
+    PrintNote("no source lines in " + without_lines.substr(without_lines.rfind('/') + 1) +
+              ": compile it with -g, which may be combined with -O");
+  }
   if (places.empty()) return;
   const std::string symbolizer = Symbolizer();
   if (symbolizer.empty()) {

@@ -159,17 +159,21 @@ std::string ExplainNoTrace(const NoTraceFacts& facts) {
     return nothing + facts.program + (elf.is_elf ? "" : ", or a program that it started,") +
            " initialised CUDA, but allocated, captured and launched nothing before it ended";
   }
+  // The driver loads the tracer by that variable when CUDA is initialised.
+  const std::string untold =
+      ", or did so after CUDA_INJECTION64_PATH was unset (by clearenv() or env -i, for example)";
   if (!elf.is_elf) {
     return nothing + "no program that " + facts.program +
-           " started allocated, captured or launched anything with CUDA";
+           " started allocated, captured or launched anything with CUDA" + untold;
   }
   if (!shared && !driver && !elf.has_device_code) {
     return nothing + facts.program +
            " itself uses no CUDA; the libraries and programs that it started allocated, captured "
-           "and launched nothing";
+           "and launched nothing" +
+           untold;
   }
   return nothing + facts.program +
-         " uses CUDA, but allocated, captured and launched nothing before it ended";
+         " uses CUDA, but allocated, captured and launched nothing before it ended" + untold;
 }
 
 }  // namespace graphkit

@@ -13,7 +13,7 @@
 #include <cstdlib>
 
 #include "tools/graphkit/child.h"
-#include "tools/graphkit/cli/talk.h"
+#include "tools/graphkit/terminal/talk.h"
 
 namespace graphkit {
 

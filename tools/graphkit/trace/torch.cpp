@@ -9,10 +9,10 @@
 #include "libgraphkit/checked_number.h"
 #include "libgraphkit/io/merge/merge.h"
 #include "libgraphkit/io/trace/trace_file.h"
-#include "tools/graphkit/cli/progress.h"
-#include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/files/input.h"
 #include "tools/graphkit/plugins.h"
+#include "tools/graphkit/terminal/progress.h"
+#include "tools/graphkit/terminal/talk.h"
 #include "tools/graphkit/trace/outcome.h"
 
 namespace graphkit {
@@ -59,7 +59,8 @@ Result<Merged> ReadAndMerge(const std::string& snapshot, Imported traced,
   return Merge(std::move(inputs), MergeOf::kOneProcess);
 }
 
-void Join(const LeftSnapshot& snapshot, Imported traced, const std::string& trace) {
+void Join(const LeftSnapshot& snapshot, Imported traced, const std::string& trace, bool verbose) {
+  const std::vector<std::string> known = traced.trace.completeness.notes;
   const Result<Merged> merged = ReadAndMerge(snapshot.path, std::move(traced), trace);
   const Result<void> written =
       merged ? WriteTrace(merged->trace, trace) : Result<void>(merged.error());
@@ -69,15 +70,21 @@ void Join(const LeftSnapshot& snapshot, Imported traced, const std::string& trac
     return;
   }
   for (const std::string& line : merged->joined) PrintNote(Of(snapshot) + line + " → " + trace);
-  for (const NotJoined& left : merged->not_joined) PrintNote(Of(snapshot) + Shown(left));
+  for (const NotJoined& left : merged->not_joined) {
+    if (verbose) PrintNote(Of(snapshot) + Shown(left));
+  }
+  for (const std::string& note : merged->trace.completeness.notes) {
+    if (std::ranges::find(known, note) != known.end()) continue;
+    PrintWarning(Of(snapshot) + trace + " is incomplete: " + note);
+  }
 }
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> TorchHookEnvironment(const std::string& trace) {
+std::vector<std::pair<std::string, std::string>> PythonHookEnvironment(const std::string& trace) {
   const std::string folder = PluginFolder() + "/torch_hook";
   if (!fs::exists(folder + "/sitecustomize.py")) {
-    PrintWarning("the hook for PyTorch is missing: " + folder);
+    PrintWarning("the hook for Python is missing: " + folder);
     return {};
   }
   const char* others = std::getenv("PYTHONPATH");
@@ -98,7 +105,7 @@ std::vector<LeftSnapshot> LeftSnapshots(const std::string& trace, int64_t since_
 }
 
 void JoinSnapshots(const std::vector<std::string>& traces,
-                   const std::vector<LeftSnapshot>& snapshots) {
+                   const std::vector<LeftSnapshot>& snapshots, bool verbose) {
   std::vector<const LeftSnapshot*> left;
   for (const LeftSnapshot& snapshot : snapshots) left.push_back(&snapshot);
   for (const std::string& trace : traces) {
@@ -109,7 +116,7 @@ void JoinSnapshots(const std::vector<std::string>& traces,
     const auto of_process =
         std::ranges::find(left, pid, [](const LeftSnapshot* snapshot) { return snapshot->pid; });
     if (of_process == left.end()) continue;
-    Join(**of_process, std::move(*traced), trace);
+    Join(**of_process, std::move(*traced), trace, verbose);
     left.erase(of_process);
   }
   for (const LeftSnapshot* snapshot : left) {

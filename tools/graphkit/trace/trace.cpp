@@ -18,10 +18,10 @@
 #include "libgraphkit/units.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/separator.h"
-#include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/doctor/cuda_probe.h"
 #include "tools/graphkit/plugins.h"
+#include "tools/graphkit/terminal/talk.h"
 #include "tools/graphkit/trace/lines.h"
 #include "tools/graphkit/trace/outcome.h"
 #include "tools/graphkit/trace/program.h"
@@ -40,15 +40,17 @@ enum class Scope { kGraphs, kAll };
 // Bytes for libraries that scripts and env(1) preload, which aren't known here: jemalloc's 2.6 KiB.
 // More would leave too little of small threads' stacks, which hold it too.
 constexpr uint64_t kLeastTls = 4096;
-constexpr int kOnlyFailures = -2;  // stacks where captures break, and nowhere else
+constexpr int kUsualStacks = -2;  // as many frames as the tracer takes by itself
 
 struct TraceOptions {
   std::string output = "trace.json";
   Device device = Device::kAuto;
   Scope scope = Scope::kGraphs;
-  int stacks = kOnlyFailures;  // frames a stack; 0 or -1, which a flag makes of 0: none
-  uint64_t buffer = 0;         // bytes; 0: no wait for the disk
+  int stacks = kUsualStacks;  // frames a stack; 0 or -1, which a flag makes of 0: none
+  uint64_t buffer = 0;        // bytes; 0: no wait for the disk
+  bool no_stacks = false;
   bool no_torch = false;
+  bool verbose = false;
   bool measure_execs = false;
 };
 
@@ -62,13 +64,14 @@ std::string Getenv(const char* name) {
   return value != nullptr ? value : "";
 }
 
+// The package for other processors goes without the software device.
+std::string HowToGetSoftDevice() {
 #ifdef __x86_64__
-constexpr const char* kSoftDeviceHint =
-    "build graphkit with its plugins (tools/setup.sh brings what they need)";
+  return HowToGetParts(PluginFolder());
 #else
-constexpr const char* kSoftDeviceHint =
-    "the package for this processor goes without it: trace on a machine with a GPU, or on x86-64";
+  return "trace on a machine with a GPU, or on x86-64";
 #endif
+}
 
 std::string SoftFolder() { return PluginFolder() + "/soft_cuda"; }
 
@@ -79,10 +82,20 @@ Result<Device> PickDevice(Device asked) {
   if (asked == Device::kCuda) return asked;
   if (asked == Device::kAuto && HasGpu()) return Device::kCuda;
   if (!fs::exists(SoftFolder() + "/libcuda.so.1")) {
-    return Error{.message = "no GPU here, and the software device is missing: " + SoftFolder(),
-                 .hint = kSoftDeviceHint};
+    const std::string no_gpu = asked == Device::kAuto ? "no GPU here, and " : "";
+    return Error{.message = no_gpu + "this build lacks the software device",
+                 .hint = HowToGetSoftDevice()};
   }
   return Device::kSoft;
+}
+
+// A program that opens a library which a build lacks gets NVIDIA's own, or none, and crashes.
+void WarnOfMissingParts() {
+  const std::vector<std::string> missing = MissingSoftParts(PluginFolder());
+  if (missing.empty()) return;
+  PrintWarning("this build of the software device lacks " + NameSome(missing) +
+               ", so programs that use " + (missing.size() == 1 ? "it" : "one of them") +
+               " fail: " + HowToGetSoftDevice());
 }
 
 // The absolute path of the trace, if it can be written there.
@@ -157,8 +170,10 @@ Environment EnvironmentFor(const TraceOptions& options, const TraceRun& run,
       {"GRAPHKIT_TRACE_OLD", std::to_string(run.old_inode)},
       {"GRAPHKIT_TRACE_RUN", run.id},
       {"GRAPHKIT_TRACE_SCOPE", options.scope == Scope::kAll ? "all" : ""},
-      {"GRAPHKIT_TRACE_STACKS",
-       options.stacks == kOnlyFailures ? "" : std::to_string(std::max(options.stacks, 0))},
+      {"GRAPHKIT_TRACE_STACKS", options.no_stacks ? "0"
+                                : options.stacks == kUsualStacks
+                                    ? ""
+                                    : std::to_string(std::max(options.stacks, 0))},
       {"GRAPHKIT_TRACE_MEASURE_EXECS", options.measure_execs ? "1" : ""},
       {"GRAPHKIT_TRACE_BUFFER", std::to_string(options.buffer)}};
   if (Getenv("NVTX_INJECTION64_PATH").empty()) {
@@ -168,7 +183,7 @@ Environment EnvironmentFor(const TraceOptions& options, const TraceRun& run,
     environment.emplace_back("NCCL_PROFILER_PLUGIN", tracer);
   }
   if (!options.no_torch) {
-    for (auto& variable : TorchHookEnvironment(run.path))
+    for (auto& variable : PythonHookEnvironment(run.path))
       environment.push_back(std::move(variable));
   }
   if (run.soft) {
@@ -247,7 +262,7 @@ void SayUnsaid(std::vector<std::string>& said) {
 }
 
 // `said`: by the tracer.
-void SayOutcome(const TraceRun& run, std::vector<std::string> said) {
+void SayOutcome(const TraceRun& run, std::vector<std::string> said, bool verbose) {
   const bool began = std::erase(said, kNothingToRecord) > 0;
   SayUnsaid(said);
   std::vector<std::string> traces;
@@ -269,7 +284,8 @@ void SayOutcome(const TraceRun& run, std::vector<std::string> said) {
   std::erase_if(snapshots, [&others](const LeftSnapshot& snapshot) {
     return std::ranges::find(others, snapshot.pid) != others.end();
   });
-  JoinSnapshots(traces, snapshots);
+  JoinSnapshots(traces, snapshots, verbose);
+  if (traces.size() == 1) PrintNote("next: graphkit " + ShellWord(traces.front()));
 }
 
 // Why a program didn't start, and how it would.
@@ -302,8 +318,7 @@ int RunTrace(const TraceOptions& options, const std::vector<std::string>& words)
   if (!path) return Fail(path.error());
   const std::string tracer = PluginFolder() + "/" + kTracerPlugin;
   if (!fs::exists(tracer)) {
-    return Fail({.message = "the tracer is missing: " + tracer,
-                 .hint = "build graphkit with its plugins (tools/setup.sh brings what they need)"});
+    return Fail({.message = "this build lacks the tracer", .hint = HowToGetParts(PluginFolder())});
   }
   const Result<Device> device = PickDevice(options.device);
   if (!device) return Fail(device.error());
@@ -311,6 +326,7 @@ int RunTrace(const TraceOptions& options, const std::vector<std::string>& words)
   if (!Getenv("CUDA_INJECTION64_PATH").empty() && Getenv("CUDA_INJECTION64_PATH") != tracer) {
     PrintWarning("CUDA_INJECTION64_PATH names another tool; graphkit takes its place");
   }
+  if (soft) WarnOfMissingParts();
   PrintNote(soft ? "on the software device: everything recorded is simulated" : "on the GPU");
 
   const TraceRun run = BeginRun(*path, soft, FindProgram(words.front()));
@@ -324,7 +340,7 @@ int RunTrace(const TraceOptions& options, const std::vector<std::string>& words)
     PrintWarning(words.front() + " was killed by signal " + std::to_string(end.signal) + " (" +
                  strsignal(end.signal) + ")");
   }
-  SayOutcome(run, mailbox.Take());
+  SayOutcome(run, mailbox.Take(), options.verbose);
   const std::string behind = BehindProgram(words);
   const uint64_t inode = InodeOf(run.path);
   if (!behind.empty() && (inode == 0 || inode == run.old_inode)) {
@@ -365,13 +381,13 @@ void AddTraceCommand(CLI::App& app, int& exit_code) {
       *sub, "--scope", options->scope, {{"graphs", Scope::kGraphs}, {"all", Scope::kAll}},
       "Record graphs, memory, their order, and the work outside of captures that concerns them "
       "(the default); or all work");
-  sub->add_flag(
-         "--stacks{32}", options->stacks,
-         "Record call stacks of nodes, work, memory, execs and failures, of 32 or FRAMES frames, "
-         "with source lines of code compiled with -g; by default only of calls that fail in "
-         "captures; --stacks=0: none")
+  sub->add_flag("--stacks{256}", options->stacks,
+                "Record at most FRAMES frames of each call stack (256)")
       ->check(CLI::Range(0, 256));
-  options->stacks = kOnlyFailures;  // a flag begins at 0
+  options->stacks = kUsualStacks;  // a flag begins at 0
+  sub->add_flag("--no-stacks", options->no_stacks,
+                "Don't record call stacks; by default those of nodes, work, memory, execs "
+                "and failures are, with source lines of code compiled with -g");
   sub->add_flag("--measure-execs", options->measure_execs,
                 "Measure the memory of executables: read free device memory before and after each "
                 "instantiation, upload and first launch");
@@ -382,6 +398,9 @@ void AddTraceCommand(CLI::App& app, int& exit_code) {
       "--no-torch", options->no_torch,
       "Don't record PyTorch's memory history; by default it is recorded, with stacks, and "
       "joined into the trace");
+  sub->add_flag("-v,--verbose", options->verbose,
+                "Also print the parts of PyTorch's memory history and of the trace that aren't "
+                "joined");
   sub->prefix_command();
   SetExamples(*sub, {"graphkit trace ./app --its-option      # writes trace.json",
                      "graphkit trace -o step.json python train.py",

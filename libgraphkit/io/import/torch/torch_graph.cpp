@@ -217,7 +217,7 @@ class NodesReader {
     Imported imported = make_.Finish(
         Counted(origins_.size(), "node") +
         " of graphs with a launch stack or an annotation; merge them with a trace of the program "
-        "(graphkit merge)");
+        "(graphkit import)");
     imported.origins = std::move(origins_);
     return imported;
   }

@@ -91,6 +91,7 @@ constexpr std::pair<std::string_view, TorchAction> kActions[] = {
     {"segment_unmap", TorchAction::kSegmentUnmap},
     {"snapshot", TorchAction::kSnapshot},
     {"oom", TorchAction::kOom},
+    {"annotate", TorchAction::kAnnotate},
 };
 
 // A pickle of torch.cuda.memory_snapshot() is the list of segments alone.
@@ -142,6 +143,7 @@ class SnapshotReader final : public PickleTaker {
       return error_;
     }
     if (settings) out_.settings = SettingsOf(*settings);
+    out_.settings.version = TextOf(root.find("torch_version"));  // graphkit's hook adds it
     if (annotations && !Annotations(*annotations)) return error_;
     return std::move(out_);
   }
@@ -240,9 +242,10 @@ class SnapshotReader final : public PickleTaker {
     event.time_us = value.integer;
     return value.is(PickleType::kInt);
   }
+  template <auto Member>
   bool Metadata(TorchEvent& event, const PickleValue& value) {
     const std::string_view text = TextOf(&value);
-    if (!text.empty()) event.metadata = out_.strings.Intern(text);
+    if (!text.empty()) event.*Member = out_.strings.Intern(text);
     return true;
   }
 
@@ -421,7 +424,8 @@ constexpr R::Key<TorchEvent> R::kEventKeys[] = {
     {"frames", &R::Stack},
     {"pool_id", &R::Pool},
     {"segment_pool_id", &R::Pool},
-    {"user_metadata", &R::Metadata},
+    {"user_metadata", &R::Metadata<&TorchEvent::metadata>},
+    {"internal_metadata", &R::Metadata<&TorchEvent::internal>},
 };
 
 // history went with PyTorch #106079 (2.1).

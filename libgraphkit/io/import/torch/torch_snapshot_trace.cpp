@@ -1,6 +1,8 @@
 #include "libgraphkit/io/import/file_format.h"
 #include "libgraphkit/io/import/torch/torch_snapshot.h"
 
+#include <charconv>
+#include <map>
 #include <queue>
 
 #include "libgraphkit/io/import/torch/snapshot_memory.h"
@@ -11,6 +13,7 @@ namespace {
 
 // Domains of ranges.
 constexpr std::string_view kMetadata = "user_metadata";
+constexpr std::string_view kInternal = "internal_metadata";
 constexpr std::string_view kProfiler = "profiler";
 
 // Calls visit(device, event) for the events of all devices by time, those of one device in file
@@ -48,11 +51,12 @@ struct Converter {
   SnapshotMemory memory = SnapshotMemory(s);
   TraceMaker& make = memory.make;
   SnapshotTotals totals = {};
-  std::vector<std::vector<Seq>> places = {};   // of each device's events
-  std::vector<bool> completions_skipped = {};  // by device
-  StringId metadata = {};                      // of the last event
-  size_t annotation = 0;                       // the next one
-  std::vector<StringId> strings = {};          // of the snapshot, in the trace; none: not yet
+  std::vector<std::vector<Seq>> places = {};                      // of each device's events
+  std::vector<bool> completions_skipped = {};                     // by device
+  StringId metadata = {}, internal = {};                          // of the last event
+  size_t annotation = 0;                                          // the next one
+  std::map<std::pair<uint32_t, Address>, size_t> annotated = {};  // open ranges, by live block
+  std::vector<StringId> strings = {};  // of the snapshot, in the trace; none: not yet
 
   SnapshotTrace Run() {
     AddSettings();
@@ -85,6 +89,8 @@ struct Converter {
   // program itself. Empty says that PyTorch's defaults were.
   void AddSettings() {
     const TorchSettings& settings = s.settings;
+    std::vector<std::string>& environment = make.trace.process.environment;
+    if (!settings.version.empty()) environment.push_back("PYTORCH_VERSION=" + settings.version);
     if (!settings.known) return;
     std::string conf = settings.conf;
     const auto add = [&](bool on, std::string_view option) {
@@ -93,7 +99,7 @@ struct Converter {
     };
     add(settings.expandable_segments, "expandable_segments");
     add(settings.graph_capture_record_stream_reuse, "graph_capture_record_stream_reuse");
-    make.trace.process.environment.push_back("PYTORCH_CUDA_ALLOC_CONF=" + conf);
+    environment.push_back("PYTORCH_CUDA_ALLOC_CONF=" + conf);
   }
 
   void SetBegin() {
@@ -151,7 +157,8 @@ struct Converter {
     const TorchEvent& event = s.events[s.devices[device].first + index];
     uint32_t taken = 1;
     const Seq before = make.trace.records;
-    if (event.metadata != metadata) TakeMetadata(event.metadata);
+    if (event.action != TorchAction::kAnnotate) TakeMetadata(kMetadata, event.metadata, &metadata);
+    TakeMetadata(kInternal, event.internal, &internal);
     if (annotation < s.annotations.size()) TakeAnnotations(event.time_us);
     switch (event.action) {
       case TorchAction::kAlloc:
@@ -172,6 +179,10 @@ struct Converter {
       case TorchAction::kSegmentUnmap:
         memory.Unmap(device, event);
         break;
+      case TorchAction::kAnnotate:
+        BeginRange(DomainOf(event), event.metadata);
+        ++annotated[{device, event.address}];
+        break;
       case TorchAction::kOom:
         TakeOom(device, event);
         break;
@@ -189,10 +200,26 @@ struct Converter {
   void TakeFree(uint32_t device, uint32_t index, uint32_t* taken) {
     const Slice run = s.devices[device];
     const TorchEvent* event = &s.events[run.first + index];
+    EndAnnotations(device, *event);
     const bool completed = index + 1 < run.count && event[1].address == event->address &&
                            event[1].action == TorchAction::kFreeCompleted;
     if (completed) ++*taken;
     memory.RequestFree(device, *event, completed || completions_skipped[device]);
+  }
+
+  // Of annotations of a block: ranges of different blocks may overlap, those of a domain nest.
+  static std::string DomainOf(const TorchEvent& event) {
+    char digits[16];
+    const auto end = std::to_chars(digits, std::end(digits), event.address, 16).ptr;
+    return "annotate 0x" + std::string(digits, end);
+  }
+
+  // What was said of a block holds until its free.
+  void EndAnnotations(uint32_t device, const TorchEvent& event) {
+    const auto found = annotated.find({device, event.address});
+    if (found == annotated.end()) return;
+    for (size_t i = 0; i < found->second; ++i) EndRange(DomainOf(event));
+    annotated.erase(found);
   }
 
   void TakeOom(uint32_t device, const TorchEvent& event) {
@@ -206,11 +233,12 @@ struct Converter {
                                    .seq = make.Next()});
   }
 
-  // Makes a range of the text of torch.cuda.memory._set_memory_metadata while events carry it.
-  void TakeMetadata(StringId next) {
-    if (metadata) EndRange(kMetadata);
-    metadata = next;
-    if (next) BeginRange(kMetadata, next);
+  // Makes a range of a text while events carry it.
+  void TakeMetadata(std::string_view domain, StringId next, StringId* last) {
+    if (next == *last) return;
+    if (*last) EndRange(domain);
+    *last = next;
+    if (next) BeginRange(domain, next);
   }
 
   // Ranges of the profiler up to here; they nest.

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <unordered_map>
 #include <vector>
 
+#include "libgraphkit/checked_number.h"
 #include "libgraphkit/io/pickle/pickle.h"
 #include "libgraphkit/model/torch_snapshot.h"
 
@@ -44,15 +46,35 @@ class TorchStacks {
   uint32_t Frame(const PickleValue& dict) {
     const auto [seen, fresh] = seen_.try_emplace(dict.container);
     if (!fresh) return seen->second;
-    TorchFrame frame{out_->strings.Intern(TextOf(dict.find("name"))),
+    TorchFrame frame{out_->strings.Intern(FunctionOf(dict)),
                      out_->strings.Intern(TextOf(dict.find("filename")))};
     const PickleValue* line = dict.find("line");
     if (line && line->is(PickleType::kInt) && line->integer > 0) {
       frame.line = static_cast<uint32_t>(std::min<int64_t>(line->integer, 0xffffffffu));
     }
+    TakeOriginal(TextOf(dict.find("fx_original_trace")), &frame);
     seen->second = frames_.Intern(BytesOf(std::span(&frame, 1))).value;
     if (seen->second == out_->frames.size()) out_->frames.push_back(frame);
     return seen->second;
+  }
+
+  // "forward"; of code that torch.fx generated with its node (PyTorch #182407): "forward [addmm]".
+  static std::string FunctionOf(const PickleValue& dict) {
+    const std::string function(TextOf(dict.find("name")));
+    const std::string node(TextOf(dict.find("fx_node_name")));
+    return node.empty() ? function : function + " [" + node + "]";
+  }
+
+  // The innermost line that generated code was made from: `File "model.py", line 12, in forward`.
+  void TakeOriginal(std::string_view trace, TorchFrame* frame) {
+    constexpr std::string_view kFile = "File \"", kLine = "\", line ";
+    const size_t file = trace.rfind(kFile), line = trace.find(kLine, file);
+    if (file == std::string_view::npos || line == std::string_view::npos) return;
+    const std::string_view number = trace.substr(line + kLine.size());
+    const auto parsed = ParseNumber<uint32_t>(number.substr(0, number.find(',')));
+    if (!parsed) return;
+    frame->file = out_->strings.Intern(trace.substr(0, line).substr(file + kFile.size()));
+    frame->line = *parsed;
   }
 
   template <typename T>

@@ -125,7 +125,9 @@ function makeHolders(view) {
     row.title = groups.names[group];
   };
   const at = app.at === view.peakX ? "the peak" : app.at >= view.width - 1 ? "the end" : momentText(view, app.at);
-  box.replaceChildren(element("h3", "", `Held at ${at} (${formatBytes(whole)})`), ...sortableTable(columns, held, {most: HOLDERS, fill, sorted: 1}));
+  const unused = unusedAt(view, Math.min(app.at, view.width - 1)), gaps = unused.bytes === 0 ? [] : [element("p", "small unused",
+    `Gaps in the addresses of segments then: ${formatBytes(unused.bytes)} in ${formatCount(unused.gaps)}, the largest ${formatBytes(unused.largest)}.`)];
+  box.replaceChildren(element("h3", "", `Held at ${at} (${formatBytes(whole)})`), ...gaps, ...sortableTable(columns, held, {most: HOLDERS, fill, sorted: 1}));
   markHolders();
 }
 

@@ -223,7 +223,7 @@ class View {
     this.place = seconds ? placesInTime(order, this.eventTimes) : null;
     this.width = this.place ? this.place[order.width] : order.width;
     for (const list of lists) this[list] = this.place ? valuesAt(this.place, order[list]) : order[list];
-    Object.assign(this, {ready: false, changes: undefined, groups: undefined, lastBackward: undefined});
+    Object.assign(this, {ready: false, changes: undefined, groups: undefined, lastBackward: undefined, segmentSpans: undefined});
   }
 
   // A place on the axis of order on the one that is shown, and back.

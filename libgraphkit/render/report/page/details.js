@@ -5,7 +5,9 @@ function showDetails(thing) {
   const panel = byId("details-panel");
   app.shown = thing;
   if (!thing) {
-    return panel.replaceChildren(element("p", "nothing", "Click a node, a block or a finding to see all about it."));
+    const chosen = app.selection.finding !== undefined || app.selection.hint !== undefined;
+    return panel.replaceChildren(element("p", "nothing", chosen ? "Click a node or a block of it to see all about that."
+      : "Click a node or a block to see all about it, or a finding to see what it is about."));
   }
   const parts = thing.exec !== undefined ? execDetails(thing.exec, thing.version) : thing.frame ? frameDetails(thing.frame) : thing.deferred !== undefined ? deferredDetails(thing.deferred) : thing.node !== undefined ? nodeDetails(thing.node) : blockDetails(thing.block);
   panel.replaceChildren(...parts);
@@ -28,10 +30,10 @@ function frameDetails(node) {
   for (let at = node; at?.parent; at = at.parent) callers.push(at);
   const list = element("ul", "list mono");
   for (const at of callers) list.append(element("li", "", at.frame ? frameText(at.frame) : at.name));
-  const called = byBytes(node).slice(0, LISTED).map((child) => [child.frame ? frameLabel(child) : child.name, formatBytes(child.bytes)]);
+  const called = byWeight(node).slice(0, LISTED).map((child) => [child.frame ? frameLabel(child) : child.name, formatBytes(child.weight)]);
   return [element("h3", "", node.frame ? node.frame[0] || node.name : node.name),
-    pairs([["where", node.frame ? `${node.frame[1]}${node.frame[2] ? `:${node.frame[2]}` : ""}` : ""], [icicle.root.name, `${formatBytes(node.bytes)}, ${formatPercent(icicle.root.bytes ? node.bytes / icicle.root.bytes : 0)}`],
-      ["blocks", formatCount(node.blocks)]]),
+    pairs([["where", node.frame ? shortPlace(node.frame) : ""], [icicle.root.name, `${formatBytes(node.weight)}, ${formatPercent(icicle.root.weight ? node.weight / icicle.root.weight : 0)}`],
+      ["blocks", formatCount(node.count)]]),
     ...(called.length > 0 ? [element("h3", "", "Allocated below it"), pairs(called)] : []), element("h3", "", "Called from"), list];
 }
 

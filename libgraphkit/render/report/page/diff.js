@@ -11,12 +11,6 @@ function shape(tag, attributes, text) {
   return made;
 }
 
-function section(title, ...parts) {
-  const made = element("section", "drawing");
-  made.append(element("h2", "", title), ...parts);
-  return made;
-}
-
 function figureText(name, value) { return name.endsWith("_bytes") ? formatBytes(value) : formatCount(value); }
 
 // "+12 MiB", "–3", "0 B".
@@ -162,10 +156,10 @@ function boxShape({x, y}, box) {
 }
 
 function countsText(graph) {
-  const parts = [[graph.removed_nodes, "removed"], [graph.added_nodes, "added"], [graph.moved_nodes, "moved to another stream"],
-    [graph.parameters, "changed parameters"], [graph.lost_edges, "lost edges"], [graph.gained_edges, "gained edges"],
-    [graph.changed_edges, "changed edges"]];
-  const text = parts.filter(([list]) => list.length > 0).map(([list, what]) => `${formatCount(list.length)} ${what}`);
+  const parts = [[graph.removed_nodes, "node", "removed"], [graph.added_nodes, "node", "added"],
+    [graph.moved_nodes, "node", "moved to another stream"], [graph.parameters, "parameter", "changed"], [graph.lost_edges, "edge", "lost"],
+    [graph.gained_edges, "edge", "gained"], [graph.changed_edges, "edge", "changed"]];
+  const text = parts.filter(([list]) => list.length > 0).map(([list, noun, what]) => `${counted(list.length, noun)} ${what}`);
   return [`${counted(graph.matched_nodes, "node")} matched`, ...text].join(", ");
 }
 
@@ -224,21 +218,6 @@ async function showDiff({diff, page}) {
   }
   const equal = diff.graphs.length - different.length;
   if (equal > 0 && !diff.equal) main.append(element("p", "small", `${counted(equal, "graph")} equal`));
-  document.body.dataset.ready = "yes";
 }
 
-function toggleTheme() {
-  const root = document.documentElement;
-  setTheme(root.dataset.theme === "dark" ? "light" : "dark");
-}
-
-async function start() {
-  document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-  byId("theme").addEventListener("click", toggleTheme);
-  document.addEventListener("keydown", (event) => { if (event.key === "t") toggleTheme(); });
-  const bytes = await inflate(byId("data").textContent.trim());
-  byId("data").remove();
-  await showDiff(JSON.parse(new TextDecoder().decode(bytes)));
-}
-
-start().catch((error) => byId("diff").append(element("p", "notice", `This page can't be shown: ${error.message}. graphkit diff prints the same as text.`)));
+startPage("diff", showDiff);

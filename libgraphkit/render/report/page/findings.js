@@ -1,17 +1,19 @@
-// One list: findings of graphs and hints about memory, errors first, then what costs the most bytes. Each has its line
-// and leads to its place in the drawings.
+// One list: the rows of findings, in the order of all views, and behind them hints about memory; memory that ran out comes
+// first. Each has its line and leads to its place in the drawings.
 const FINDINGS_AT_ONCE = 100, FINDINGS_NARROW = 3;
 
-// {finding} or {hint}: the place among those of the trace; severity, check, bytes, message, advice, line.
+// {finding} or {hint}: the place among those of the trace; severity, check, count, bytes, message, advice, line.
 function listProblems() {
   const {analyze, page} = app.trace;
   if (app.trace.problems) return app.trace.problems;
-  const findings = analyze.findings.map((finding, i) => ({finding: i, severity: finding.severity, check: finding.check, bytes: finding.bytes,
-    message: finding.message, advice: finding.advice, line: lineOfFinding(finding)}));
+  const findings = analyze.finding_groups.flat().map((row) => {
+    const {severity, check, bytes, message, advice, ...finding} = analyze.findings[row[0]];
+    return {finding: row[0], count: row.length, severity, check, bytes, message, advice, line: lineText(finding)};
+  });
   const hints = listHints().map(({remark, device}, i) => ({hint: i, severity: remark.kind === "out-of-memory" ? "error" : "hint", check: remark.kind, bytes: remark.bytes,
     message: page.memory.length > 1 ? `device ${device}: ${remark.text}` : remark.text, advice: remark.advice, line: lineOfHint(remark)}));
-  const grave = ({severity}) => severity === "error" ? 1 : 0;
-  app.trace.problems = [...findings, ...hints].sort((a, b) => grave(b) - grave(a) || b.bytes - a.bytes);
+  const first = hints.filter(({severity}) => severity === "error");
+  app.trace.problems = [...first, ...findings, ...hints.filter((hint) => !first.includes(hint))];
   return app.trace.problems;
 }
 
@@ -19,11 +21,8 @@ function listHints() {
   return app.trace.page.memory.flatMap(({device, worth_a_look: remarks}) => remarks.map((remark) => ({remark, device})));
 }
 
-// The line of the first evidence that has a call stack.
-function lineOfFinding(finding) {
-  const frames = finding.evidence.find(({stack}) => stack.length > 0)?.stack.map((f) => [f.function, f.file, f.line, f.library]);
-  return frames ? frameText(ownFrame(frames)) : "";
-}
+// "src/step.cu:17 main": a line as all of the page has it; empty: not known.
+function lineText({file, line, function: name}) { return file ? `${shortPlace(["", file, line])} ${name || ""}`.trim() : ""; }
 
 // The place that a hint ends with: "(train.py:65)".
 function lineOfHint({text, advice}) { return /\(([^()\s]+:\d+)[^()]*\)/.exec(`${text} ${advice}`)?.[1] || ""; }
@@ -56,6 +55,7 @@ function problemCard(problem) {
   card.dataset[finding ? "finding" : "hint"] = finding ? problem.finding : problem.hint;
   const top = element("div", "top"), message = element(leads ? "button" : "p", "message", problem.message);
   top.append(element("b", "", problem.severity), checkName(problem.check));
+  if (problem.count > 1) top.append(element("span", "count", `×${formatCount(problem.count)}`));
   if (problem.bytes > 0) top.append(element("span", "bytes", formatBytes(problem.bytes)));
   card.append(top, message);
   if (problem.line) card.append(lineButton(problem.line, finding));
@@ -136,6 +136,7 @@ function pickHint(index) {
     if (place.blocks.length === 1) showDetails({block: place.blocks[0]});
   }
   app.selection = {hint: index};
+  if (!app.shown) showDetails(null);
   if (card) {
     mark(card);
     card.scrollIntoView({block: "nearest"});
@@ -195,7 +196,7 @@ function ownFrame(frames) {
 }
 
 function frameText([name, file, at]) {
-  return `${file}${at ? `:${at}` : ""} ${name || "?"}`.trim();
+  return `${shortPlace([name, file, at])} ${name || "?"}`.trim();
 }
 
 // The program's own line, and behind it all frames.
@@ -224,12 +225,15 @@ function thingsOf(finding) {
   return all;
 }
 
+// The finding that is shown for the row that one is in.
+function rowOf(index) { return app.trace.analyze.finding_groups.flat().find((row) => row.includes(index))?.[0] ?? index; }
+
 function pickFinding(index) {
   const finding = app.trace.analyze.findings[index];
   if (!finding) return;
-  const card = document.querySelector(`[data-finding="${index}"]`);
+  const card = document.querySelector(`[data-finding="${rowOf(index)}"]`);
   showTab("findings-panel");
-  app.problem = listProblems().findIndex((problem) => problem.finding === index);
+  app.problem = listProblems().findIndex((problem) => problem.finding === rowOf(index));
   const things = thingsOf(finding);
   if (!namesAnything(things) && finding.graph !== null) {
     const view = app.trace.views.find((v) => v.root === app.trace.texts.roots[finding.graph]);
@@ -238,6 +242,7 @@ function pickFinding(index) {
   pick(things, true);
   chooseGroup(-1);
   app.selection = {finding: index};
+  if (!app.shown) showDetails(null);
   if (card) {
     mark(card);
     card.scrollIntoView({block: "nearest"});

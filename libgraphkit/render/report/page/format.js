@@ -154,3 +154,15 @@ function lowerBound(values, value) {
   }
   return low;
 }
+
+function showLines(lines, x, y) {
+  const tip = byId("tip");
+  if (lines.length === 0) return hideTip();
+  tip.replaceChildren(...lines.map((text) => element("div", "", text)));
+  tip.hidden = false;
+  const box = tip.getBoundingClientRect();
+  tip.style.left = `${Math.min(x + 14, innerWidth - box.width - 8)}px`;
+  tip.style.top = `${y + 18 + box.height > innerHeight ? y - box.height - 12 : y + 18}px`;
+}
+
+function hideTip() { byId("tip").hidden = true; }

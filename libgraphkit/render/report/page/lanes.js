@@ -71,6 +71,7 @@ function drawLanes(lanes) {
   drawLaunches(pen, plot);
   if (app.showPath) drawPath(pen, plot, lanes.single);
   drawPickedNodes(pen, plot, lanes.single);
+  lanes.missing = lanes.single ? drawMissingEdge(pen, plot) : null;
   drawCursor(pen, plot);
   pen.restore();
 }
@@ -295,6 +296,24 @@ function drawPath(pen, plot, single) {
   pen.stroke();
   pen.lineWidth = 1;
   drawSome(pen, plot, shown, theme.colors.path, 1);
+}
+
+// The order that the chosen race lacks: dashed, from the one node to the other. Both nodes, or null.
+const RACES = ["missing-order", "free-before-use", "unsafe-reuse", "programmatic-only-order"];
+function drawMissingEdge(pen, plot) {
+  const finding = app.trace.analyze.findings[app.selection.finding], {view} = app;
+  if (!finding || !RACES.includes(finding.check) || finding.nodes.length < 2) return null;
+  const nodes = finding.nodes.slice(0, 2), [from, to] = nodes.map((node) => view.nodeAt.get(node));
+  if (from === undefined || to === undefined) return null;
+  pen.strokeStyle = theme.colors.pick;
+  pen.lineWidth = 2;
+  pen.setLineDash([6, 4]);
+  pen.beginPath();
+  traceEdge(pen, edgePoints(plot, from, to, 0));
+  pen.stroke();
+  pen.setLineDash([]);
+  pen.lineWidth = 1;
+  return nodes;
 }
 
 // These nodes, with an outline.

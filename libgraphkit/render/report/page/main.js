@@ -200,7 +200,7 @@ function toMoment(x) {
 
 function startDrawings() {
   const drawings = [makeOverview(byId("overview")), makeMemory(byId("recorded"), false), makeMemory(byId("policy"), true), makeLanes(byId("lanes")),
-    makeArea(byId("area")), makeIcicle(byId("icicle"))];
+    makeArea(byId("area")), makeStacks(byId("icicle"))];
   for (const drawing of drawings) {
     app.drawings.push(() => { if (drawing.canvas.clientWidth > 0) drawing.draw(); });
   }

@@ -32,6 +32,12 @@ function blockFrom(text) {
   return list;
 }
 
+function proseFrom(text) {
+  const blocks = text.replace(/^\n+|\s+$/g, "");
+  return blocks ? blocks.split(/\n\n+(?!    )|\n\n(?=    )/).map(blockFrom) : [];
+}
+
+// Between fences stands code.
 function markdown(text) {
-  return text.trim().split(/\n\n+(?!    )|\n\n(?=    )/).map(blockFrom);
+  return text.split(/^```\w*\n([^]*?)^```$/m).flatMap((part, i) => (i % 2 === 1 ? [element("pre", "", part)] : proseFrom(part)));
 }

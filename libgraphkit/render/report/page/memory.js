@@ -52,6 +52,7 @@ function drawMemory(memory, offsets) {
   pen.clip();
   const large = coverOf(memory, plot, offsets);
   const dim = !app.picked ? 1 : app.groups.chosen >= 0 ? .85 : .3;
+  if (!memory.policy) drawUnused(pen, plot);
   pen.globalAlpha = dim;
   paintCover(memory, pen, plot);
   drawRectangles(pen, plot, offsets, large, memory.policy);
@@ -238,6 +239,48 @@ function drawLabels(pen, labels) {
     pen.fillStyle = groups.chosen < 0 || groups.chosen === groups.of[i] ? theme.colors["on-node"] : theme.colors.pale;
     const text = r.w >= 120 ? `block ${id} · ${size}` : `block ${id}`;
     pen.fillText(fitText(pen, text, r.w - 10), r.x + 5, r.y + r.h / 2);
+  }
+}
+
+// The segments of a view, from their first block to their last: reserved all that time, and unused where no block lies. The
+// view of the whole program has all addresses of each, that of a graph those that its blocks had at any time. None where
+// blocks that the view leaves out may lie between. [offset, size, begin, end, places of its blocks].
+function segmentsOf(view) {
+  if (view.segmentSpans) return view.segmentSpans;
+  if (view.blocks.length < view.trace.views.at(-1).blocks.length) return [];
+  const bands = view.bands.filter(([, segment]) => segment !== null).sort((a, b) => a[2] - b[2]);
+  const spans = bands.map(([, , offset, size]) => [offset, size, Infinity, -Infinity, []]), starts = bands.map(([, , offset]) => offset);
+  for (let i = 0; i < view.blocks.length && spans.length > 0; ++i) {
+    const span = spans[lowerBound(starts, view.offset[i] + 1) - 1];
+    if (!span || view.offset[i] >= span[0] + span[1]) continue;
+    span[2] = Math.min(span[2], view.begin[i]);
+    span[3] = Math.max(span[3], view.end[i]);
+    span[4].push(i);
+  }
+  return view.segmentSpans = spans.filter(([, , , , blocks]) => blocks.length > 0);
+}
+
+// Those addresses that no block has at a moment: {bytes, gaps, largest}.
+function unusedAt(view, x) {
+  const found = {bytes: 0, gaps: 0, largest: 0};
+  for (const [offset, size, begin, end, blocks] of segmentsOf(view)) {
+    if (x < begin || x >= end) continue;
+    const used = blocks.filter((i) => view.begin[i] <= x && x < view.end[i]).sort((a, b) => view.offset[a] - view.offset[b]);
+    let at = offset;
+    for (const [from, to] of [...used.map((i) => [view.offset[i], view.offset[i] + view.size[i]]), [offset + size, offset + size]]) {
+      const gap = from - at;
+      if (gap > 0) Object.assign(found, {bytes: found.bytes + gap, gaps: found.gaps + 1, largest: Math.max(found.largest, gap)});
+      at = Math.max(at, to);
+    }
+  }
+  return found;
+}
+
+function drawUnused(pen, plot) {
+  pen.fillStyle = theme.colors.soft;
+  for (const [offset, size, begin, end] of segmentsOf(app.view)) {
+    const r = rectangleOf(plot, begin, end, offset, size);
+    if (r.w > 0 && r.h > 1) pen.fillRect(r.x, r.y, r.w, r.h);
   }
 }
 

@@ -56,3 +56,12 @@ function drawCursor(pen, plot) {
   line(pen, x, plot.top, x, plot.top + plot.height);
   pen.globalAlpha = 1;
 }
+
+function outline(pen, r, color, dash, width) {
+  pen.strokeStyle = color;
+  pen.lineWidth = width;
+  pen.setLineDash(dash);
+  pen.strokeRect(r.x + .5, r.y + .5, Math.max(r.w - 1, 1), Math.max(r.h - 1, 1));
+  pen.setLineDash([]);
+  pen.lineWidth = 1;
+}

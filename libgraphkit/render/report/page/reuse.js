@@ -1,13 +1,4 @@
 // Drawn over the blocks: possible reuse, and the picked block or the one pointed at.
-function outline(pen, r, color, dash, width) {
-  pen.strokeStyle = color;
-  pen.lineWidth = width;
-  pen.setLineDash(dash);
-  pen.strokeRect(r.x + .5, r.y + .5, Math.max(r.w - 1, 1), Math.max(r.h - 1, 1));
-  pen.setLineDash([]);
-  pen.lineWidth = 1;
-}
-
 // A block that could have lain where another lay has a dashed outline; picked or pointed at, it also
 // stands as a ghost where it could have lain.
 function drawReuse(pen, plot, offsets) {

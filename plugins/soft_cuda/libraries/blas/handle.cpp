@@ -22,15 +22,15 @@ STAND_IN int cublasDestroy_v2(Handle* handle) {
   return 0;
 }
 STAND_IN int cublasGetVersion_v2(Handle*, int* version) {
-  *version = GRAPHKIT_CUBLAS_VERSION;
+  *version = static_cast<int>(graphkit::soft::blas::Version());
   return 0;
 }
 STAND_IN int cublasGetProperty(int property, int* value) {
   if (value == nullptr || property < 0 || property > 2) return graphkit::soft::blas::kInvalidValue;
-  *value = property == 0 ? GRAPHKIT_CUBLAS_VERSION / 10000 : 0;
+  *value = property == 0 ? graphkit::soft::kCudaMajor : 0;
   return 0;
 }
-STAND_IN size_t cublasGetCudartVersion() { return GRAPHKIT_CUBLAS_VERSION / 10000 * 1000; }
+STAND_IN size_t cublasGetCudartVersion() { return graphkit::soft::blas::Version() / 10000 * 1000; }
 STAND_IN const char* cublasGetStatusName(int status) {
   switch (status) {
     case 0:

@@ -21,6 +21,9 @@ enum Status : int {
   kNotSupported = 15
 };
 
+// Of the library's CUDA: 12.8, 13.4.
+inline size_t Version() { return kCudaMajor == 13 ? 130400 : 120800; }
+
 // A cublasHandle_t, which is a cublasLtHandle_t too.
 struct Handle {
   CUstream stream = nullptr;

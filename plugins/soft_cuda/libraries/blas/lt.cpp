@@ -222,13 +222,13 @@ STAND_IN int cublasLtDestroy(Handle* handle) {
   delete handle;
   return kSuccess;
 }
-STAND_IN size_t cublasLtGetVersion() { return GRAPHKIT_CUBLAS_VERSION; }
+STAND_IN size_t cublasLtGetVersion() { return Version(); }
 STAND_IN int cublasLtGetProperty(int property, int* value) {
   if (value == nullptr || property < 0 || property > 2) return kInvalidValue;
-  *value = property == 0 ? GRAPHKIT_CUBLAS_VERSION / 10000 : 0;
+  *value = property == 0 ? graphkit::soft::kCudaMajor : 0;
   return kSuccess;
 }
-STAND_IN size_t cublasLtGetCudartVersion() { return GRAPHKIT_CUBLAS_VERSION / 10000 * 1000; }
+STAND_IN size_t cublasLtGetCudartVersion() { return Version() / 10000 * 1000; }
 
 STAND_IN int cublasLtMatrixLayoutInit_internal(Layout* layout, size_t room, int type, uint64_t rows,
                                                uint64_t columns, int64_t leading) {

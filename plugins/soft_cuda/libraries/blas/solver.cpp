@@ -35,6 +35,8 @@ int Factorize(const char* name, const Handle* handle, uint64_t element_a, uint64
 
 struct Parameters {};
 
+const int kVersion = kCudaMajor - 1;  // 11 goes with CUDA 12, 12 with CUDA 13
+
 }  // namespace
 }  // namespace graphkit::soft::blas
 
@@ -135,11 +137,11 @@ extern "C" {
 
 STAND_IN int cusolverGetVersion(int* version) {
   if (version == nullptr) return kBad;
-  return *version = GRAPHKIT_CUSOLVER_VERSION * 1000, kSolved;
+  return *version = kVersion * 1000, kSolved;
 }
 STAND_IN int cusolverGetProperty(int property, int* value) {
   if (value == nullptr || property < 0 || property > 2) return kBad;
-  *value = property == 0 ? GRAPHKIT_CUSOLVER_VERSION : 0;
+  *value = property == 0 ? kVersion : 0;
   return kSolved;
 }
 STAND_IN int cusolverDnCreate(Handle** out) {

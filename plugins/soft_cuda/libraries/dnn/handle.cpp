@@ -63,6 +63,8 @@ bool IsZero(const void* beta, const Tensor* output) {
 
 namespace {
 
+constexpr int kVersion = 92600;  // 9.26.0
+
 Status Make(Tensor** out) {
   if (out == nullptr) return kNullPointer;
   *out = new (std::nothrow) Tensor;
@@ -112,7 +114,7 @@ STAND_IN int cudnnGetStream(const Handle* handle, CUstream* stream) {
   return kSuccess;
 }
 
-STAND_IN size_t cudnnGetVersion() { return GRAPHKIT_CUDNN_VERSION; }
+STAND_IN size_t cudnnGetVersion() { return kVersion; }
 STAND_IN size_t cudnnGetMaxDeviceVersion() { return 1200; }
 STAND_IN size_t cudnnGetCudartVersion() {
   int version = 0;
@@ -121,8 +123,7 @@ STAND_IN size_t cudnnGetCudartVersion() {
 }
 STAND_IN int cudnnGetProperty(int property, int* value) {
   if (value == nullptr || property < 0 || property > 2) return kBadParam;
-  const int parts[] = {GRAPHKIT_CUDNN_VERSION / 10000, GRAPHKIT_CUDNN_VERSION / 100 % 100,
-                       GRAPHKIT_CUDNN_VERSION % 100};
+  const int parts[] = {kVersion / 10000, kVersion / 100 % 100, kVersion % 100};
   *value = parts[property];
   return kSuccess;
 }

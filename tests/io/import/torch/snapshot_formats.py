@@ -72,10 +72,18 @@ def torch_2_12(s):
         event["device"] = 0
         for frame in event["frames"]:
             frame["fx_node_name"] = "relu_1"
+            frame["fx_original_trace"] = 'File "train.py", line 3, in main\n  step()\nFile "original.py", line 12, in forward\n  relu(x)'
     s["host_segments"] = [{"address": 0x5000, "total_size": 4096, "blocks": [{"address": 0x5000, "size": 4096, "state": "active"}]}]
     s["host_traces"] = [{"action": "alloc", "addr": 0x5000, "size": 4096, "stream": 0, "time_us": 1, "frames": []}]
     s["allocator_settings"] |= {"PYTORCH_ALLOC_CONF": "pinned_use_background_threads:True", "per_process_memory_fraction": 1.0,
                                 "last_allocator_settings": None, "throw_on_cudamalloc_oom": [True]}
+    return s
+
+
+def torch_2_15(s):
+    """#193432: what the allocator says of its own events."""
+    for event in events_of(torch_2_12(s))[100:102]:
+        event["internal_metadata"] = "mallocWithAddress"
     return s
 
 
@@ -115,7 +123,7 @@ def no_traces(s):
     return s
 
 
-EARLIER = "of an earlier recording, or their events were lost"  # the file is whole; `graphkit FILE` says it
+EARLIER = "of an earlier recording, or whose events were lost"  # the file is whole; `graphkit FILE` says it
 NO_HISTORY = "no history of events"
 # Version, how it is made, why the trace is incomplete (empty: it isn't).
 FORMATS = [
@@ -125,6 +133,7 @@ FORMATS = [
     ("2.3", torch_2_3, ""),
     ("2.6", torch_2_6, ""),
     ("2.12", torch_2_12, ""),
+    ("2.15", torch_2_15, ""),
     ("2.12, pinned memory first", with_host_first, ""),
     ("MemPool", mem_pools, ""),
     ("no stacks", stackless, ""),
@@ -148,7 +157,8 @@ def deferred(snapshot) -> int:
     return count
 
 
-RANGES = {"2.6": ["ProfilerStep#1", "step 1"]}  # of the profiler, and what the user said of allocations
+# Of the profiler, and what the user and the allocator said of allocations.
+RANGES = {"2.6": ["ProfilerStep#1", "step 1"], "2.15": ["mallocWithAddress"]}
 
 
 def check(graphkit, name, snapshot, reason, want, folder):
@@ -173,6 +183,8 @@ def check(graphkit, name, snapshot, reason, want, folder):
     ranges = re.findall(r'"type":"nvtx_push",.*"name":"([^"]*)"', done.stdout)
     if ranges != RANGES.get(name, []):
         problems.append(f"ranges {ranges}")
+    if name == "2.12" and ' [relu_1]","original.py",12]' not in done.stdout:
+        problems.append("no frame of the line that torch.fx compiled")
     return [f"{name}: {problem}" for problem in problems]
 
 

@@ -324,14 +324,17 @@ TEST_CASE("a snapshot without a history says so") {
   CHECK(trace.completeness.notes[0].starts_with("the snapshot has no history of events"));
 }
 
-TEST_CASE("what the user said of allocations becomes ranges") {
+TEST_CASE("what the user and the allocator say of allocations becomes ranges") {
   TorchSnapshot s = Snapshot({Event(TorchAction::kAlloc, kBase, kMiB),
                               Event(TorchAction::kAlloc, kBase + kMiB, kMiB),
                               Event(TorchAction::kAlloc, kBase + 2 * kMiB, kMiB)});
   s.events[1].metadata = s.strings.Intern("step 1");
   s.events[2].metadata = s.strings.Intern("step 2");
+  s.events[2].internal = s.strings.Intern("mallocWithAddress");
   const Trace trace = WrittenAndRead(TraceOfSnapshot(s).trace);
-  REQUIRE(trace.nvtx_ranges.size() == 2);
+  REQUIRE(trace.nvtx_ranges.size() == 3);
+  CHECK(trace[trace.nvtx_ranges[2].domain] == "internal_metadata");
+  CHECK(trace[trace.nvtx_ranges[2].name] == "mallocWithAddress");
   const NvtxRange& first = trace.nvtx_ranges[0];
   CHECK(trace[first.domain] == "user_metadata");
   CHECK(trace[first.name] == "step 1");
@@ -340,6 +343,25 @@ TEST_CASE("what the user said of allocations becomes ranges") {
   CHECK(trace.blocks[2].allocated < first.end);
   CHECK(trace[trace.nvtx_ranges[1].name] == "step 2");
   CHECK(trace.nvtx_ranges[1].end == kNever);
+}
+
+TEST_CASE("an annotated tensor has a range until its free, whatever other events carry") {
+  TorchSnapshot s = Snapshot(
+      {Event(TorchAction::kAlloc, kBase, kMiB), Event(TorchAction::kAnnotate, kBase, kMiB),
+       Event(TorchAction::kAnnotate, kBase, kMiB), Event(TorchAction::kAlloc, kBase + kMiB, kMiB),
+       Event(TorchAction::kFreeRequested, kBase, kMiB),
+       Event(TorchAction::kFreeCompleted, kBase, kMiB)});
+  s.events[1].metadata = s.strings.Intern("saved for backward");
+  s.events[2].metadata = s.strings.Intern("of layer 3");
+  const Trace trace = WrittenAndRead(TraceOfSnapshot(s).trace);
+  REQUIRE(trace.nvtx_ranges.size() == 2);
+  for (const NvtxRange& range : trace.nvtx_ranges) {
+    CHECK(trace[range.domain] == "annotate 0x7f0000000000");
+    CHECK(range.begin < trace.blocks.back().allocated);
+    CHECK(trace.blocks.back().allocated < range.end);
+    CHECK(range.end != kNever);
+  }
+  CHECK(trace[trace.nvtx_ranges[1].name] == "of layer 3");
 }
 
 TEST_CASE("what the profiler marked becomes ranges") {

@@ -107,7 +107,6 @@ class Actor {
   cudaLaunchAttribute PickAttribute();
   cudaError_t Copy(cudaStream_t stream, cudaMemcpy3DParms& copy);
   cudaError_t Fill(cudaStream_t stream, cudaMemsetParamsV2& fill);
-  void CopyBatch(cudaStream_t stream);
   void Allocate(cudaStream_t stream);
   void Free(cudaStream_t stream);
   void External(cudaStream_t stream);

@@ -175,22 +175,6 @@ cudaError_t Actor::Fill(cudaStream_t stream, cudaMemsetParamsV2& fill) {
   return cudaMemset2DAsync(fill.dst, fill.pitch, 1, fill.width, fill.height, stream);
 }
 
-#if CUDART_VERSION >= 13000
-// Two copies in one call.
-void Actor::CopyBatch(cudaStream_t stream) {
-  if (InfoOf(stream).graph == nullptr) return;
-  const void* from[] = {PinnedAt(64), DeviceAt(32)};
-  void* to[] = {DeviceAt(64), DeviceAt(32)};
-  const size_t sizes[] = {64, 32};
-  cudaMemcpyAttributes attributes = {};
-  attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
-  size_t first = 0;
-  cudaMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, stream);
-}
-#else
-void Actor::CopyBatch(cudaStream_t) {}
-#endif
-
 void Actor::Allocate(cudaStream_t stream) {
   if (InfoOf(stream).graph == nullptr) return;
   void* made = nullptr;
@@ -306,8 +290,7 @@ void Actor::StreamStep() {
   if (kind < 28) return Work(stream, cudaGraphNodeTypeKernel);
   if (kind < 36) return Work(stream, cudaGraphNodeTypeMemcpy);
   if (kind < 43) return Work(stream, cudaGraphNodeTypeMemset);
-  if (kind < 47) return Work(stream, cudaGraphNodeTypeHost);
-  if (kind < 48) return CopyBatch(stream);
+  if (kind < 48) return Work(stream, cudaGraphNodeTypeHost);
   if (kind < 62) return Fork(random_.Chance(90) ? captures_.begin()->first : stream, PickStream());
   if (kind < 66) return External(stream);
   if (kind < 71) return Allocate(stream);

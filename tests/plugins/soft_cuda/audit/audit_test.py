@@ -96,7 +96,53 @@ def another_audit_library_is_kept(folder):
     assert code == 0 and "/no/such/library.so" in err and count(records, "node") == 15, err
 
 
-TESTS = [a_library_that_is_opened_late, threads_that_meet_in_their_first_call, a_library_of_cuda_12, a_program_at_a_fixed_address, an_rpath_to_another_runtime, a_process_that_it_starts,
+RENAMED = """
+#include <stdio.h>
+#include <string.h>
+int cudaMalloc(void**, size_t);
+int cudaRuntimeGetVersion(int*);
+int main(void) {
+  void* memory = 0;
+  int version = 0, others = 0;
+  char line[4096];
+  FILE* maps = fopen("/proc/self/maps", "r");
+  while (fgets(line, sizeof line, maps) != 0) others += strstr(line, "cudart") != 0 && strstr(line, "soft_cuda") == 0;
+  cudaRuntimeGetVersion(&version);
+  printf("%d %d %d\\n", cudaMalloc(&memory, 1024), version / 1000, others);
+}
+"""
+
+
+def linked_with(folder, version, name):
+    """A program that needs a runtime of this version under this name: one whose functions end the process with 86."""
+    names = "cudaMalloc cudaRuntimeGetVersion __cudaRegisterFatBinary".split()
+    source = "".join(f"void {function}(void) {{ _exit(86); }}\n" for function in names)
+    pathlib.Path(folder, "runtime.c").write_text("#include <unistd.h>\n" + source)
+    pathlib.Path(folder, "runtime.map").write_text(f"libcudart.so.{version} {{ global: *; }};\n")
+    pathlib.Path(folder, "program.c").write_text(RENAMED)
+    subprocess.run(["cc", "-s", "-shared", "-fPIC", f"-Wl,-soname,{name}", "-Wl,--version-script=runtime.map", "-o", name, "runtime.c"],
+                   cwd=folder, check=True)
+    subprocess.run(["cc", "-w", "-o", "program", "program.c", f"./{name}", "-Wl,-rpath,$ORIGIN"], cwd=folder, check=True)
+    return pathlib.Path(folder, "program")
+
+
+def a_shared_runtime_with_another_name(folder):
+    for version in ("13", "12"):
+        program = linked_with(folder, version, f"libcudart.0a1b2c3d.so.{version}")
+        code, out, err, records = trace(folder, program)
+        assert code == 0 and out == f"0 {version} 0\n", (code, out, err)
+        assert records, err
+
+
+def a_runtime_of_cuda_11_is_told(folder):
+    program = linked_with(folder, "11.0", "libcudart.0a1b2c3d.so.11.0")
+    code, out, err, _ = trace(folder, program)
+    assert code == 86, (code, out, err)
+    assert "libcudart.0a1b2c3d.so.11.0 is the runtime of CUDA 11 or older" in err, err
+    assert "install a build of it for CUDA 12 or 13" in err, err
+
+
+TESTS = [a_shared_runtime_with_another_name, a_runtime_of_cuda_11_is_told, a_library_that_is_opened_late, threads_that_meet_in_their_first_call, a_library_of_cuda_12, a_program_at_a_fixed_address, an_rpath_to_another_runtime, a_process_that_it_starts,
          a_stripped_program_is_told, another_audit_library_is_kept]
 for test in TESTS:
     with tempfile.TemporaryDirectory() as temporary:

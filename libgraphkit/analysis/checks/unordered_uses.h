@@ -1,0 +1,116 @@
+// Uses of the same bytes by launches, and work outside of graphs, that nothing orders.
+//
+//     stream a:  launch 0 writes [0, 8) ── launch 2 writes [0, 4)
+//     stream b:              launch 1 reads [2, 6)                   pairs: 0 and 1, 1 and 2
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/interval_map.h"
+
+namespace graphkit {
+
+// Bytes that a user touches: apart from the others of equal `strength`. Two uses are compared in
+// each of its parts; one of more strength is found in place of others before it.
+struct UsedBytes {
+  Interval<Address> bytes;
+  std::array<uint8_t, 2> strength = {};
+};
+
+// What touches memory: all launches of a graph, which wait for each other, or one piece of work.
+struct UserOfBytes {
+  GraphId graph = {};
+  uint32_t work = kNoUse;  // in Trace::works
+  std::vector<UsedBytes> used = {};
+};
+
+struct UseOfBytes {
+  Submission at;
+  uint32_t user = 0;
+  uint32_t used = 0;  // of the user's
+  bool operator==(const UseOfBytes&) const = default;
+};
+
+// Goes through what was submitted, and keeps for each byte the last uses: those that a later one of
+// no less strength comes after are done with, as what comes after that one comes after them, too.
+// So each use is compared with those that may still run, not with all. Calls visit(earlier, later)
+// for each pair that isn't ordered, of which one is a launch.
+template <typename Visit>
+class UseSweep {
+ public:
+  UseSweep(const Facts& facts, std::span<const UserOfBytes> users, Visit visit)
+      : facts_(facts), users_(users), visit_(std::move(visit)) {
+    for (uint32_t user = 0; user < users.size(); ++user) {
+      if (users[user].work != kNoUse) {
+        Submit({users[user].work, true}, user);
+      } else {
+        for (const uint32_t launch : facts.launches()[users[user].graph.index()])
+          Submit({launch}, user);
+      }
+    }
+    std::ranges::sort(submitted_, {}, &Submitted::seq);
+    for (const Submitted& submitted : submitted_) {
+      for (uint32_t i = 0; i < users[submitted.user].used.size(); ++i)
+        Enter({submitted.at, submitted.user, i}, users[submitted.user].used[i].bytes);
+    }
+  }
+
+ private:
+  struct Submitted {
+    Seq seq;
+    Submission at;
+    uint32_t user;
+  };
+  static constexpr size_t kMostAtOnce = 32;  // with more, each has been found beside others
+
+  void Submit(Submission at, uint32_t user) {
+    const Trace& trace = facts_.trace;
+    const auto add = [&](const auto& row) {
+      if (row.stream.valid()) submitted_.push_back({row.seq, at, user});
+    };
+    at.work ? add(trace.works[at.index]) : add(trace.launches[at.index]);
+  }
+
+  bool Covers(const UseOfBytes& use, const UseOfBytes& other) const {
+    const auto &own = StrengthOf(use), &others = StrengthOf(other);
+    return own[0] >= others[0] && own[1] >= others[1];
+  }
+  const std::array<uint8_t, 2>& StrengthOf(const UseOfBytes& use) const {
+    return users_[use.user].used[use.used].strength;
+  }
+
+  // An earlier launch of the same graph is over; its uses are entered again.
+  void Enter(const UseOfBytes& use, const Interval<Address>& range) {
+    const auto pieces = last_.Remove(range);
+    last_.Add(range, {use});
+    for (const auto& [bytes, earlier] : pieces) {
+      std::vector<UseOfBytes> still;
+      for (const UseOfBytes& other : earlier) {
+        const bool same = other.user == use.user;
+        if (same && other.at != use.at) continue;
+        const bool before = same || facts_.launch_order().Before(other.at, use.at);
+        if (before && Covers(use, other)) continue;
+        if (!before && !(other.at.work && use.at.work)) visit_(other, use);
+        still.push_back(other);
+      }
+      if (still.empty()) continue;
+      if (still.size() == kMostAtOnce) still.erase(still.begin());
+      still.push_back(use);
+      last_.Add(Common(bytes, range), still);
+    }
+  }
+
+  const Facts& facts_;
+  std::span<const UserOfBytes> users_;
+  Visit visit_;
+  std::vector<Submitted> submitted_;
+  IntervalMap<std::vector<UseOfBytes>> last_;
+};
+
+}  // namespace graphkit

@@ -1,0 +1,126 @@
+"""cudagraphkit.record(): hooks of a stand-in for PyTorch, as 2.15 calls them, and the trace that comes of them."""
+
+import time
+import types
+
+import cudagraphkit
+import pytest
+from cudagraphkit import _recording
+
+NODE = {"kernel_name": None, "grid_dim": None, "block_dim": None, "shared_mem_bytes": None}
+KERNEL = {**NODE, "node_type": "kernel", "kernel_name": "_Z6squarePfi", "grid_dim": (4, 2, 1), "block_dim": (128, 1, 1), "shared_mem_bytes": 64}
+DATA = {"exec_graph_id": 5,
+        "nodes": [{**KERNEL, "node_id": 0}, {**NODE, "node_type": "memcpy", "node_id": 1}, {**KERNEL, "node_id": 2}],
+        "edges": [{"from": 0, "to": 1, "from_port": 0, "to_port": 0, "type": 0}, {"from": 1, "to": 2, "from_port": 1, "to_port": 0, "type": 1}]}
+
+
+class Handle:
+    def remove(self):
+        pass
+
+
+class Graphs(types.SimpleNamespace):
+    """torch.cuda.graphs with its hooks."""
+
+    def __init__(self):
+        super().__init__(hooks={}, _cuda_runtime=types.SimpleNamespace(cudaGetLastError=lambda: 0))
+        for moment in ("capture_start", "capture_end", "instantiate", "replay_start"):
+            setattr(self, f"register_graph_{moment}_hook", lambda hook, moment=moment: self.hooks.update({moment: hook}) or Handle())
+
+
+class Graph:
+    def __init__(self, graphs, data):
+        self.graphs, self.data, self.callbacks = graphs, data, []
+
+    def run(self, *moments):
+        for moment in moments:
+            self.graphs.hooks[moment](self)
+
+    def register_destroy_callback(self, callback):
+        self.callbacks.append(callback)
+
+    def raw_cuda_graph_exec(self):
+        return 0x99
+
+    def get_graph_data(self):
+        if self.data is None:
+            raise RuntimeError("needs CUDA driver >= 13.1")
+        return self.data
+
+
+@pytest.fixture
+def torch():
+    cuda = types.SimpleNamespace(graphs=Graphs(), is_initialized=lambda: False, _lazy_call=lambda begin: None,
+                                 current_stream=lambda: types.SimpleNamespace(device_index=0, cuda_stream=0x7))
+    return types.SimpleNamespace(__version__="2.15.0", version=types.SimpleNamespace(cuda="13.2"), cuda=cuda)
+
+
+def recorded(recorder, tmp_path):
+    recorder.write(str(tmp_path / "graphs.json"))
+    return cudagraphkit.load(tmp_path / "graphs.json")
+
+
+def test_hooks_give_graphs_nodes_edges_and_launches(torch, tmp_path):
+    recorder = _recording.Recorder(torch)
+    recorder.start()
+    graph = Graph(torch.cuda.graphs, DATA)
+    graph.run("capture_start", "capture_end", "instantiate", "replay_start", "replay_start")
+    trace = recorded(recorder, tmp_path)
+    nodes, edges = trace.to_dict("nodes"), trace.to_dict("edges")
+    assert nodes["kind"] == ["kernel", "memcpy", "kernel"]
+    assert nodes["kernel_name"] == ["_Z6squarePfi", "", "_Z6squarePfi"]
+    assert list(zip(edges["from"], edges["to"], edges["from_port"])) == [(0, 1, 0), (1, 2, 1)]
+    assert (len(trace.execs), len(trace.launches), trace.complete) == (1, 2, True)
+
+
+def test_graphs_of_one_address_are_different_ones(torch, tmp_path):
+    recorder = _recording.Recorder(torch)
+    recorder.start()
+    graph = Graph(torch.cuda.graphs, DATA)
+    for _ in range(2):
+        graph.run("capture_start", "capture_end", "instantiate", "replay_start")
+        graph.callbacks.pop()()
+    trace = recorded(recorder, tmp_path)
+    assert (len(trace.graphs), len(trace.nodes), len(trace.execs), len(trace.launches)) == (2, 6, 2, 2)
+
+
+def test_what_isnt_known_is_said(torch, tmp_path):
+    recorder = _recording.Recorder(torch)
+    recorder.start()
+    Graph(torch.cuda.graphs, None).run("capture_start", "capture_end", "instantiate", "replay_start")
+    Graph(torch.cuda.graphs, {**DATA, "nodes": [{**NODE, "node_type": "child_graph", "node_id": 0}], "edges": []}).run(
+        "capture_start", "capture_end", "instantiate")
+    trace = recorded(recorder, tmp_path)
+    assert not trace.complete
+    assert list(trace.missing) == ["PyTorch didn't give the nodes of 1 graphs (RuntimeError: needs CUDA driver >= 13.1)",
+                                   "the graphs in 1 nodes, child graphs and bodies, aren't recorded"]
+
+
+def test_the_trace_is_written_once_captures_pause(torch, tmp_path, monkeypatch):
+    monkeypatch.setattr(_recording, "IDLE_S", 0.01)
+    recording = _recording.GraphRecording(torch, str(tmp_path / "early.json"))
+    Graph(torch.cuda.graphs, DATA).run("capture_start", "capture_end", "instantiate", "replay_start")
+    while not (tmp_path / "early.json").exists():  # the file appears once it is whole
+        time.sleep(0.01)
+    Graph(torch.cuda.graphs, DATA).run("capture_start", "capture_end", "instantiate")
+    recording.save()
+    assert len(cudagraphkit.load(tmp_path / "early.json").graphs) == 2
+
+
+def test_an_older_torch_is_said(torch, capfd):
+    torch.cuda.graphs, torch.__version__ = types.SimpleNamespace(), "2.8.0"
+    recording = _recording.GraphRecording(torch, "unused.json")
+    recording._ended = True  # so that nothing is written at the end of the test
+    assert capfd.readouterr().err == "graphkit: torch 2.8.0 has no hooks for graphs (2.15 has): record() records its memory only\n"
+
+
+def test_the_entry_point_records_only_where_it_is_asked(monkeypatch):
+    calls = []
+    monkeypatch.setattr(_recording, "record", calls.append)
+    for value in (None, "0", ""):
+        monkeypatch.setenv("GRAPHKIT_RECORD", value) if value is not None else monkeypatch.delenv("GRAPHKIT_RECORD", raising=False)
+        _recording.plugin()
+    assert calls == []
+    monkeypatch.setenv("GRAPHKIT_RECORD", "1")
+    _recording.plugin()
+    assert calls == [f"trace.{_recording.os.getpid()}.json"]

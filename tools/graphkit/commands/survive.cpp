@@ -1,0 +1,121 @@
+// `graphkit survive`: what graphs need when their memory is given away and comes back; what of it
+// is free between launches, and in a plan at a node.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/alloc/judge/validate.h"
+#include "libgraphkit/alloc/plan/plan_trace.h"
+#include "libgraphkit/analysis/launches/borrow.h"
+#include "libgraphkit/analysis/launches/content.h"
+#include "libgraphkit/render/plan/plan.h"
+#include "libgraphkit/replay/replay_trace.h"
+#include "tools/graphkit/cli/options.h"
+#include "tools/graphkit/commands.h"
+#include "tools/graphkit/files/input.h"
+#include "tools/graphkit/survive/render.h"
+#include "tools/graphkit/terminal/progress.h"
+#include "tools/graphkit/terminal/talk.h"
+
+namespace graphkit {
+
+namespace {
+
+struct SurviveArguments {
+  std::string file;
+  std::string plan;  // empty: none
+  MarkerRule rule = MarkerRule::kLastUse;
+  std::optional<uint32_t> node;
+  View view;
+};
+
+struct Surviving {
+  std::vector<PoolBorrow> pools;
+  std::vector<ContentRange> ranges;
+  ContentBill bill;
+  std::optional<PlannedMemory> plan;
+};
+
+// The plan only where it is needed.
+Result<Surviving> FindSurviving(const Trace& trace, const SurviveArguments& arguments) {
+  const Progress progress("analyzing " + arguments.file);
+  const Facts facts(trace);
+  Surviving found{.pools = FindBorrow(facts, arguments.rule),
+                  .ranges = FindContent(facts, arguments.rule)};
+  found.bill = BillContent(facts, found.ranges, found.pools);
+  std::vector<WrongBorrow> wrong = ValidateBorrow(facts, found.pools);
+  const auto add = [&wrong](const std::vector<WrongBorrow>& more) {
+    wrong.insert(wrong.end(), more.begin(), more.end());
+  };
+  if (!arguments.plan.empty() || arguments.node) {
+    found.plan = PlanTrace(facts, arguments.rule);
+    found.plan->borrow = PlanBorrow(facts, *found.plan, arguments.rule);
+    add(ValidatePlanBorrow(facts, *found.plan));
+    if (!VerifyPlan(facts, *found.plan, arguments.rule).empty()) wrong.push_back({});
+  }
+  if (arguments.node) {
+    found.plan->borrow_at =
+        BorrowAtNode(facts, *found.plan, arguments.rule, NodeId(*arguments.node));
+    add(ValidateBorrowAt(facts, *found.plan, found.plan->borrow_at));
+  }
+  if (wrong.empty()) return found;
+  return Error{.message = "block " + std::to_string(wrong[0].block.value) +
+                          " needs lent memory at " + std::to_string(wrong[0].at),
+               .hint = "nothing was written; this is an error of graphkit",
+               .file = arguments.file};
+}
+
+Result<void> Write(const Surviving& found, const Trace& trace, const SurviveArguments& arguments) {
+  if (!arguments.plan.empty()) {
+    const Result<void> written =
+        WriteOutput(arguments.plan, [&](std::ostream& out) { RenderPlanJson(*found.plan, out); });
+    if (!written || arguments.plan == "-") return written;
+  }
+  BorrowView borrow{.pools = found.pools, .graph_memory = FindGraphMemory(trace)};
+  if (found.plan) {
+    borrow.plan = &*found.plan;
+    borrow.at_node = found.plan->borrow_at;
+  }
+  if (arguments.node) borrow.at = NodeId(*arguments.node);
+  const SurviveView view{found.bill, found.ranges, borrow};
+  return WriteView(
+      arguments.view, [&](std::ostream& out) { RenderSurviveJson(view, trace, out); },
+      [&](const TextOut& out) { RenderSurviveText(view, trace, out); });
+}
+
+int RunSurvive(const SurviveArguments& arguments) {
+  const bool plans = !arguments.plan.empty() || arguments.node;
+  const Result<Trace> trace = plans ? ReadWithMemory(arguments.file) : ReadInput(arguments.file);
+  if (!trace) return PrintError(trace.error());
+  if (arguments.node && *arguments.node >= trace->nodes.size()) {
+    return PrintError(Error{.message = "there is no node " + std::to_string(*arguments.node),
+                            .hint = "graphkit dot trace.json shows the nodes",
+                            .file = arguments.file});
+  }
+  const Result<Surviving> found = FindSurviving(*trace, arguments);
+  if (!found) return PrintError(found.error());
+  const Result<void> written = Write(*found, *trace, arguments);
+  return written ? WarnIncomplete(*trace, arguments.file) : PrintError(written.error());
+}
+
+}  // namespace
+
+void AddSurviveCommand(CLI::App& app, int& exit_code) {
+  const auto [sub, arguments] = AddCommand<SurviveArguments>(
+      app, exit_code, RunSurvive, "survive",
+      "Find what memory of graphs must keep its content across a sleep",
+      {"graphkit survive trace.json", "graphkit survive trace.json --node 12",
+       "graphkit survive trace.json --plan plan.json"});
+  AddTrace(*sub, arguments->file);
+  sub->add_option("--node", arguments->node,
+                  "Also list the plan's memory that is free while this node runs, and until when")
+      ->option_text("NODE")
+      ->check(CheckNotNegative);
+  sub->add_option("--plan", arguments->plan, "Also write a plan with these ranges to FILE, as JSON")
+      ->option_text("FILE");
+  AddAssume(*sub, arguments->rule);
+  AddView(*sub, arguments->view);
+  AddTop(*sub, arguments->view.top);
+}
+
+}  // namespace graphkit

@@ -1,0 +1,17 @@
+// The cost of less memory: as text, and as JSON, schema "graphkit-trade", version 1
+// (docs/planning.md).
+#pragma once
+
+#include <ostream>
+#include <span>
+
+#include "libgraphkit/alloc/plan/trade.h"
+#include "libgraphkit/model/trace.h"
+#include "libgraphkit/render/text_layout.h"
+
+namespace graphkit {
+
+void RenderTradeText(std::span<const Trade> trades, const Trace& trace, const TextOut& out);
+void RenderTradeJson(std::span<const Trade> trades, std::ostream& out);
+
+}  // namespace graphkit
