@@ -1,25 +1,19 @@
 #!/usr/bin/env python3
-"""check_certificate.py TRACE CERTIFICATE: checks what `graphkit plan --certificate` wrote, by the rules of
+"""check_certificate.py TRACE CERTIFICATE: checks what graphkit (plan, replay) --certificate wrote, by the rules of
 docs/certificate.md, from the trace (docs/format.md) alone. Prints "proved", or the first thing that isn't (exit code 1).
 The clock of a point (the start or end of a node, where a stream stands): {chain: how many of its first nodes have ended}."""
-import bisect, graphlib, heapq, json, sys, zlib
+import bisect, functools, graphlib, heapq, json, re, sys, zlib
 from collections import defaultdict
-NEVER, KNOWN, PLACED = 1 << 62, ("graphkit-certificate", 1, "arguments"), ("stream", "graph", "allocator", "private")
+NEVER, START, KNOWN, PLACED = 1 << 62, {"over": {}}, ("arguments", "torch-streams"), ("stream", "graph", "allocator", "private")
 def need(true, *words):
     if not true: raise ValueError(" ".join(map(str, words)))
-def within(small, large):
-    return all(large.get(chain, 0) >= number for chain, number in small.items())
-def join(clocks):
-    most = {}
-    for clock in clocks:
-        most.update({c: number for c, number in clock.items() if most.get(c, 0) < number} if most else clock)
-    return most
-
+def within(small, large): return all(large.get(chain, 0) >= number for chain, number in small.items())
+def join(clocks): return {chain: max(clock.get(chain, 0) for clock in clocks) for chain in set().union(*clocks)}
 class Trace:
-    def __init__(self, text):
+    def __init__(self, text, by_free=False):  # by_free: a block's streams say when it is over, not the nodes that touch it
         self.of = of = defaultdict(list)  # records by type; those with ids by id
         self.nodes, self.blocks, self.previous, self.live = of["node"], of["alloc"], [[]], []  # previous: by point
-        self.versions, self.holder, self.closed, self.read = defaultdict(dict), {}, {}, set()
+        self.versions, self.holder, self.closed, self.read, self.loose = defaultdict(dict), {}, {}, set(), defaultdict(list)
         execs, at, event = {}, defaultdict(lambda: (None, 0)), defaultdict(lambda: (None, 0))  # a graph, and a point in it
         lines = text.split(b"\0")[0].split(b"\n")
         need(lines[0].startswith(b'{"schema":"graphkit-trace","version":1,'), "this is no trace")
@@ -31,13 +25,12 @@ class Trace:
             (graph, point), (other, more) = at[stream], event[r.get("event")]
             points = [self.nodes[n]["start" if port or sort else "end"] for n, port, sort in r.get("entries", [])]
             need(r.get("id", len(of[kind])) == len(of[kind]), "record", seq, "has a wrong id")
-            r.update(seq=seq, gone=NEVER, touches=set(self.touched(r)))
+            r.update(seq=seq, gone=NEVER, touches=self.touched(r))
             of[kind].append(r)
             if then in ("destroyed", "removed"): of[what][r[what]]["gone"] = seq
             elif kind == "graph" and "parent" in r: self.holder[r["id"]] = self.nodes[r["parent"]]
             elif kind == "exec" or kind == "exec_updated" and r.get("result", 0) == 0:
-                execs[r.get("exec", r.get("id"))] = (r["graph"], seq)
-                self.versions[r["graph"]][seq] = False
+                execs[r.get("exec", r.get("id"))], self.versions[r["graph"]][seq] = (r["graph"], seq), False
             elif kind == "launch" and "exec" in r: self.versions[execs[r["exec"]][0]][execs[r["exec"]][1]] = True
             elif kind == "node":
                 r.update(start=self.point(), end=self.point(len(self.previous) - 1))
@@ -48,7 +41,7 @@ class Trace:
                 n, root = self.nodes[r["node"]], self.outer(self.nodes[r["node"]])["graph"]
                 plain = r["what"] in ("enabled", "disabled") or r["what"] == "params" and (r.get("complete") or r.get("access"))
                 need(plain and execs.get(r.get("exec"), (root,))[0] == root, "the change of node", n["id"], "isn't covered")
-                n.update(touches=n["touches"] | r["touches"], changed=True)
+                n.update(touches={**n["touches"], **r["touches"]}, changed=True)
             elif kind == "capture_begin": at[stream], self.closed[r["graph"]] = (r["graph"], 0), NEVER
             elif kind == "capture_end":
                 self.closed[of["capture_begin"][r["capture"]]["graph"]] = seq
@@ -59,29 +52,28 @@ class Trace:
                 at[stream] = (other, self.point(point, more))
             elif kind == "frontier": at[stream] = (graph, self.point(*points, *[point] * (r["mode"] == "add")))
             elif kind == "alloc":
-                r.update(begin=int(r["address"], 16), at=point, of=graph, streams={stream})
-                r["placed"] = of["pool"][r["pool"]]["kind"] in PLACED
+                placed = of["pool"][r["pool"]]["kind"] in PLACED
+                r.update(begin=int(r["address"], 16), at=point, of=graph, streams={stream}, placed=placed)
                 if r["placed"]: bisect.insort(self.live, (r["begin"], r["id"]))
             elif kind == "record_stream" and "freed" not in self.blocks[block]: self.blocks[block]["streams"].add(stream)
-            elif kind == "work": self.read |= r["touches"]
+            elif kind == "work": self.read.update(r["touches"])
             if what == "free" or r.get("kind") == "mem_free":
-                b = self.blocks[block]
-                streams = b["streams"] | {stream} - {None}
+                b, streams = self.blocks[block], self.blocks[block]["streams"] | {stream} - {None}
                 if "freed" not in b: b.update(freed=r, streams=streams, free_at=[at[s] for s in streams])
                 place = bisect.bisect(self.live, (b["begin"], block))
                 if kind != "free_requested" and self.live[place - 1:place] == [(b["begin"], block)]: del self.live[place - 1]
         self.order()
-        self.lives()
-    def point(self, *previous):
-        self.previous.append(list(previous))
-        return len(self.previous) - 1
-    def touched(self, r):  # the blocks that accesses name, or run into
-        for number, _, offset, length, *_ in r.get("access", []):
+        self.lives(by_free)
+    def point(self, *previous): return self.previous.append(list(previous)) or len(self.previous) - 1
+    def touched(self, r):  # the blocks that accesses name, or run into; and whether one says how
+        found = defaultdict(bool)
+        for number, mode, offset, length, *_ in r.get("access", []):
             block, begin = self.blocks[number], self.blocks[number]["begin"] + offset
             end, i = begin + max(length, 1), bisect.bisect(self.live, (begin, NEVER)) - 1
-            near = self.live[max(i, 0):bisect.bisect(self.live, (end,))]
             alone = block["placed"] and end <= block["begin"] + block["size"]
-            yield from [number] + [n for at, n in near if begin < at + self.blocks[n]["size"] and not alone]
+            near = [] if alone else self.live[max(i, 0):bisect.bisect(self.live, (end,))]
+            for n in [number] + [n for at, n in near if begin < at + self.blocks[n]["size"]]: found[n] |= mode != "?"
+        return found
     def outer(self, n, graph=None):  # of a node inside a node of the graph, that one; without a graph, the outermost one
         while n["graph"] != graph and n["graph"] in self.holder: n = self.holder[n["graph"]]
         return n
@@ -90,14 +82,14 @@ class Trace:
             n["root"], holder = self.outer(n)["graph"], self.holder.get(n["graph"])
             versions = self.versions[n["root"]] or {self.of["graph"][n["graph"]]["gone"]: True}
             n["in"] = {seq for seq in versions if n["seq"] < seq <= n["gone"] and versions[seq] == max(versions.values())}
-            self.previous[n["start"]] += [holder["start"]] if holder else []
-            if holder: self.previous[holder["end"]].append(n["end"])
+            for p, q in [(n["start"], holder["start"]), (holder["end"], n["end"])] if holder else []: self.previous[p].append(q)
         for e in self.of["edge"]:
             a, b, full = self.nodes[e["from"]], self.nodes[e["to"]], not e.get("from_port") and not e.get("edge_type")
             if b["in"] and all(seq in a["in"] and e["seq"] < seq <= e["gone"] for seq in b["in"]):
                 self.previous[b["start"]].append(a["end" if full else "start"])
                 waits = "kernel" in b and self.of["kernel"][b["kernel"]].get("waits") == "yes" and "changed" not in b
                 self.previous[b["end"]] += [a["end"]] if waits else []
+            if b["in"] and not full: self.loose[b["root"]].append((a, b))
         ends, length, self.clock = {n["end"]: n for n in self.nodes if n["in"]}, [], [{}] * len(self.previous)
         for point in graphlib.TopologicalSorter(dict(enumerate(self.previous))).static_order():
             clocks = list({id(self.clock[p]): self.clock[p] for p in self.previous[point]}.values())
@@ -105,81 +97,90 @@ class Trace:
             if point in ends:  # the node goes on with a chain that has ended as a whole, or begins one
                 chain = next((c for c, number in clock.items() if number == length[c]), len(length))
                 length[chain:chain + 1] = [clock.get(chain, 0) + 1]
-                ends[point].update(chain=chain, place=length[chain])
+                ends[point]["over"] = {chain: length[chain]}
                 self.clock[point] = {**clock, chain: length[chain]}
-    def lives(self):  # of placed blocks: what has ended before anything touches it; what must, before others take its bytes
-        touches, opaque, rows = defaultdict(list), defaultdict(list), defaultdict(list)
+    def lives(self, by_free):  # of placed blocks: what has ended before anything touches it; what must, before others take it
+        touches, opaque, rows, clock = defaultdict(list), defaultdict(list), defaultdict(list), self.clock
         for n in filter(lambda n: n["in"], self.nodes):
-            known = n.get("complete") or n.get("access") or n["kind"] not in ("kernel", "unknown")
-            if not (known or "kernel" in n and "params" in self.of["kernel"][n["kernel"]]): opaque[n["root"]].append(n["seq"])
-            for number in n["touches"]: touches[number].append(n)
+            kernel = self.of["kernel"][n["kernel"]] if "kernel" in n else {}
+            known = n.get("complete") or n.get("access") or n["kind"] not in ("kernel", "unknown") or "params" in kernel
+            if not known: opaque[n["root"]].append(n["seq"])
+            words = [size // 8 for _, size in kernel.get("params", []) if size > 8]  # of structures, and of arrays of pointers
+            sure = "changed" in n or all(re.search(f"(arrayIPcLm|ArrayIPcLi){size}E", kernel["name"]) for size in words)
+            for number, how in n["touches"].items(): touches[number].append((n, sure or how))
             rows[n.get("stream"), n["root"]].append((n["seq"], n["id"]))
         backing = {segment.get("memory") for segment in self.of["segment"]}
         for b in self.blocks:
             maker, free = b.get("maker", {"graph": b.get("graph"), "in": True}), b.get("freed", {"seq": NEVER})
             b["root"] = root = self.outer(maker)["graph"] if b["placed"] and b["id"] not in backing and maker["in"] else None
-            uses, made = [n for n in touches[b["id"]] if n["root"] == root], "maker" in b
-            last = [self.outer(n, maker["graph"]) for n in uses] or [maker] * made
-            begin = self.clock[maker["start"] if made else b["at"] if self.outer({"graph": b["of"]})["graph"] == root else 0]
-            end, i = min(free["seq"], self.closed.get(root, NEVER)), bisect.bisect(opaque[root], b["seq"])
-            escaped = opaque[root] if made else opaque[root][i:i + 1] and opaque[root][i] < end
-            for s in b["streams"] if escaped else []:
-                row = rows[s, root][bisect.bisect(rows[s, root], (b["seq"],)):bisect.bisect(rows[s, root], (end,))]
-                last += [self.nodes[n] for _, n in row]
-                uses += [self.nodes[n] for _, n in row if s == b.get("stream")]
-            there = all(graph is not None and self.outer({"graph": graph})["graph"] == root for graph, _ in b.get("free_at", []))
-            waits = [self.clock[at] for _, at in b.get("free_at", []) if escaped] + ([begin] if escaped or not last else [])
-            b["need"], b["first"] = join([{n["chain"]: n["place"]} for n in last] + waits), begin
-            b["since"], b["until"] = b["seq"], free["seq"] if escaped else -1 if last else b["seq"]
-            for n in [n for n in uses if not within(begin, self.clock[n["start"]])]:
-                b["first"] = {c: min(number, self.clock[n["start"]].get(c, 0)) for c, number in b["first"].items()}
-                b["since"] = min(b["since"], n["seq"])
-            b["users"], b["stays"] = {n["root"] for n in touches[b["id"]]}, {root}
-            b["inside"] = free["in"] and free["root"] == root if "in" in free else free["seq"] < self.closed.get(root, 0)
-            b["dies"] = b["inside"] and b["users"] <= {root} and not (escaped and (made or not there))
-
+            at, made, by_node = {self.outer({"graph": g})["graph"] for g, _ in b.get("free_at", [])}, "maker" in b, "in" in free
+            uses, words = [[n for n, sure in touches[b["id"]] if sure == which and n["root"] == root] for which in (True, False)]
+            begin = clock[maker["start"] if made else b["at"] if self.outer({"graph": b["of"]})["graph"] == root else 0]
+            b["inside"] = free["in"] and free["root"] == root if by_node else free["seq"] < self.closed.get(root, 0)
+            end, whole = min(free["seq"], self.closed.get(root, NEVER)), b["inside"] and (by_node or at <= {root})
+            met = bisect.bisect(opaque[root], b["seq"]) < bisect.bisect(opaque[root], end)
+            streams = by_free or (opaque[root] if made else met)
+            ran = [rows[s, root] for s in b["streams"] if (streams or words) and not by_node]
+            ran = [self.nodes[n] for row in ran for _, n in row[bisect.bisect(row, (b["seq"],)):bisect.bisect(row, (end,))]]
+            early = uses + [n for n in ran if streams and n.get("stream") == b.get("stream")]
+            early = [n for n in early if not within(begin, clock[n["start"]])]
+            over = join([begin, clock[free.get("end", 0)]] + [clock[at] for _, at in b.get("free_at", [])])
+            loose = [edge for edge in self.loose[root] if by_node and within(begin, clock[edge[0]["start"]])]
+            late = [(n, START) for n in (uses if by_node else ran + early)] + loose  # what may still run then, after which end
+            while more := [n for n, to in late if within(to["over"], over) and not within(n["over"], over)]:
+                over = join([over] + [clock[n["end"]] for n in more])
+            uses += [n for n in words if within(begin, clock[n["start"]]) and (not whole or within(n["over"], over))]
+            last = [] if by_free else [self.outer(n, maker["graph"]) for n in uses] or [maker] * made
+            b["need"] = join([n["over"] for n in last] + [over if streams else begin] * bool(streams or not last))
+            b["until"], b["since"] = free["seq"] if streams else -1 if last else b["seq"], min(r["seq"] for r in [b] + early)
+            b["first"] = {c: min([number] + [clock[n["start"]].get(c, 0) for n in early]) for c, number in begin.items()}
+            b["users"], b["stays"], b["end"] = {n["root"] for n, _ in touches[b["id"]]}, {root}, free["seq"]
+            b["dies"] = b["users"] <= {root} and (whole or b["inside"] and not streams)
 def before(x, y, timed=False):
     if x["root"] != y["root"]: return x["root"] not in y["stays"] and y["root"] not in x["stays"]
     return x["dies"] and within(x["need"], y["first"]) and not (timed and x["until"] >= y["since"])
-
+@functools.cmp_to_key
+def Key(x, y):
+    need(x is y or before(x, y) or before(y, x), "nothing orders block", y["id"], "and block", x["id"], "in the same bytes")
+    return before(y, x) - before(x, y)
 def check(text, c):
-    need((c.get("schema"), c.get("version"), c.get("assumes")) == KNOWN, "this is no certificate that is known here")
+    need((c.get("schema"), c.get("version")) == ("graphkit-certificate", 1) and c.get("assumes") in KNOWN, "its form is unknown")
     need(c["trace"] == {"bytes": len(text), "crc32": zlib.crc32(text)}, "it is of another trace")
-    t, steps = Trace(text), c.get("sequence", [])
+    t, steps, groups, begin = Trace(text, c["assumes"] == "torch-streams"), c.get("sequence", []), c.get("captured", []), {}
     wanted = {b["id"]: b for b in t.blocks if b["root"] is not None and (not steps or b["root"] in steps)}
-    for b in [b for b in wanted.values() if not b["inside"] or b["id"] in t.read]:
-        kept = b["id"] in t.read or not b["users"] & set(steps) - {b["root"]}
-        for i in [i for i, graph in enumerate(steps) if graph == b["root"]]:
-            later = (steps + steps)[i + 1:i + len(steps)] + [b["root"]]
-            needed = [k + 1 for k, graph in enumerate(later[:later.index(b["root"])]) if kept or graph in b["users"]]
-            b.update(dies=False, stays=b["stays"] | set(later[:max([0] + needed)]))
+    for b in wanted.values(): begin.setdefault((b["root"], b["pool"]), b["seq"])
+    for b in wanted.values():  # what stays while the graphs run that were captured later
+        b["arena"] = [None if steps else b["root"], b["pool"]]
+        for group in [group for group in groups if b["root"] in group]:
+            later, b["arena"] = group[group.index(b["root"]) + 1:], [group[0], b["pool"]]
+            b["stays"] |= {graph for graph in later if begin.get((graph, b["pool"]), NEVER) <= b["end"]}
+    for b in [b for b in wanted.values() if steps and (not b["inside"] or b["id"] in t.read)]:
+        kept, b["dies"] = b["id"] in t.read or not b["users"] & set(steps) - {b["root"]}, False
+        rounds = [steps[i + 1:] + steps for i, graph in enumerate(steps) if graph == b["root"]]
+        for later in [later[:later.index(b["root"])] for later in rounds]:
+            b["stays"] |= {graph for k, graph in enumerate(later) if kept or b["users"] & set(later[k:])}
     for arena in c["arenas"]:
-        check_plan(t.blocks, arena, wanted, bool(steps))
-        check_bound([t.blocks[number] for number in set(arena["heaviest"])], arena, bool(steps))
+        check_plan(t.blocks, arena, wanted)
+        check_bound([t.blocks[number] for number in set(arena["heaviest"])], arena, bool(steps or groups))
     need(not wanted, "block", min(wanted, default=0), "is left out")
     sums = all(c[key] == sum(arena[key] for arena in c["arenas"]) for key in ("peak_bytes", "lower_bound_bytes"))
     need(sums, "the peak or the bound isn't the sum over the arenas")
-def check_plan(blocks, arena, wanted, shared):
+def check_plan(blocks, arena, wanted):
     rows, ends, top = defaultdict(list), [], 0  # rows: at an address, by graph, blocks, each before the next one
     for number, offset, size in sorted(arena["blocks"], key=lambda placed: placed[1]):
-        b = wanted.pop(number, {"root": -1, "pool": -1, "size": 0})
-        own = (None if shared else b["root"], b["pool"])
-        need((arena["graph"], arena["pool"]) == own, "block", number, "isn't of its arena")
+        b = wanted.pop(number, {"arena": None, "size": 0})
+        need(b["arena"] == [arena["graph"], arena["pool"]], "block", number, "isn't of its arena")
         need(size == -(-b["size"] // 512) * 512, "the size of block", number, "isn't the trace's")
         need(offset >= 0 and offset % 512 == 0, "block", number, "has a wrong offset")
         b["arena"], top = (arena, size), max(top, offset + size if size else 0)
         if size == 0: continue
-        while ends and ends[0][0] <= offset: rows[ends[0][2]].remove(heapq.heappop(ends)[1])
-        row, low, high = rows[b["root"]], 0, len(rows[b["root"]])
-        while low < high:
-            other, middle = row[(low + high) // 2], (low + high) // 2
-            ahead = before(blocks[other], b)
-            need(ahead or before(b, blocks[other]), "nothing orders block", other, "and block", number, "in the same bytes")
-            low, high = (middle + 1, high) if ahead else (low, middle)
-        row.insert(low, number)
-        for other in [other for graph in rows if graph != b["root"] for other in rows[graph]]:
-            need(before(blocks[other], b), "block", other, "and block", number, "have the same bytes, and one is still needed")
-        heapq.heappush(ends, (offset + size, number, b["root"]))
+        while ends and ends[0][0] <= offset:
+            ended = blocks[heapq.heappop(ends)[1]]
+            del rows[ended["root"]][bisect.bisect_left(rows[ended["root"]], Key(ended))]
+        bisect.insort(rows[b["root"]], Key(b))
+        for other in [other.obj for graph in rows if graph != b["root"] for other in rows[graph]]:
+            need(before(other, b), "block", other["id"], "and block", number, "have the same bytes, and one is still needed")
+        heapq.heappush(ends, (offset + size, number))
     need(top == arena["peak_bytes"], "the peak is", top)
 def check_bound(antichain, arena, shared):
     need(all(b["arena"][0] is arena for b in antichain) and sum(b["arena"][1] for b in antichain)
@@ -192,7 +193,6 @@ def check_bound(antichain, arena, shared):
         for chain, row in waits.items():
             for _, number, x in row if shared else row[:bisect.bisect(row, (y["first"].get(chain, 0), NEVER))]:
                 need(x is y or not before(x, y, True), "of the bound, block", number, "and block", y["id"], "may share bytes")
-
 if __name__ == "__main__":
     if len(sys.argv) != 3 or sys.argv[1] in ("-h", "--help"): sys.exit(__doc__)
     try: check(open(sys.argv[1], "rb").read(), json.load(open(sys.argv[2])))

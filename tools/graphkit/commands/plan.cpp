@@ -14,7 +14,6 @@
 #include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/alloc/plan/planner.h"
-#include "libgraphkit/io/bytes/file_bytes.h"
 #include "libgraphkit/io/files/plan_files.h"
 #include "libgraphkit/render/plan/plan.h"
 #include "libgraphkit/replay/replay_trace.h"
@@ -182,23 +181,8 @@ Result<void> WritePlan(const PlannedMemory& plan, const PlanArguments& arguments
   return WriteOutput("-", [&plan](std::ostream& out) { RenderPlanText(plan, out); });
 }
 
-Result<void> WriteCertificate(const PlannedMemory& plan, const PlanArguments& arguments) {
-  const Result<FileBytes> trace = ReadFile(arguments.file);
-  if (!trace) return trace.error();
-  if (!trace->text.starts_with("{\"schema\":\"graphkit-trace\"")) {
-    return Error{.message = "a certificate is about a trace, which this isn't",
-                 .hint = "graphkit import makes one",
-                 .file = arguments.file};
-  }
-  return WriteOutput(arguments.certificate,
-                     [&](std::ostream& out) { RenderCertificate(plan, trace->text, out); });
-}
-
-// What a certificate needs and isn't given; empty: nothing.
-std::string MissingForCertificate(const PlanArguments& arguments) {
-  if (arguments.certificate.empty()) return "";
-  if (IsTable(arguments.file) || arguments.file == "-") return "a trace in a file";
-  return arguments.rule == MarkerRule::kLastUse ? "" : "--assume arguments";
+bool LacksTraceFile(const PlanArguments& arguments) {
+  return IsTable(arguments.file) || arguments.file == "-";
 }
 
 int RunPlan(PlanArguments& arguments) {
@@ -212,19 +196,25 @@ int RunPlan(PlanArguments& arguments) {
   if (IsTable(arguments.file) && !arguments.sequence.empty()) {
     return PrintError(Error{.message = "plan: --sequence is for a trace, not for a table"});
   }
-  if (const std::string why = MissingForCertificate(arguments); !why.empty()) {
-    return PrintError(Error{.message = "plan: --certificate needs " + why});
+  if (!arguments.certificate.empty() && LacksTraceFile(arguments)) {
+    return PrintError(Error{.message = "plan: --certificate needs a trace in a file"});
   }
   if (!arguments.to_the_least) arguments.options.search.capacity = arguments.capacity.value_or(0);
   Result<PlannedMemory> plan =
       IsTable(arguments.file) ? PlanTable(arguments) : PlanCaptures(arguments);
   if (!plan) return PrintError(plan.error());
   plan->capacity = arguments.capacity;
+  const bool fits = plan->fits();
   Result<void> written = WritePlan(*plan, arguments);
-  if (written && !arguments.certificate.empty()) written = WriteCertificate(*plan, arguments);
+  if (written && !arguments.certificate.empty()) {
+    const Assumption assumes =
+        arguments.rule == MarkerRule::kLastUse ? Assumption::kArguments : Assumption::kTorchStreams;
+    written = WriteCertificate({.placed = std::move(*plan), .assumes = assumes}, arguments.file,
+                               arguments.certificate);
+  }
   if (!written) return PrintError(written.error());
   if (arguments.exit_code != kExitOk) return arguments.exit_code;
-  return plan->fits() ? kExitOk : kExitFailed;
+  return fits ? kExitOk : kExitFailed;
 }
 
 void AddLimits(CLI::App& sub, PlanArguments& arguments) {

@@ -12,6 +12,7 @@
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/files/input.h"
 #include "tools/graphkit/files/output.h"
+#include "tools/graphkit/plan/replay_certificate.h"
 #include "tools/graphkit/plugins.h"
 #include "tools/graphkit/replay/allocators.h"
 #include "tools/graphkit/replay/device_executor.h"
@@ -58,6 +59,32 @@ Result<void> CheckExecution(const PolicyReplay& replay, const std::string& file)
                .file = file};
 }
 
+bool IsUserLibrary(const std::string& word) { return word.find(".so") != std::string::npos; }
+
+// What a certificate lacks; empty: nothing.
+std::string LackingForCertificate(const ReplayArguments& arguments) {
+  if (arguments.certificate.empty()) return "";
+  if (arguments.file == "-") return "a trace in a file";
+  const bool one = arguments.allocators.size() == 1 && arguments.allocators.front() != "all";
+  if (!one) return "one --allocator";
+  const std::string& word = arguments.allocators.front();
+  const bool plan = word == "-" || word.find_first_of("./") != std::string::npos;
+  return plan && !IsUserLibrary(word) ? "an allocator; graphkit plan writes those of plans" : "";
+}
+
+// Offline placements are of each graph alone: they don't share pools.
+Result<void> WriteReplayCertificate(const Facts& facts, const PolicyReplay& replay,
+                                    const ReplayArguments& arguments) {
+  const bool library = IsUserLibrary(arguments.allocators.front());
+  if (replay.given.empty() && InfoOf(replay.policy).offline && replay.sharers > 0) {
+    return Error{.message = "optimal places graphs that share a pool each alone",
+                 .hint = "graphkit plan --certificate places them together",
+                 .file = arguments.file};
+  }
+  return WriteCertificate(CertifyReplay(facts, replay, !library), arguments.file,
+                          arguments.certificate);
+}
+
 Result<std::vector<PolicyReplay>> Replay(const Trace& trace, const ReplayArguments& arguments,
                                          const std::optional<Executor>& device) {
   Progress progress("analyzing " + arguments.file);
@@ -72,9 +99,11 @@ Result<std::vector<PolicyReplay>> Replay(const Trace& trace, const ReplayArgumen
   Result<std::vector<PolicyReplay>> replays =
       ReplayAllocators(facts, arguments.allocators, options);
   if (!replays) return replays;
-  const bool alone = std::ranges::any_of(arguments.allocators, [](const std::string& word) {
-    return word.find(".so") != std::string::npos;
-  });
+  if (!arguments.certificate.empty()) {
+    const auto written = WriteReplayCertificate(facts, replays->front(), arguments);
+    if (!written) return written.error();
+  }
+  const bool alone = std::ranges::any_of(arguments.allocators, IsUserLibrary);
   if (alone && !SequenceOfSharers(facts).empty()) {
     PrintNote(
         "allocator libraries are called for each graph alone: their figures are sums, also of "
@@ -112,7 +141,10 @@ Result<void> Write(const std::vector<PolicyReplay>& replays, const Trace& trace,
 int ReplayGraphs(ReplayArguments& arguments) {
   const Result<std::optional<Executor>> device = OpenNamed(arguments.device);
   if (!device) return PrintError(device.error());
-  arguments.verify = arguments.verify || *device;
+  if (const std::string missing = LackingForCertificate(arguments); !missing.empty()) {
+    return PrintError(Error{.message = "replay: --certificate needs " + missing});
+  }
+  arguments.verify = arguments.verify || *device || !arguments.certificate.empty();
   const Result<Trace> trace = ReadWithMemory(arguments.file);
   if (!trace) return PrintError(trace.error());
   const Result<std::vector<PolicyReplay>> replays = Replay(*trace, arguments, *device);
@@ -155,14 +187,15 @@ void AddForms(CLI::App& sub, ReplayArguments& arguments) {
                "Compare the addresses of PyTorch's allocator model with a snapshot's, or of "
                "policies with a trace's (default: defer,pytorch-v1,pytorch); exit code 1 when an "
                "address of the snapshot differs, or no policy places all blocks as recorded")
-      ->excludes(execute, sub.get_option("--verify"), sub.get_option("--capacity"));
+      ->excludes(execute, sub.get_option("--verify"), sub.get_option("--capacity"),
+                 sub.get_option("--certificate"));
   sub.add_option("--setting", arguments.settings,
                  "Predict the reserved memory of a snapshot under other settings, as in "
                  "PYTORCH_ALLOC_CONF; one line of the result each")
       ->option_text("NAME:VALUE")
       ->allow_extra_args(false)
       ->excludes(execute, sub.get_option("--verify"), sub.get_option("--allocator"),
-                 sub.get_option("--against-recorded"));
+                 sub.get_option("--against-recorded"), sub.get_option("--certificate"));
 }
 
 }  // namespace
@@ -185,6 +218,10 @@ void AddReplayCommand(CLI::App& app, int& exit_code) {
                 "Fail when blocks that share memory aren't ordered (exit code 1)");
   AddSize(*sub, "--capacity", arguments->capacity,
           "Fail when an allocator runs out of this much memory (exit code 1), and show where");
+  sub->add_option("--certificate", arguments->certificate,
+                  "Also write a proof of the placement to FILE, for check_certificate.py; implies "
+                  "--verify")
+      ->option_text("FILE");
   AddForms(*sub, *arguments);
   const CLI::Option* format = AddChoice<ReplayFormat>(
       *sub, "--format", arguments->format,

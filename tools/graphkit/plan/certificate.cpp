@@ -5,7 +5,10 @@
 #include <ostream>
 #include <span>
 
+#include "libgraphkit/io/bytes/file_bytes.h"
+#include "libgraphkit/model/names.h"
 #include "libgraphkit/render/json.h"
+#include "tools/graphkit/files/output.h"
 
 namespace graphkit {
 namespace {
@@ -27,11 +30,15 @@ Json TraceHash(std::string_view text) {
 
 }  // namespace
 
-void RenderCertificate(const PlannedMemory& plan, std::string_view trace, std::ostream& out) {
+void RenderCertificate(const CertifiedMemory& memory, std::string_view trace, std::ostream& out) {
+  const PlannedMemory& plan = memory.placed;
   out << "{\"schema\": \"graphkit-certificate\", \"version\": 1,\n \"trace\": "
-      << Dump(TraceHash(trace)) << ",\n \"assumes\": \"arguments\",\n \"peak_bytes\": " << plan.peak
+      << Dump(TraceHash(trace)) << ",\n";
+  if (!memory.allocator.empty()) out << " \"allocator\": " << Json(memory.allocator) << ",\n";
+  out << " \"assumes\": " << Json(NameOf(memory.assumes)) << ",\n \"peak_bytes\": " << plan.peak
       << ", \"lower_bound_bytes\": " << plan.lower_bound << ",\n";
   if (!plan.sequence.empty()) out << " \"sequence\": " << Dump(Json(plan.sequence)) << ",\n";
+  if (!memory.captured.empty()) out << " \"captured\": " << Dump(Json(memory.captured)) << ",\n";
   out << " \"arenas\": [";
   const char* before = "\n  ";
   for (uint32_t i = 0; i < plan.arenas.size(); ++i) {
@@ -44,6 +51,19 @@ void RenderCertificate(const PlannedMemory& plan, std::string_view trace, std::o
     before = ",\n  ";
   }
   out << "]}\n";
+}
+
+Result<void> WriteCertificate(const CertifiedMemory& memory, const std::string& trace,
+                              const std::string& output) {
+  const Result<FileBytes> file = ReadFile(trace);
+  if (!file) return file.error();
+  if (!file->text.starts_with("{\"schema\":\"graphkit-trace\"")) {
+    return Error{.message = "a certificate is about a trace, which this isn't",
+                 .hint = "graphkit import makes one",
+                 .file = trace};
+  }
+  return WriteOutput(output,
+                     [&](std::ostream& out) { RenderCertificate(memory, file->text, out); });
 }
 
 }  // namespace graphkit

@@ -17,7 +17,8 @@ struct ReplayArguments {
   std::string file;
   std::vector<std::string> allocators;
   bool verify = false;
-  std::string device;  // that the placements are executed on; empty: none
+  std::string certificate;  // to be written of the only allocator; empty: none
+  std::string device;       // that the placements are executed on; empty: none
   ExecutionOptions execution;
   std::optional<Bytes> capacity;
   bool against_recorded = false;
