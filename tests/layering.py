@@ -13,10 +13,10 @@ BELOW_ALLOC = {FOUNDATION, "libgraphkit/model", "libgraphkit/alloc"} | ANALYSIS
 # Parts of a folder, each with the parts that it may include beside the folder's own files.
 ALLOC = {"chunks": (), "judge": (), "models": ("chunks",), "policies": ("chunks",), "plan": ("judge",), "recorded": ("models",),
          "estimate": ("models",)}
-RENDER = {"analyze": (), "dot": (), "estimate": (), "explain": (), "export": (), "plan": (), "ranks": (),
+RENDER = {"analyze": (), "dot": (), "estimate": (), "explain": (), "plan": (), "ranks": (),
           "replay": ("plan",), "report": ("analyze", "dot", "explain", "ranks"), "diff": ("explain", "report")}
 COMMAND = {"terminal": (), "files": ("terminal",), "cli": ("files", "terminal")}
-COMMAND.update({part: tuple(COMMAND) for part in ("attribute", "check", "doctor", "plan", "replay", "survive")})
+COMMAND.update({part: tuple(COMMAND) for part in ("attribute", "check", "doctor", "export", "plan", "replay", "survive")})
 COMMAND["trace"] = (*COMMAND["doctor"], "doctor")
 COMMAND["commands"] = tuple(COMMAND)
 

@@ -7,8 +7,8 @@
 #include <sstream>
 #include <string>
 
-#include "libgraphkit/render/export/export.h"
 #include "tests/build_trace.h"
+#include "tools/graphkit/export/export.h"
 
 namespace graphkit {
 namespace {

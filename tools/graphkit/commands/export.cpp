@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/render/export/export.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/commands.h"
+#include "tools/graphkit/export/export.h"
 #include "tools/graphkit/files/input.h"
 #include "tools/graphkit/files/many_traces.h"
 #include "tools/graphkit/files/output.h"

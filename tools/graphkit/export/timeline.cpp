@@ -10,8 +10,8 @@
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/model/tool_ids.h"
 #include "libgraphkit/printable.h"
-#include "libgraphkit/render/export/export.h"
 #include "libgraphkit/render/json.h"
+#include "tools/graphkit/export/export.h"
 
 namespace graphkit {
 namespace {

@@ -4,8 +4,8 @@
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/group_by.h"
 #include "libgraphkit/model/tool_ids.h"
-#include "libgraphkit/render/export/export.h"
 #include "libgraphkit/render/text_layout.h"
+#include "tools/graphkit/export/export.h"
 
 namespace graphkit {
 

@@ -1,4 +1,4 @@
-#include "libgraphkit/render/export/export.h"
+#include "tools/graphkit/export/export.h"
 
 #include <sstream>
 
