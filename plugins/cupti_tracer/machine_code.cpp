@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "plugins/cupti_tracer/elf_file.h"
+#include "plugins/elf/elf_file.h"
 
 namespace graphkit {
 namespace {

@@ -1,41 +1,13 @@
 #include "plugins/cupti_tracer/symbol_table.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 
-#include "plugins/cupti_tracer/elf_file.h"
 #include "plugins/cupti_tracer/record_file.h"
 
 namespace graphkit {
-SymbolTable::SymbolTable(const std::string& file) {
-  if (!MayUseFiles()) return;
-  int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return;
-  struct stat status {};
-  if (fstat(fd, &status) == 0 && status.st_size > 0) {
-    auto bytes = static_cast<size_t>(status.st_size);
-    void* mapped = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (mapped != MAP_FAILED) {
-      data_ = static_cast<const char*>(mapped);
-      size_ = bytes;
-    }
-  }
-  close(fd);
-  if (data_ != nullptr) Read();
-}
 
-SymbolTable::~SymbolTable() {
-  if (data_ != nullptr) munmap(const_cast<char*>(data_), size_);
-}
-
-void SymbolTable::Read() {
-  const ElfFile elf({data_, size_});
-  const Elf64_Ehdr& header = elf.header();
-  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_shentsize != sizeof(Elf64_Shdr)) return;
+SymbolTable::SymbolTable(const std::string& file) : file_(MayUseFiles() ? file.c_str() : "") {
+  const ElfFile elf(file_.bytes());
   for (size_t i = 0; i < elf.count() && !has_lines_; ++i) {
     has_lines_ = elf.NameOf(elf.Section(i)) == ".debug_line";
   }

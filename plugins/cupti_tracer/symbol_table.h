@@ -7,15 +7,14 @@
 #include <string_view>
 #include <vector>
 
+#include "plugins/elf/elf_file.h"
+
 namespace graphkit {
 
 class SymbolTable {
  public:
   // An empty table for a file that can't be read, or isn't an ELF file of this machine's kind.
   explicit SymbolTable(const std::string& file);
-  ~SymbolTable();
-  SymbolTable(const SymbolTable&) = delete;
-  SymbolTable& operator=(const SymbolTable&) = delete;
 
   // The function that holds an address of the file; empty: none is known. Lives as long as the
   // table.
@@ -31,11 +30,9 @@ class SymbolTable {
     uint64_t end = 0;  // equal to begin where the file doesn't say
     std::string_view name;
   };
-  void Read();
   void ReadSymbols(std::string_view symbols, std::string_view names);
 
-  const char* data_ = nullptr;  // the file, mapped
-  size_t size_ = 0;
+  MappedFile file_;
   bool has_lines_ = false;
   std::vector<Function> functions_;  // by begin
 };

@@ -6,15 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "plugins/elf/elf_file.h"
+
 namespace graphkit {
 
-// A file, mapped to be read. Empty where it can't be.
 class MappedElf {
  public:
-  explicit MappedElf(const char* path);
-  ~MappedElf();
-  MappedElf(const MappedElf&) = delete;
-  MappedElf& operator=(const MappedElf&) = delete;
+  // Empty for a file that can't be read.
+  explicit MappedElf(const char* path) : file_(path), elf_(file_.bytes()) {}
 
   // Calls `found(name, value, size)` for each function that is defined in the table of this kind
   // (SHT_SYMTAB or SHT_DYNSYM). Names live as long as the file is mapped.
@@ -32,7 +31,7 @@ class MappedElf {
   template <typename Found>
   void ForEachVersion(Found found) const {
     const Table versions = Find(kVersionTable);
-    const char* at = versions.symbols;
+    size_t at = 0;
     for (const char* name; (name = NextVersion(versions, at)) != nullptr;) found(name);
   }
 
@@ -54,15 +53,12 @@ class MappedElf {
     uint64_t size = 0;
   };
   Table Find(uint32_t kind) const;
-  // The name of the version at `at`, which moves to the next; null where there is none.
-  static const char* NextVersion(const Table& table, const char*& at);
+  // The name of the version at this byte, which moves to the next; null where there is none.
+  static const char* NextVersion(const Table& table, size_t& at);
   static Function At(const Table& table, size_t i);
-  bool Holds(uint64_t offset, uint64_t bytes) const {
-    return offset <= size_ && bytes <= size_ - offset;
-  }
 
-  const char* data_ = nullptr;
-  size_t size_ = 0;
+  MappedFile file_;
+  ElfFile elf_;
 };
 
 }  // namespace graphkit

@@ -1,11 +1,10 @@
 // The kernels' properties in a cubin (an ELF): .nv.info.<kernel> holds attribute records
 //   u8 format, u8 attribute, u16 size or value, then `size` bytes where the format is 4.
 // Names and layouts as seen in nvcc 13's output (EIATTR_KPARAM_INFO and others).
-#include <elf.h>
-
 #include <algorithm>
 #include <cstring>
 
+#include "plugins/elf/elf_file.h"
 #include "plugins/soft_cuda/model/module.h"
 
 namespace graphkit::soft {
@@ -22,63 +21,21 @@ constexpr unsigned char kManaged = 4;       // of a symbol: st_other
 constexpr unsigned kFirstReserving = 90;    // architecture
 constexpr uint32_t kReservedShared = 1024;  // bytes that sections of shared memory begin with
 
-class Elf {
- public:
-  explicit Elf(std::string_view bytes) : bytes_(bytes) {}
-
-  bool Load() {
-    if (bytes_.size() < sizeof(Elf64_Ehdr)) return false;
-    const auto header = At<Elf64_Ehdr>(0);
-    if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-        header.e_shentsize != sizeof(Elf64_Shdr))
-      return false;
-    if (header.e_shoff + uint64_t{header.e_shnum} * sizeof(Elf64_Shdr) > bytes_.size())
-      return false;
-    for (unsigned i = 0; i < header.e_shnum; ++i) {
-      sections.push_back(At<Elf64_Shdr>(header.e_shoff + i * sizeof(Elf64_Shdr)));
-    }
-    if (header.e_shstrndx >= sections.size()) return false;
-    names_ = Bytes(sections[header.e_shstrndx]);
-    return true;
-  }
-
-  template <typename T>
-  T At(uint64_t offset) const {
-    T value{};
-    if (offset + sizeof(T) <= bytes_.size()) std::memcpy(&value, bytes_.data() + offset, sizeof(T));
-    return value;
-  }
-  std::string_view Bytes(const Elf64_Shdr& s) const {
-    if (s.sh_type == SHT_NOBITS || s.sh_offset > bytes_.size()) return {};
-    return bytes_.substr(s.sh_offset, s.sh_size);
-  }
-  std::string_view Name(const Elf64_Shdr& s) const { return String(names_, s.sh_name); }
-  static std::string_view String(std::string_view table, uint64_t offset) {
-    return offset < table.size() ? std::string_view(table.data() + offset) : std::string_view();
-  }
-
-  std::vector<Elf64_Shdr> sections;
-
- private:
-  std::string_view bytes_;
-  std::string_view names_;
-};
-
 struct Symbol {
   std::string_view name;
   Elf64_Sym entry;
 };
 
-std::vector<Symbol> ReadSymbols(const Elf& elf) {
+std::vector<Symbol> ReadSymbols(const ElfFile& elf) {
   std::vector<Symbol> symbols;
-  for (const Elf64_Shdr& section : elf.sections) {
-    if (section.sh_type != SHT_SYMTAB || section.sh_link >= elf.sections.size()) continue;
-    const std::string_view names = elf.Bytes(elf.sections[section.sh_link]);
-    const std::string_view bytes = elf.Bytes(section);
+  for (size_t i = 0; i < elf.count(); ++i) {
+    const Elf64_Shdr section = elf.Section(i);
+    if (section.sh_type != SHT_SYMTAB) continue;
+    const std::string_view names = elf.BytesOf(elf.Section(section.sh_link));
+    const std::string_view bytes = elf.BytesOf(section);
     for (size_t at = 0; at + sizeof(Elf64_Sym) <= bytes.size(); at += sizeof(Elf64_Sym)) {
-      Elf64_Sym entry;
-      std::memcpy(&entry, bytes.data() + at, sizeof entry);
-      symbols.push_back({Elf::String(names, entry.st_name), entry});
+      const auto entry = ElfFile::At<Elf64_Sym>(bytes, at);
+      symbols.push_back({ElfFile::Text(names, entry.st_name), entry});
     }
   }
   return symbols;
@@ -132,17 +89,17 @@ void ReadModuleInfo(std::string_view info, const std::vector<Symbol>& symbols, M
   });
 }
 
-std::optional<VariableInfo> ReadVariable(const Elf& elf, const Symbol& symbol) {
+std::optional<VariableInfo> ReadVariable(const ElfFile& elf, const Symbol& symbol) {
   const Elf64_Sym& entry = symbol.entry;
-  if (ELF64_ST_TYPE(entry.st_info) != STT_OBJECT || entry.st_shndx >= elf.sections.size())
+  if (ELF64_ST_TYPE(entry.st_info) != STT_OBJECT || entry.st_shndx >= elf.count())
     return std::nullopt;
-  const Elf64_Shdr& section = elf.sections[entry.st_shndx];
-  const std::string_view name = elf.Name(section);
+  const Elf64_Shdr section = elf.Section(entry.st_shndx);
+  const std::string_view name = elf.NameOf(section);
   const bool constant = name.starts_with(".nv.constant3");
   if (!constant && !name.starts_with(".nv.global")) return std::nullopt;
   const bool managed = (entry.st_other & kManaged) != 0;
   VariableInfo variable{std::string(symbol.name), entry.st_size, constant, managed, {}};
-  const std::string_view bytes = elf.Bytes(section);
+  const std::string_view bytes = elf.BytesOf(section);
   if (entry.st_value < bytes.size()) variable.initial = bytes.substr(entry.st_value, entry.st_size);
   return variable;
 }
@@ -157,31 +114,32 @@ uint32_t DeclaredShared(uint64_t section_bytes, unsigned architecture) {
 }  // namespace
 
 unsigned CubinArchitecture(std::string_view bytes) {
-  if (bytes.size() < sizeof(Elf64_Ehdr)) return 0;
-  const auto header = Elf(bytes).At<Elf64_Ehdr>(0);
+  const auto header = ElfFile::At<Elf64_Ehdr>(bytes, 0);
   const bool shifted = header.e_ident[EI_ABIVERSION] >= 8;
   return (shifted ? header.e_flags >> 8 : header.e_flags) & 0xff;
 }
 
 std::optional<ModuleInfo> ReadCubin(std::string_view bytes) {
-  Elf elf(bytes);
-  if (!elf.Load()) return std::nullopt;
+  const ElfFile elf(bytes);
+  if (elf.header().e_shstrndx >= elf.count()) return std::nullopt;
   const unsigned architecture = CubinArchitecture(bytes);
   ModuleInfo module;
   const std::vector<Symbol> symbols = ReadSymbols(elf);
-  for (const Elf64_Shdr& section : elf.sections) {
-    const std::string_view name = elf.Name(section);
+  for (size_t i = 0; i < elf.count(); ++i) {
+    const Elf64_Shdr section = elf.Section(i);
+    const std::string_view name = elf.NameOf(section);
     if (!name.starts_with(".text.")) continue;
     module.kernels.push_back({.name = std::string(name.substr(6)), .parameters = {}});
   }
-  for (const Elf64_Shdr& section : elf.sections) {
-    const std::string_view name = elf.Name(section);
+  for (size_t i = 0; i < elf.count(); ++i) {
+    const Elf64_Shdr section = elf.Section(i);
+    const std::string_view name = elf.NameOf(section);
     for (KernelInfo& kernel : module.kernels) {
-      if (name == ".nv.info." + kernel.name) ReadKernelInfo(elf.Bytes(section), kernel);
+      if (name == ".nv.info." + kernel.name) ReadKernelInfo(elf.BytesOf(section), kernel);
       if (name == ".nv.shared." + kernel.name)
         kernel.shared_bytes = DeclaredShared(section.sh_size, architecture);
     }
-    if (name == ".nv.info") ReadModuleInfo(elf.Bytes(section), symbols, module);
+    if (name == ".nv.info") ReadModuleInfo(elf.BytesOf(section), symbols, module);
   }
   for (const Symbol& symbol : symbols) {
     if (auto variable = ReadVariable(elf, symbol)) module.variables.push_back(std::move(*variable));

@@ -18,9 +18,11 @@ std::string Cubin(const std::string& kernel, const std::string& function = "",
   const std::string names = std::string("\0.names\0.text.k\0.text.f\0", 24);
   Elf64_Ehdr header{};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
   header.e_ident[EI_ABIVERSION] = 8;
   header.e_machine = EM_CUDA;
   header.e_flags = architecture << 8;
+  header.e_shentsize = sizeof(Elf64_Shdr);
   header.e_shnum = 4;
   header.e_shstrndx = 1;
   Elf64_Shdr sections[4]{};

@@ -1,75 +1,34 @@
 #include "tools/graphkit/trace/program.h"
 
-#include <elf.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <optional>
 #include <sstream>
 
+#include "plugins/elf/elf_file.h"
 #include "tools/graphkit/child.h"
 
 namespace graphkit {
 
 namespace {
 
-// Reads pieces of a file; anything outside of it is nothing.
-class Pieces {
- public:
-  explicit Pieces(const std::string& path) : in_(path, std::ios::binary) {}
-
-  template <typename T>
-  std::optional<T> At(uint64_t offset) {
-    T value;
-    in_.clear();
-    in_.seekg(static_cast<std::streamoff>(offset));
-    if (!in_.read(reinterpret_cast<char*>(&value), sizeof value)) return std::nullopt;
-    return value;
-  }
-  std::string Text(uint64_t offset) {
-    std::string text;
-    in_.clear();
-    in_.seekg(static_cast<std::streamoff>(offset));
-    std::getline(in_, text, '\0');
-    return text;
-  }
-
- private:
-  std::ifstream in_;
-};
-
-constexpr int kMostEntries = 65536;  // of a table, in a file that may be damaged
-
-std::vector<Elf64_Shdr> Sections(Pieces& file, const Elf64_Ehdr& header) {
-  std::vector<Elf64_Shdr> sections;
-  for (int i = 0; i < header.e_shnum; ++i) {
-    const auto section = file.At<Elf64_Shdr>(header.e_shoff + uint64_t(i) * sizeof(Elf64_Shdr));
-    if (section) sections.push_back(*section);
-  }
-  return sections;
-}
-
-void ReadSegments(Pieces& file, const Elf64_Ehdr& header, ElfFacts& facts) {
-  for (int i = 0; i < header.e_phnum; ++i) {
-    const auto segment = file.At<Elf64_Phdr>(header.e_phoff + uint64_t(i) * sizeof(Elf64_Phdr));
-    if (segment && segment->p_type == PT_INTERP) facts.loader = file.Text(segment->p_offset);
-    if (segment && segment->p_type == PT_TLS) {
-      facts.tls_bytes = segment->p_memsz + segment->p_align;
-    }
+void ReadSegments(const ElfFile& elf, ElfFacts& facts) {
+  for (size_t i = 0; i < elf.header().e_phnum; ++i) {
+    const Elf64_Phdr segment = elf.Segment(i);
+    if (segment.p_type == PT_INTERP) facts.loader = ElfFile::Text(elf.bytes(), segment.p_offset);
+    if (segment.p_type == PT_TLS) facts.tls_bytes = segment.p_memsz + segment.p_align;
   }
 }
 
-void ReadDynamic(Pieces& file, const Elf64_Shdr& dynamic, uint64_t strings, ElfFacts& facts) {
-  for (int i = 0; i < kMostEntries; ++i) {
-    const auto entry = file.At<Elf64_Dyn>(dynamic.sh_offset + uint64_t(i) * sizeof(Elf64_Dyn));
-    if (!entry || entry->d_tag == DT_NULL) return;
-    if (entry->d_tag == DT_NEEDED) {
-      facts.needed.push_back(file.Text(strings + entry->d_un.d_val));
-    }
+void ReadDynamic(const ElfFile& elf, const Elf64_Shdr& dynamic, ElfFacts& facts) {
+  const std::string_view entries = elf.BytesOf(dynamic);
+  const std::string_view strings = elf.BytesOf(elf.Section(dynamic.sh_link));
+  for (size_t at = 0; at < entries.size(); at += sizeof(Elf64_Dyn)) {
+    const auto entry = ElfFile::At<Elf64_Dyn>(entries, at);
+    if (entry.d_tag == DT_NULL) return;
+    if (entry.d_tag == DT_NEEDED)
+      facts.needed.emplace_back(ElfFile::Text(strings, entry.d_un.d_val));
   }
 }
 
@@ -82,26 +41,20 @@ bool ElfFacts::Needs(const std::string& prefix) const {
 
 ElfFacts ReadElf(const std::string& path) {
   ElfFacts facts;
-  Pieces file(path);
-  const auto header = file.At<Elf64_Ehdr>(0);
-  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-      header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB) {
-    return facts;
-  }
+  const MappedFile file(path.c_str());
+  const ElfFile elf(file.bytes());
+  if (!elf.is_elf() || elf.header().e_ident[EI_DATA] != ELFDATA2LSB) return facts;
   facts.is_elf = true;
-  ReadSegments(file, *header, facts);
-  const std::vector<Elf64_Shdr> sections = Sections(file, *header);
-  if (header->e_shstrndx >= sections.size()) return facts;
+  ReadSegments(elf, facts);
+  if (elf.header().e_shstrndx >= elf.count()) return facts;
   facts.is_static = true;
-  const uint64_t names = sections[header->e_shstrndx].sh_offset;
-  for (const Elf64_Shdr& section : sections) {
-    const std::string name = file.Text(names + section.sh_name);
-    if (name == ".nv_fatbin") facts.has_device_code = true;
+  for (size_t i = 0; i < elf.count(); ++i) {
+    const Elf64_Shdr section = elf.Section(i);
+    if (elf.NameOf(section) == ".nv_fatbin") facts.has_device_code = true;
     if (section.sh_type == SHT_SYMTAB) facts.has_symbols = true;
-    if (section.sh_type == SHT_DYNAMIC) facts.is_static = false;
-    if (section.sh_type == SHT_DYNAMIC && section.sh_link < sections.size()) {
-      ReadDynamic(file, section, sections[section.sh_link].sh_offset, facts);
-    }
+    if (section.sh_type != SHT_DYNAMIC) continue;
+    facts.is_static = false;
+    ReadDynamic(elf, section, facts);
   }
   return facts;
 }
