@@ -36,7 +36,7 @@ std::string WhyText(const ContentRange& range, const Trace& trace) {
       return Say(trace, "{} outside of graphs may write it",
                  NameOf(trace, trace.works[range.work]));
     case UnknownContent::kUnseen:
-      return "work outside of graphs isn't recorded (graphkit trace --scope all)";
+      return "not all work outside of graphs is recorded (graphkit trace --scope all)";
     case UnknownContent::kAnything:
       return "kernels whose arguments aren't known may touch it";
   }
