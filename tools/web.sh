@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # shellcheck source-path=SCRIPTDIR/..
 # Builds the page that shows any file in a browser, without an installation: graphkit as WebAssembly in one HTML file
-# (docs/web.md).
+# (docs/report.md).
 #
 #   tools/web.sh [FILE]     into FILE (default: build-web/graphkit.html)
 set -euo pipefail

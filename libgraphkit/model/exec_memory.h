@@ -1,5 +1,5 @@
 // Device memory of execs beyond the program's allocations: driver memory that no allocator
-// counts. docs/exec-memory.md says where the figures come from.
+// counts. docs/memory.md says where the figures come from.
 #pragma once
 
 #include <array>

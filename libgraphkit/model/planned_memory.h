@@ -1,5 +1,5 @@
 // A plan as it is handed on: which block lies where, and what the plan was made for. Written by
-// libgraphkit/render/plan/plan.h, read by libgraphkit/io/files/plan_files.h; docs/plan-format.md.
+// libgraphkit/render/plan/plan.h, read by libgraphkit/io/files/plan_files.h; docs/planning.md.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Memory: what the driver gives out and takes back, and what allocators inside the program say of
-// their segments, blocks and deferred frees (docs/annotate.md).
+// their segments, blocks and deferred frees (docs/memory.md).
 //
 // A live block is in the table of its level, and blocks of one level don't overlap: whatever was
 // live where memory is given out again has been freed, unseen or by a call that has not returned.

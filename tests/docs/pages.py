@@ -145,6 +145,4 @@ def place_of(part: list[str], printed: list[str], places) -> tuple[int, str]:
 
 
 def pages(source: pathlib.Path) -> list[pathlib.Path]:
-    """All but options.md, which shows no commands."""
-    found = [source / "README.md", source / "CONTRIBUTING.md", *sorted((source / "docs").rglob("*.md"))]
-    return [page for page in found if page.name != "options.md"]
+    return [source / "README.md", source / "CONTRIBUTING.md", *sorted((source / "docs").rglob("*.md"))]

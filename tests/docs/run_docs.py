@@ -54,16 +54,16 @@ OF_PAGE = {
     "README.md": {"snapshot.pickle": "testdata/torch-snapshots/transformer_small.pickle"},
     "docs/diff.md": {"before.pickle": "testdata/torch-snapshots/transformer_step.pickle",
                      "after.pickle": "testdata/torch-snapshots/transformer_forward.pickle"},
-    "docs/errors/illegal-address.md": {"trace.json": "testdata/torch-traces/planted_rebound_input.json.zst"},
-    "docs/coverage.md": {"trace.json": "testdata/torch-traces/half_captured.json.zst"},
+    "docs/failing-capture.md": {"crashed.json": "testdata/torch-traces/planted_rebound_input.json.zst"},
+    "docs/check.md": {"half.json": "testdata/torch-traces/half_captured.json.zst"},
     "docs/attribute.md": {f"sglang_decode_{name}.json.gz": f"testdata/kineto/sglang_decode_{name}.json.gz"
                           for name in ("capture", "replay")},
     "docs/replay.md": {"snapshot.pickle": "testdata/torch-snapshots/transformer_forward.pickle"},
-    **dict.fromkeys(["docs/vllm.md", "docs/sglang.md"], {"engine.json": "testdata/traces/soft/inference_server.json"}),
+    "docs/frameworks.md": {"engine.json": "testdata/traces/soft/inference_server.json"},
 }
 EXAMPLE, MAKES_EXAMPLES = "workloads/record_stream", "cmake --build build --target examples"
 # The pages that are run whole: what builds, and Python. Of the others, what takes a moment.
-WHOLE = ["README.md", *(f"docs/{name}.md" for name in ("tutorial", "failing-capture", "ci", "python", "torch-allocator", "estimate", "diff"))]
+WHOLE = ["README.md", *(f"docs/{name}.md" for name in ("tutorial", "check", "python", "torch-allocator", "estimate", "diff"))]
 # The reader's programs, where the page hasn't built them.
 PROGRAM = re.compile(r"\./(app|step|build/step)\b(?: args…)?")
 

@@ -81,11 +81,11 @@ class Recipes(unittest.TestCase):
     """A copied recipe works as it is: a name to be filled in is a variable that ends the command while it isn't set."""
 
     def test_no_placeholder_is_left_in_them(self):
-        for file in [*filter(pathlib.Path.is_file, TOOLS.rglob("*")), SOURCE / "docs/ci.md"]:
+        for file in [*filter(pathlib.Path.is_file, TOOLS.rglob("*")), SOURCE / "docs/check.md"]:
             self.assertNotRegex(file.read_text(), r"\b(OWNER|GROUP|ORG|USER|YOUR\w*|example\.com)/", file.name)
 
     def test_the_page_uses_what_is_there(self):
-        steps, job = (yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", (SOURCE / "docs/ci.md").read_text(), re.DOTALL))
+        steps, job = (yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", (SOURCE / "docs/check.md").read_text(), re.DOTALL))
         used = next(step for step in steps if "third_party" in step.get("uses", ""))
         self.assertTrue((SOURCE / used["uses"].removeprefix("./third_party/graphkit/") / "action.yml").is_file())
         self.assertLessEqual(set(used["with"]), set(Github.action["inputs"]))

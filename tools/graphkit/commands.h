@@ -1,5 +1,5 @@
 // The subcommands: one file each in commands/, one row each here. Parsing, help, completion and the
-// check of docs/options.md follow from the row.
+// check of docs/cli.md follow from the row.
 //
 // A row's function adds the subcommand to the application and gives it a callback; the callback
 // sets `exit_code` and never throws.

@@ -1,7 +1,7 @@
 // Allocators that a user can compare, as models behind one interface: what is asked of them in call
 // order, where each block would lie, and how much they would have got from the driver. Nothing runs
 // while a graph is captured: the device comes to what was asked of it once the capture has ended.
-// docs/allocators.md has the rules of each.
+// docs/torch-allocator.md has the rules of each.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // PyTorch's CUDA caching allocator as a model: the same blocks at the same places, without a
-// device. Rules: c10/cuda/CUDACachingAllocator.cpp of PyTorch, December 2025; docs/allocators.md
+// device. Rules: c10/cuda/CUDACachingAllocator.cpp of PyTorch, December 2025; docs/torch-allocator.md
 // lists them.
 //
 // Memory is got from the driver in segments. A segment is a list of blocks; a block is allocated,

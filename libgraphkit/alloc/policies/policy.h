@@ -1,6 +1,6 @@
 // When a block's memory may be used again: the rules that replays of a trace compare. A policy sees
 // the trace in capture order, decides at each malloc, and never gives away a block before its free
-// was requested. docs/policies.md.
+// was requested. docs/replay.md.
 //
 //     defer       a block used on other streams waits for the end of the capture
 //     pytorch     graph_capture_record_stream_reuse: markers at the free, looked at by the next

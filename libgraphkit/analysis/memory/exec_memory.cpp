@@ -13,7 +13,7 @@ namespace graphkit {
 namespace {
 
 // By generation of drivers, from `since` on. NVIDIA publishes no figures: these are of one measured
-// GPU and of whole programs, with their sources in docs/exec-memory.md. What a copy or another node
+// GPU and of whole programs, with their sources in docs/memory.md. What a copy or another node
 // takes is published nowhere: the interval goes from nothing to a kernel's.
 struct DriverRow {
   int since;

@@ -12,7 +12,7 @@
 
 namespace graphkit {
 
-// Reads a plan back (docs/plan-format.md): what `graphkit plan trace.json` wrote.
+// Reads a plan back (docs/planning.md): what `graphkit plan trace.json` wrote.
 //
 // A file may be wrong in any way. What is read holds together: each placement lies in an arena that
 // is there and within its peak, each arena has as many blocks as it says, and nothing wraps.

@@ -88,8 +88,8 @@ TEST_CASE("nothing is said where nothing is known") {
   CHECK(Explanations("graph-leak", {"PYTORCH_ALLOC_CONF=backend:native"}).empty());
 }
 
-TEST_CASE("rules name checks that exist, and docs/settings.md has their variables and sources") {
-  std::ifstream file(GRAPHKIT_TESTDATA "/../docs/settings.md");
+TEST_CASE("rules name checks that exist, and docs/pytorch.md has their variables and sources") {
+  std::ifstream file(GRAPHKIT_TESTDATA "/../docs/pytorch.md");
   const std::string page{std::istreambuf_iterator<char>(file), {}};
   for (const SettingRule& rule : SettingRules()) {
     CAPTURE(rule.check);

@@ -40,7 +40,7 @@ TEST_CASE("the table's intervals hold its figures, of old and new drivers") {
   CHECK(PublishedExecModel(13000) == PublishedExecModel(13030));
 }
 
-// docs/exec-memory.md has the reports. A driver that a report doesn't name counts as unknown.
+// docs/memory.md has the reports. A driver that a report doesn't name counts as unknown.
 TEST_CASE("the table's intervals hold what is reported of whole programs") {
   constexpr double kMiB = 1048576;
   struct Published {

@@ -1,4 +1,4 @@
-"""A random capture by the five parameters of pytorch/pytorch#158352 (docs/policies.md, "The published sweep").
+"""A random capture by the five parameters of pytorch/pytorch#158352 (docs/replay.md, "The published sweep").
 
 SWEEP="STREAMS OPERATIONS JOIN ALLOCATE FREE [SEED]"; by default the first row of its table. Blocks have 4 MiB, or with a word
 in MIXED any size from 512 B to 32 MiB.

@@ -2,7 +2,7 @@
 # incomplete: it ends early
 # graphkit: nothing
 # estimate: 1,2,4,8
-"""SGLang's engine as docs/sglang.md has it: a graph for each batch size, which share a pool. Its prefill would be captured by way
+"""SGLang's engine as docs/frameworks.md has it: a graph for each batch size, which share a pool. Its prefill would be captured by way
 of cuda.bindings' runtime, and its norms would be CuTe DSL's, which have a runtime inside: neither runs on the software device.
 The scheduler is a process of its own, which runs the lines before `if` as well, and is killed at the end."""
 import pathlib

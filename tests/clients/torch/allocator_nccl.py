@@ -1,4 +1,4 @@
-# graphkit's allocator beside NCCL, as the two lines in docs/megatron.md serve it.
+# graphkit's allocator beside NCCL, as the two lines in docs/frameworks.md serve it.
 import os
 import pathlib
 import sys

@@ -1,7 +1,7 @@
 # environment: HF_HUB_OFFLINE=1 VLLM_NO_USAGE_STATS=1 VLLM_USE_FLASHINFER_SAMPLER=0
 # graphkit: nothing
 # estimate: 1,2,4,8
-"""`vllm serve` as docs/vllm.md has it, ended by SIGINT once it answers."""
+"""`vllm serve` as docs/frameworks.md has it, ended by SIGINT once it answers."""
 import pathlib
 import signal
 import socket

@@ -174,7 +174,7 @@ TEST_CASE("of the stretches that a stream may have it gets the smallest, the low
   CHECK(c.at(c.Malloc(kA, 2 * kMiB)) == c.at(blocks[0]));
 }
 
-// docs/allocators.md: to 512 B; up to 1 MiB in 2 MiB, below 10 MiB in 20, else their own size.
+// docs/torch-allocator.md: to 512 B; up to 1 MiB in 2 MiB, below 10 MiB in 20, else their own size.
 TEST_CASE("segments are those of the caching allocator, and go back together") {
   Case c;
   const auto reserved_by = [&](Bytes size) {

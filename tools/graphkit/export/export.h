@@ -11,7 +11,7 @@
 
 namespace graphkit {
 
-// A trace's graphs as plain JSON, schema "graphkit-graphs", version 1 (docs/export.md): each with
+// A trace's graphs as plain JSON, schema "graphkit-graphs", version 1 (docs/import.md): each with
 // its nodes and edges, so that a graph library reads it without knowing the trace format.
 
 // Nodes and edges that were taken out of their graph are left out.
