@@ -1,9 +1,8 @@
 #include "libgraphkit/io/trace/trace_lines.h"
 
-#include <simdjson.h>
-
 #include "libgraphkit/io/record/field_reader.h"
 #include "libgraphkit/io/record/record_types.h"
+#include "libgraphkit/printable.h"
 
 namespace graphkit {
 namespace {
@@ -53,6 +52,22 @@ std::string_view TrimRight(std::string_view text) {
   return text;
 }
 
+// Stretches of ASCII, which is nearly all of a trace, are passed over as a whole.
+bool IsUtf8(std::string_view text) {
+  constexpr size_t kStretch = 64;
+  while (!text.empty()) {
+    unsigned char any = 0x80;
+    if (text.size() >= kStretch) {
+      any = 0;
+      for (size_t i = 0; i < kStretch; ++i) any |= static_cast<unsigned char>(text[i]);
+    }
+    const size_t length = any < 0x80 ? kStretch : Utf8Length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 // Reads the lines of one chunk.
 class LineParser {
  public:
@@ -63,7 +78,7 @@ class LineParser {
     const std::string_view text = TrimRight(line);
     if (text.empty()) return out_.blank = true;
     if (out_.blank) return Fail("the line is empty");
-    if (!valid_utf8_ && !simdjson::validate_utf8(text.data(), text.size())) {
+    if (!valid_utf8_ && !IsUtf8(text)) {
       return Fail("the line isn't UTF-8");
     }
     if (text.ends_with("},")) return ParseRecord(line.data(), false);
@@ -155,7 +170,7 @@ void ParsedLines::Clear() {
 
 void ParseLines(std::string_view lines, ParsedLines& out) {
   out.Clear();
-  LineParser parser(simdjson::validate_utf8(lines.data(), lines.size()), out);
+  LineParser parser(IsUtf8(lines), out);
   while (!lines.empty()) {
     const auto* feed = static_cast<const char*>(std::memchr(lines.data(), '\n', lines.size()));
     const size_t length = static_cast<size_t>(feed - lines.data());
