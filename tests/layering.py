@@ -20,6 +20,13 @@ COMMAND.update({part: tuple(COMMAND) for part in ("attribute", "check", "doctor"
 COMMAND["trace"] = (*COMMAND["doctor"], "doctor")
 COMMAND["commands"] = tuple(COMMAND)
 
+# Of the software device: `ground` are the files of its folder `device` that know nothing of what the device holds (GROUND).
+SOFT = {"ground": (), "abi": ("ground",), "audit": (), "model": ("ground",), "device": ("ground", "model", "audit"),
+        "driver": ("ground", "model", "device", "abi"), "cupti": ("ground", "abi"), "runtime": ("ground", "model", "abi"),
+        "runtime12": ("runtime",), "libraries": ("ground", "abi")}
+GROUND = ("address_space", "backing", "backing_shared", "contents", "device_mutex", "hub", "ipc_file", "page_states", "shared_file",
+          "thread_state")
+
 
 def parts_of(folder: str, parts: dict, below: set) -> dict:
     """Who a folder's parts may include."""
@@ -57,7 +64,8 @@ MAY_INCLUDE = {
     "tools/trace_schema": {FOUNDATION, "libgraphkit/model", "libgraphkit/io/record", "libgraphkit/io/trace"},
     "plugins/elf": set(),
     "plugins/cupti_tracer": {FOUNDATION, "libgraphkit/model", "libgraphkit/io/record", "plugins/elf"},
-    "plugins/soft_cuda": {"plugins/elf"},
+    "plugins/soft_cuda": set(),
+    **{f"plugins/soft_cuda/{part}": {f"plugins/soft_cuda/{other}" for other in others} | {"plugins/elf"} for part, others in SOFT.items()},
     "plugins/cuda_exec": {"tools/graphkit/replay"},  # the interface that it implements
     "plugins/torch_allocator": {FOUNDATION, "libgraphkit/model", "libgraphkit/io/bytes", "libgraphkit/io/files"} | BELOW_ALLOC | ALL_ALLOC,
     "plugins/python": ALL - {"libgraphkit/compare"},
@@ -67,12 +75,20 @@ HOMES = {
     # All facts in one type: of the highest floor, and where everyone looks for it.
     "libgraphkit/analysis/facts.h": FLOORS[-1], "libgraphkit/analysis/facts.cpp": FLOORS[-1],
     **{f"tools/graphkit/{file}": "tools/graphkit/files" for file in ("child.h", "child.cpp", "plugins.h", "plugins.cpp")},
+    **{f"plugins/soft_cuda/device/{file}.{ending}": "plugins/soft_cuda/ground" for file in GROUND for ending in ("h", "cpp")},
+    # The device as other libraries see it, and a kernel's signature: without what the device holds.
+    **dict.fromkeys([f"plugins/soft_cuda/{file}.h" for file in ("device/shared", "device/properties", "abi/stand_in")],
+                    "plugins/soft_cuda/ground"),
+    # Their headers know no Gpu, or its name only; the one counts in it, the other reads a setting as it does.
+    **dict.fromkeys([f"plugins/soft_cuda/{file}.cpp" for file in ("model/exec_memory", "device/backing")], "plugins/soft_cuda/device"),
     "tools/graphkit/commands.h": "tools/graphkit/cli", "tools/graphkit/check_pages.h": "tools/graphkit/files",
 }
 # Files with a narrower rule than their folder's.
 NARROWER = {
     "libgraphkit/io/record/record_line.h": set(),
 }
+PACKAGE = "plugins/python/cudagraphkit"
+IMPORT = re.compile(r"^\s*from \.(\w*) import (.+)$", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 
 
@@ -101,21 +117,32 @@ def violations(root: pathlib.Path):
                     yield f"{name}:{number}: {home} may not include {found.group(1)}"
 
 
-def loops():
-    """Folders of the table that may include themselves through others."""
+def imports(root: pathlib.Path) -> dict:
+    """The modules of the Python package that each module imports, inside functions too."""
+    modules = {file.stem: file.read_text() for file in (root / PACKAGE).glob("*.py")}
+    return {name: {word for module, names in IMPORT.findall(text) for word in ([module] if module else re.findall(r"\w+", names))
+                   if word in modules} for name, text in modules.items()}
+
+
+def loops(may_include: dict, what: str) -> list:
+    """Those that may include themselves through others."""
     above = {}
-    for folder in MAY_INCLUDE:
+    for folder in may_include:
         seen, open_ = set(), [folder]
         while open_:
-            more = MAY_INCLUDE.get(open_.pop(), set()) - seen
+            more = may_include.get(open_.pop(), set()) - seen
             seen |= more
             open_ += more
-        above[folder] = seen - MAY_INCLUDE[folder] if folder in MAY_INCLUDE[folder] else seen
-    return [f"the table has a loop through {folder}" for folder, seen in above.items() if folder in seen]
+        above[folder] = seen - may_include[folder] if folder in may_include[folder] else seen
+    return [f"{what} a loop through {folder}" for folder, seen in above.items() if folder in seen]
 
 
 def main() -> int:
-    bad = loops() + list(violations(pathlib.Path(sys.argv[1])))
+    root = pathlib.Path(sys.argv[1])
+    package = imports(root)
+    bad = [*loops(MAY_INCLUDE, "the table has"), *loops(package, f"imports of {PACKAGE} make"), *violations(root)]
+    if not any(package.values()):
+        bad.append(f"no import is found in {PACKAGE}")
     print("\n".join(bad) if bad else "layering: every include points downwards")
     return 1 if bad else 0
 

@@ -13,7 +13,7 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
 import numpy as np
 
 from . import _command, _native
-from ._report import findings_of
+from ._findings import findings_of
 from ._trace import Path, Trace
 
 HOLDER = [("place", object), ("function", object), ("operations", object), ("device", "i8"), ("bytes", "i8"), ("blocks", "i8")]

@@ -9,6 +9,7 @@ from typing import Any, Iterable, Union
 import numpy as np
 
 from . import _native
+from ._findings import findings_of
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -125,9 +126,7 @@ class Trace:
     @functools.cached_property
     def findings(self) -> np.ndarray:
         """The findings of `analyze`: check, severity, place, count, bytes, graph, message, advice, also."""
-        from ._report import analyze
-
-        return analyze(self).findings
+        return findings_of(self._loaded.analyze([], 0, False)["findings"])
 
     @functools.cached_property
     def graph_names(self) -> list[str]:
