@@ -14,7 +14,7 @@ BELOW_ALLOC = {FOUNDATION, "libgraphkit/model", "libgraphkit/alloc"} | ANALYSIS
 ALLOC = {"chunks": (), "judge": (), "models": ("chunks",), "policies": ("chunks",), "plan": ("judge",), "recorded": ("models",),
          "estimate": ("models",)}
 RENDER = {"analyze": (), "dot": (), "estimate": (), "explain": (), "plan": (), "ranks": (),
-          "replay": ("plan",), "report": ("analyze", "dot", "explain", "ranks"), "diff": ("explain", "report")}
+          "report": ("analyze", "dot", "explain", "ranks"), "diff": ("explain", "report")}
 COMMAND = {"terminal": (), "files": ("terminal",), "cli": ("files", "terminal")}
 COMMAND.update({part: tuple(COMMAND) for part in ("attribute", "check", "doctor", "export", "plan", "replay", "survive")})
 COMMAND["trace"] = (*COMMAND["doctor"], "doctor")

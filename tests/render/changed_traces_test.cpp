@@ -27,12 +27,12 @@
 #include "libgraphkit/render/estimate/estimate.h"
 #include "libgraphkit/render/explain/explain.h"
 #include "libgraphkit/render/plan/plan.h"
-#include "libgraphkit/render/replay/replay.h"
 #include "libgraphkit/render/report/html.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "tests/random.h"
 #include "tools/graphkit/check/check.h"
 #include "tools/graphkit/export/export.h"
+#include "tools/graphkit/replay/render.h"
 #include "tools/graphkit/survive/render.h"
 
 namespace graphkit {

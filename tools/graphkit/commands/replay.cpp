@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/render/replay/replay.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/commands.h"
@@ -17,6 +16,7 @@
 #include "tools/graphkit/replay/allocators.h"
 #include "tools/graphkit/replay/device_executor.h"
 #include "tools/graphkit/replay/forms.h"
+#include "tools/graphkit/replay/render.h"
 #include "tools/graphkit/terminal/progress.h"
 #include "tools/graphkit/terminal/talk.h"
 

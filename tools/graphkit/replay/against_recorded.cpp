@@ -2,11 +2,11 @@
 #include <utility>
 
 #include "libgraphkit/alloc/recorded/recorded_run.h"
-#include "libgraphkit/render/replay/replay.h"
 #include "libgraphkit/replay/recorded.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "tools/graphkit/files/input.h"
 #include "tools/graphkit/replay/forms.h"
+#include "tools/graphkit/replay/render_prediction.h"
 #include "tools/graphkit/replay/snapshot_history.h"
 #include "tools/graphkit/terminal/talk.h"
 

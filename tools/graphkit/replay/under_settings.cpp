@@ -1,8 +1,8 @@
 #include <string>
 
 #include "libgraphkit/alloc/recorded/recorded_run.h"
-#include "libgraphkit/render/replay/replay.h"
 #include "tools/graphkit/replay/forms.h"
+#include "tools/graphkit/replay/render_prediction.h"
 #include "tools/graphkit/replay/snapshot_history.h"
 #include "tools/graphkit/terminal/talk.h"
 

@@ -1,10 +1,9 @@
-// Results of policies on a trace: a table for people, and JSON, schema "graphkit-replay", version 1
-// (docs/replay.md).
+// Results on a recorded run: how well a model or a policy predicts it, and what other settings
+// would do.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <ostream>
 #include <span>
 
@@ -12,35 +11,8 @@
 #include "libgraphkit/alloc/recorded/recorded_run.h"
 #include "libgraphkit/render/text_layout.h"
 #include "libgraphkit/replay/recorded.h"
-#include "libgraphkit/replay/replay_trace.h"
 
 namespace graphkit {
-
-struct ReplayView {
-  bool verify = false;                 // the placements were looked at
-  std::optional<Bytes> capacity = {};  // what there was to be had
-  Collateral collateral = {};          // held back outside of graphs by defer and pytorch
-};
-
-void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& view,
-                      const Trace& trace, const TextOut& out);
-void RenderReplayJson(std::span<const PolicyReplay> replays, const ReplayView& view,
-                      const Trace& trace, std::ostream& out);
-
-// Bytes after each malloc and free: JSON, schema "graphkit-timeline", version 1.
-void RenderTimelineJson(std::span<const PolicyReplay> replays, const Trace& trace,
-                        std::ostream& out);
-
-// The first allocation that the capacity was too small for; null: it was enough.
-const OutOfMemory* RanOut(const PolicyReplay& replay);
-
-// Faults found by verifying and executing a replay: which blocks got in each other's way, and the
-// order that is missing.
-void RenderReplayFaults(std::span<const PolicyReplay> replays, const Trace& trace,
-                        std::ostream& out);
-
-// Of the policy, plan or allocator.
-const char* ReplayName(const PolicyReplay& replay);
 
 // How well the allocator's model predicted a recorded run: for people, and as JSON, schema
 // "graphkit-prediction", version 1 (docs/replay.md).

@@ -1,11 +1,11 @@
+#include "tools/graphkit/replay/render_prediction.h"
+
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/render/json.h"
-#include "libgraphkit/render/replay/replay.h"
-#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 

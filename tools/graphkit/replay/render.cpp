@@ -1,8 +1,9 @@
-#include "libgraphkit/render/replay/replay.h"
+#include "tools/graphkit/replay/render.h"
 
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/plan/plan.h"
+#include "tools/graphkit/replay/render_faults.h"
 
 namespace graphkit {
 
@@ -130,6 +131,10 @@ void RenderCapacity(std::span<const PolicyReplay> replays, Bytes capacity, std::
 }
 
 }  // namespace
+
+const char* ReplayName(const PolicyReplay& replay) {
+  return replay.given.empty() ? InfoOf(replay.policy).name : replay.given.c_str();
+}
 
 const OutOfMemory* RanOut(const PolicyReplay& replay) {
   for (const GraphReplay& graph : replay.graphs) {

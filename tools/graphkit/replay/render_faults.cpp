@@ -1,8 +1,10 @@
+#include "tools/graphkit/replay/render_faults.h"
+
 #include <algorithm>
 #include <string>
 
 #include "libgraphkit/analysis/names/naming.h"
-#include "libgraphkit/render/replay/replay.h"
+#include "tools/graphkit/replay/render.h"
 
 namespace graphkit {
 
@@ -115,10 +117,6 @@ void RenderLoans(const PolicyReplay& replay, std::ostream& out) {
 }
 
 }  // namespace
-
-const char* ReplayName(const PolicyReplay& replay) {
-  return replay.given.empty() ? InfoOf(replay.policy).name : replay.given.c_str();
-}
 
 void RenderReplayFaults(std::span<const PolicyReplay> replays, const Trace& trace,
                         std::ostream& out) {
