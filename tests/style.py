@@ -1,15 +1,17 @@
 """The C++ that git tracks looks as clang-format has it, and clang-tidy's chosen checks find nothing in it.
 
-usage: style.py format SOURCE | style.py tidy SOURCE BUILD
+usage: style.py format SOURCE | style.py tidy SOURCE BUILD [THIRD] | style.py objects BUILD THIRD
 
 Versions differ in what they make of the same settings, so one is taken: that of Debian 12. Without it, or where the sources are
 no checkout of git, the test is skipped and says so. BUILD has a compile_commands.json of single files (GRAPHKIT_FEW_UNITS=OFF).
+THIRD (0, 1, 2) takes a third of them; `objects` prints what that third compiles to.
 """
 
 import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -54,12 +56,23 @@ def check_format(source: pathlib.Path) -> list[str]:
     return complaints(command, [files[i:i + 50] for i in range(0, len(files), 50)], source)
 
 
-def check_tidy(source: pathlib.Path, build: pathlib.Path) -> list[str]:
+def third_of(entries: list[dict], third: str) -> list[dict]:
+    """Of the compiler's calls every third one, by their files; all without a number."""
+    entries = sorted(entries, key=lambda entry: entry["file"])
+    return entries[int(third)::3] if third else entries
+
+
+def objects(build: pathlib.Path, third: str) -> list[str]:
+    entries = third_of(json.loads((build / "compile_commands.json").read_text()), third)
+    return [re.search(r" -o (\S+)", entry["command"])[1] for entry in entries]
+
+
+def check_tidy(source: pathlib.Path, build: pathlib.Path, third: str = "") -> list[str]:
     command = [tool("clang-tidy"), "--quiet", "--warnings-as-errors=*", "-p", str(build)]
     commands = build / "compile_commands.json"
     if not commands.exists():
         skip(f"no {commands}")
-    compiled = {os.path.realpath(entry["file"]) for entry in json.loads(commands.read_text())}
+    compiled = {os.path.realpath(entry["file"]) for entry in third_of(json.loads(commands.read_text()), third)}
     files = [name for name in tracked(source, "*.cpp")
              if name.startswith(FOLDERS) and os.path.realpath(source / name) in compiled]
     if not files:
@@ -70,7 +83,10 @@ def check_tidy(source: pathlib.Path, build: pathlib.Path) -> list[str]:
 
 def main() -> int:
     what, source = sys.argv[1], pathlib.Path(sys.argv[2])
-    found = check_format(source) if what == "format" else check_tidy(source, pathlib.Path(sys.argv[3]))
+    if what == "objects":
+        print("\n".join(objects(source, sys.argv[3])))
+        return 0
+    found = check_format(source) if what == "format" else check_tidy(source, pathlib.Path(sys.argv[3]), *sys.argv[4:])
     print("\n".join(found) or "nothing to say")
     return 1 if found else 0
 

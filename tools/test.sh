@@ -3,7 +3,8 @@
 # UndefinedBehaviorSanitizer; and the Python package. Needs no GPU. Exits 1 when any test failed. With CI=true a test that is
 # skipped for lack of something is a failure, as the set-up should have brought it.
 #
-#   tools/test.sh          what every change must pass
+#   tools/test.sh          what every change must pass; with CI=true also a third of clang, clang-tidy or the documentation's
+#                          commands, in turn
 #   tools/test.sh --all    and ThreadSanitizer for the threaded tests, clang, clang-tidy, long random cross-checks, fuzzing; the HTML
 #                          report and the page that shows any file in Chromium, where that can be had; jobs of Open MPI; the
 #                          wheel for aarch64, emulated; the documentation's commands, in a bare Debian where tools/fresh.sh can
@@ -249,6 +250,31 @@ documented_commands() {
   skipped=$((skipped + $(count_of skipped "$line")))
 }
 
+# What a run of CI adds: a third of the sources through clang and clang-tidy, or a third of the documentation's pages, run whole.
+# The commit chooses which, so that a repeated run is the same; GRAPHKIT_TURN (0 to 5) names one.
+in_turn() {
+  local turn="${GRAPHKIT_TURN:-}" begin=$SECONDS line objects
+  [ -n "$turn" ] || turn=$((0x$(git rev-parse HEAD | head -c 7) % 6))
+  if [ $((turn % 2)) -eq 0 ]; then
+    say "turn $turn: clang and clang-tidy, part $((turn / 2 + 1)) of 3"
+    tools/setup.sh lint
+    configure build-turn clang -DCMAKE_CXX_FLAGS_RELWITHDEBINFO='-DNDEBUG -fsyntax-only'
+    mapfile -t objects < <(python3 tests/style.py objects build-turn $((turn / 2)))
+    if build_or_fail build-turn "${objects[@]}"; then passed=$((passed + 1)); fi
+    if python3 tests/style.py tidy . build-turn $((turn / 2)); then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+  else
+    say "turn $turn: the documentation's commands, part $((turn / 2 + 1)) of 3"
+    build_or_fail build examples || return 0
+    tests/docs/run_docs.py --third $((turn / 2)) --wheel "$(cat build/python.log)" > build/docs.log 2>&1 || true
+    line="$(grep '^docs: ' build/docs.log | tail -n 1)" || line="docs: 0 passed, 1 failed"
+    grep -A 3 '^FAILED' build/docs.log || true
+    say "$line (build/docs.log)"
+    passed=$((passed + $(count_of passed "$line"))) failed=$((failed + $(count_of failed "$line")))
+    skipped=$((skipped + $(count_of skipped "$line")))
+  fi
+  say "turn $turn took $((SECONDS - begin)) s"
+}
+
 long_random() {
   GRAPHKIT_TEST_SEED="$(date +%s)" GRAPHKIT_TEST_ROUNDS=50
   export GRAPHKIT_TEST_SEED GRAPHKIT_TEST_ROUNDS
@@ -347,6 +373,7 @@ else
   python_package
   site
   address_and_undefined
+  [ -z "${CI:-}" ] || in_turn
 fi
 if [ "$all" = yes ] && [ $# -eq 1 ]; then
   for name in "${part_names[@]}"; do part "$name"; done

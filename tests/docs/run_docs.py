@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs the commands and the Python blocks of the documentation as a reader would, and compares what they print with what is shown.
 
-    run_docs.py [--build BUILD] [--quick | --wheel FILE] [PAGE...]       PAGE: docs/tutorial.md; without one all pages
+    run_docs.py [--build BUILD] [--quick | --wheel FILE] [--third N | PAGE...]     PAGE: docs/tutorial.md; without one all pages,
+                                                                                   or every third one (N: 0, 1, 2)
 
 A page is a session in a folder of its own, which has the checkout's files (as links) and what stands for the reader's own: traces,
 snapshots, programs (READERS). Commands of tools/ and cmake run in the checkout itself. Programs of CUDA run on the software device,
@@ -300,9 +301,10 @@ def main() -> int:
     parser.add_argument("--build", type=pathlib.Path, default=SOURCE / "build")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--wheel", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--third", type=int, choices=range(3), metavar="N")
     parser.add_argument("pages", nargs="*", metavar="PAGE")
     arguments = parser.parse_args()
-    chosen = [SOURCE / page for page in arguments.pages] or pages.pages(SOURCE)
+    chosen = [SOURCE / page for page in arguments.pages] or pages.pages(SOURCE)[arguments.third:: 1 if arguments.third is None else 3]
     with tempfile.TemporaryDirectory(prefix="graphkit-docs-") as made:
         folder = pathlib.Path(made)
         (folder / "python").symlink_to(sys.executable)  # some systems have a python3 alone
