@@ -1,6 +1,6 @@
 // PyTorch's CUDA caching allocator as a model: the same blocks at the same places, without a
-// device. Rules: c10/cuda/CUDACachingAllocator.cpp of PyTorch, December 2025; docs/torch-allocator.md
-// lists them.
+// device. Rules: c10/cuda/CUDACachingAllocator.cpp of PyTorch, December 2025;
+// docs/torch-allocator.md lists them.
 //
 // Memory is got from the driver in segments. A segment is a list of blocks; a block is allocated,
 // pending (its free was requested, other streams may still use it), free, or, in an expandable
