@@ -172,7 +172,7 @@ struct BorderFinder {
     if (touches.empty()) return;
     const bool alone = std::ranges::all_of(
         touches, [&](NodeId touch) { return root_of(touch) == root_of(touches[0]); });
-    if (begin == end && alone) return;
+    if (begin == end && alone && !several_execs[root_of(touches[0]).index()]) return;
     users.clear(), accesses.clear();
     AddGraphs(id);
     const size_t graphs = users.size();
@@ -187,7 +187,7 @@ struct BorderFinder {
     const auto may_write = [](const auto& of) {
       return std::ranges::any_of(of, &BorderAccess::MayWrite);
     };
-    if (graphs == 0 || users.size() < 2 || std::ranges::none_of(accesses, may_write)) return;
+    if (graphs == 0 || std::ranges::none_of(accesses, may_write)) return;
     KeepShared(graphs);
     UseSweep(facts, users, [&](const UseOfBytes& a, const UseOfBytes& b) { Compare(id, a, b); });
   }
@@ -230,12 +230,13 @@ struct BorderFinder {
                                 {static_cast<uint8_t>(by.does), by.sure}});
   }
 
-  // Drops what one graph alone touches: a graph's allocator may hand out thousands of pieces.
+  // Drops what one exec alone touches: a graph's allocator may hand out thousands of pieces.
   void KeepShared(size_t graphs) {
     constexpr size_t kSeveral = ~size_t{0};
     IntervalMap<size_t> whose;
     for (size_t user = 0; user < users.size(); ++user) {
-      const size_t own = std::min(user, graphs);  // all work counts as one
+      const bool several = user < graphs && several_execs[users[user].graph.index()];
+      const size_t own = several ? kSeveral : std::min(user, graphs);  // all work counts as one
       for (const UsedBytes& used : users[user].used) {
         const auto pieces = whose.Remove(used.bytes);
         whose.Add(used.bytes, own);
@@ -316,6 +317,7 @@ struct BorderFinder {
   KernelSet plain_pointers{facts.trace, TakesPlainPointers};
   KernelSet numbers_only{facts.trace, TakesNumbersOnly};
   std::vector<bool> judged = {};  // by graph
+  std::vector<bool> several_execs = BySeveralExecs(facts);
   std::vector<Touch> works = {};  // by block
   std::vector<UserOfBytes> users = {};
   std::vector<std::vector<BorderAccess>> accesses = {};  // by user, as its `used`

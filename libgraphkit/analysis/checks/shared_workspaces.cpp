@@ -1,6 +1,7 @@
 // Memory that launches without order both write: blocks, and private pools.
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/checks/unordered_uses.h"
+#include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
 namespace {
@@ -50,17 +51,22 @@ std::vector<UnorderedUsers> FindUnordered(const Facts& facts, std::span<const Us
   return apart;
 }
 
-// Those of a block.
-std::vector<User> FindUsers(const Facts& facts, BlockId id, const KernelSet& plain_pointers) {
+// Those of a block, if launches of them may run at once.
+std::vector<User> FindUsers(const Facts& facts, BlockId id, const KernelSet& plain_pointers,
+                            const std::vector<bool>& several_execs) {
   const auto root_of = [&](NodeId node) { return facts.RootOf(node); };
   const std::span<const NodeId> touches = facts.lives().Touches(id);
-  const auto elsewhere = [&](const NodeId touch) { return root_of(touch) != root_of(touches[0]); };
-  if (std::ranges::none_of(touches, elsewhere)) return {};  // mostly; then there is one at most
+  const auto elsewhere = [&](const NodeId touch) {
+    return root_of(touch) != root_of(touches[0]) || several_execs[root_of(touch).index()];
+  };
+  if (std::ranges::none_of(touches, elsewhere)) return {};  // mostly
   std::vector<User> users;
   std::unordered_map<GraphId, size_t> number;
   ForEachAccess(facts.trace, facts.lives(), id, [&](NodeId node, const Access& access) {
     const GraphId root = root_of(node);
     if (access.mode == AccessMode::kRead || facts.launches()[root.index()].empty()) return;
+    const ChangedNode* changed = FindChanged(facts.trace, node);
+    if (changed != nullptr && changed->varies) return;  // launches may write elsewhere
     const auto [at, fresh] = number.try_emplace(root, users.size());
     if (fresh) users.push_back({root, node, false});
     User& user = users[at->second];
@@ -95,14 +101,17 @@ Finding Describe(const Facts& facts, SharedBlocks shared) {
   const auto& [first, second, launches, graphs, found] = shared;
   Finding* finding = &shared.finding;
   finding->graph = second.graph;
+  const bool one = first.graph == second.graph;
   finding->nodes = {first.node, second.node};
+  if (one) finding->nodes.pop_back();
   finding->severity = GradeOf(first, second);
   finding->assumes = Assumption::kArguments;
-  finding->message =
-      Say(trace, "{} and {} {} {}, and were launched without order", first.graph, second.graph,
-          finding->severity == Severity::kError ? "both write" : "may both write",
-          BlocksText(*finding)) +
-      FurtherText(graphs, "the graphs that use this memory");
+  const char* write = finding->severity == Severity::kError ? "both write" : "may both write";
+  finding->message = (one ? Say(trace, "two execs of {} {} {}, and were launched without order",
+                                first.graph, write, BlocksText(*finding))
+                          : Say(trace, "{} and {} {} {}, and were launched without order",
+                                first.graph, second.graph, write, BlocksText(*finding))) +
+                     FurtherText(graphs, "the graphs that use this memory");
   finding->advice =
       "give each graph a workspace of its own (for cuBLAS: one handle and stream for each), or "
       "order the launches";
@@ -111,6 +120,7 @@ Finding Describe(const Facts& facts, SharedBlocks shared) {
       LaunchedThere(trace, launches.second, second.graph, " isn't ordered with it"),
       CapturedThere(trace, first.node), CapturedThere(trace, second.node),
       AllocatedThere(facts, finding->blocks.front())};
+  if (one) finding->evidence.erase(finding->evidence.begin() + 3);
   if (launches.by_threads) DoubtThreads(finding);
   return std::move(shared.finding);
 }
@@ -118,9 +128,11 @@ Finding Describe(const Facts& facts, SharedBlocks shared) {
 // Blocks that graphs without order write; of graphs that use several, all in one finding.
 struct SharedWorkspaces {
   void Add(BlockId block) {
-    const std::vector<User> users = FindUsers(facts, block, plain_pointers);
-    if (users.size() < 2) return;
-    const std::vector<UnorderedUsers> apart = FindUnordered(facts, users);
+    const std::vector<User> users = FindUsers(facts, block, plain_pointers, several_execs);
+    if (users.empty()) return;
+    std::vector<UnorderedUsers> apart = FindUnordered(facts, users);
+    std::ranges::stable_partition(
+        apart, [](const UnorderedUsers& pair) { return pair.first != pair.second; });
     for (const Severity grade : {Severity::kError, Severity::kWarning, Severity::kNote}) {
       std::set<size_t> without_order;
       for (const bool by_threads : {false, true}) {
@@ -131,6 +143,7 @@ struct SharedWorkspaces {
           if (GradeOf(users[a], users[b]) != grade) continue;
           if (launches.by_threads != by_threads) continue;
           if (without_order.contains(a) && without_order.contains(b)) continue;
+          if (a == b && members.contains(a)) continue;
           if (first == nullptr) first = &pair;
           members.insert({a, b});
         }
@@ -152,6 +165,7 @@ struct SharedWorkspaces {
 
   const Facts& facts;
   KernelSet plain_pointers{facts.trace, TakesPlainPointers};
+  std::vector<bool> several_execs = BySeveralExecs(facts);
   // By the graphs, how sure it is that they write, and whether only threads order them.
   std::map<std::tuple<std::vector<GraphId>, Severity, bool>, SharedBlocks> found = {};
 };
@@ -185,6 +199,7 @@ struct SharedPools {
       Bytes most = 0;
       UnorderedUsers largest;
       for (const UnorderedUsers& pair : FindUnordered(facts, users)) {
+        if (pair.first == pair.second) continue;  // found by block
         members.insert({pair.first, pair.second});
         const Bytes bytes = BytesInBoth(users[pair.first].ranges, users[pair.second].ranges);
         if (bytes > most) most = bytes, largest = pair;
@@ -260,9 +275,6 @@ struct SharedPools {
 std::vector<Finding> FindSharedWorkspaces(const Facts& facts) {
   const Trace& trace = facts.trace;
   if (trace.launches.size() < 2) return {};
-  const auto launched = std::ranges::count_if(
-      facts.launches(), [](const auto& of_graph) { return !of_graph.empty(); });
-  if (launched < 2) return {};
   if (OneAfterTheOther(trace, facts.launch_order(), false)) return {};
   std::vector<Finding> findings = SharedPools{facts}.FindPairs();
   SharedWorkspaces workspaces{facts};

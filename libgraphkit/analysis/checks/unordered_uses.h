@@ -23,7 +23,8 @@ struct UsedBytes {
   std::array<uint8_t, 2> strength = {};
 };
 
-// What touches memory: all launches of a graph, which wait for each other, or one piece of work.
+// What touches memory: all launches of a graph, which wait for each other if one exec makes them,
+// or one piece of work.
 struct UserOfBytes {
   GraphId graph = {};
   uint32_t work = kNoUse;  // in Trace::works
@@ -36,6 +37,17 @@ struct UseOfBytes {
   uint32_t used = 0;  // of the user's
   bool operator==(const UseOfBytes&) const = default;
 };
+
+// By graph: launches of it may run at once, as several execs make them.
+inline std::vector<bool> BySeveralExecs(const Facts& facts) {
+  std::vector<bool> several;
+  for (const std::vector<uint32_t>& launches : facts.launches()) {
+    const auto exec = [&](uint32_t launch) { return facts.trace.launches[launch].exec; };
+    several.push_back(std::ranges::any_of(
+        launches, [&](uint32_t launch) { return exec(launch) != exec(launches[0]); }));
+  }
+  return several;
+}
 
 // Goes through what was submitted, and keeps for each byte the last uses: those that a later one of
 // no less strength comes after are done with, as what comes after that one comes after them, too.
@@ -85,17 +97,18 @@ class UseSweep {
     return users_[use.user].used[use.used].strength;
   }
 
-  // An earlier launch of the same graph is over; its uses are entered again.
+  // An earlier launch of the same exec is over; its uses are entered again.
   void Enter(const UseOfBytes& use, const Interval<Address>& range) {
     const auto pieces = last_.Remove(range);
     last_.Add(range, {use});
     for (const auto& [bytes, earlier] : pieces) {
       std::vector<UseOfBytes> still;
       for (const UseOfBytes& other : earlier) {
-        const bool same = other.user == use.user;
-        if (same && other.at != use.at) continue;
-        const bool before = same || facts_.launch_order().Before(other.at, use.at);
-        if (before && Covers(use, other)) continue;
+        const bool before = other.at == use.at || facts_.launch_order().Before(other.at, use.at);
+        if (before && other.user == use.user && other.at != use.at) continue;
+        // Work isn't compared with later work, so that it can't stand for a launch.
+        const bool stands_for = other.at.work || !use.at.work;
+        if (before && stands_for && Covers(use, other)) continue;
         if (!before && !(other.at.work && use.at.work)) visit_(other, use);
         still.push_back(other);
       }

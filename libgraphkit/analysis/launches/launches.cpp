@@ -186,23 +186,40 @@ LaunchOrder::LaunchOrder(const Trace& trace, bool by_threads)
   }
   const std::vector<Seq> frees = FreesThatWait(trace);
   size_t op = 0, free = 0;
-  const auto place_at = [&](const auto& submitted) {
+  const auto apply_before = [&](Seq seq) {
     const auto seq_of_op = [&] {
       return op < trace.stream_ops.size() ? trace.stream_ops[op].seq : kNever;
     };
     const auto seq_of_free = [&] { return free < frees.size() ? frees[free] : kNever; };
-    while (std::min(seq_of_op(), seq_of_free()) < submitted.seq) {
+    while (std::min(seq_of_op(), seq_of_free()) < seq) {
       if (seq_of_op() < seq_of_free()) {
         Apply(trace.stream_ops[op++]);
       } else {
         ++free, WaitForDevice(), freed_ = device_;
       }
     }
-    return PlaceOn(submitted.stream, submitted.thread);
   };
+  std::vector<Place> execs(
+      trace.execs.size());  // the last launch of each, which its next waits for
   for (const Submission at : AllSubmissions(trace)) {
-    if (at.work) works_.push_back(place_at(trace.works[at.index]));
-    if (!at.work) launches_.push_back(place_at(trace.launches[at.index]));
+    if (at.work) {
+      const EagerWork& work = trace.works[at.index];
+      apply_before(work.seq);
+      works_.push_back(PlaceOn(work.stream, work.thread));
+      continue;
+    }
+    const Launch& launch = trace.launches[at.index];
+    apply_before(launch.seq);
+    const bool known =
+        launch.stream.index() < streams_.size() && launch.exec.index() < execs.size();
+    Place* last = known ? &execs[launch.exec.index()] : nullptr;
+    if (known && last->stream < streams_.size() && last->stream != launch.stream.value) {
+      rows_.Begin();
+      const Row end = rows_.Raise(last->row, last->stream, last->seq + 1);
+      Absorb(&streams_[launch.stream.index()].row, end);
+    }
+    launches_.push_back(PlaceOn(launch.stream, launch.thread));
+    if (known) *last = launches_.back();
   }
 }
 
@@ -265,13 +282,14 @@ void LaunchOrder::Apply(const StreamOp& op) {
       return;
     case StreamOpKind::kEventWait:
       if (!has_stream || !has_event) return;
+      // Which thread made it isn't recorded: of several threads none is known to have waited.
+      if (hosts_.size() == 1) Submit(op.stream.value, op.thread);
       Absorb(&streams_[op.stream.index()].row, events_[op.event.index()]);
       MeetLegacy(op.stream.value);
       return;
     case StreamOpKind::kStreamSync:
       if (!has_stream) return;
-      if (trace_.streams[op.stream.index()].kind == StreamKind::kLegacyDefault)
-        MeetLegacy(op.stream.value);
+      MeetLegacy(op.stream.value);
       Absorb(&HostOf(op.thread), EndOf(op.stream.value));
       return;
     case StreamOpKind::kEventSync:

@@ -51,6 +51,31 @@ TEST_CASE("shared-workspace names memory that graphs without order both write") 
                                  "block 0 (8 KiB) was allocated before the first capture"});
 }
 
+TEST_CASE("shared-workspace names two execs of one graph that run at once") {
+  for (const bool one_exec : {false, true}) {
+    TwoGemms g(ReadsWrites);
+    const ExecId other = one_exec ? g.first_exec : g.t.Instantiate(g.first);
+    g.t.Launch(g.first_exec, g.a);
+    g.t.Launch(other, g.b);
+    const std::vector<Finding> found = Run("shared-workspace", &g.t);
+    CHECK(found.size() == (one_exec ? 0 : 1));
+    if (one_exec) continue;
+    CHECK(found.at(0).message ==
+          "two execs of graph 0 both write block 0 (8 KiB), and were launched without order");
+    CHECK(found[0].nodes.size() == 1);
+    CHECK(found[0].evidence.size() == 4);
+  }
+}
+
+TEST_CASE("shared-workspace doesn't judge nodes whose parameters differ from launch to launch") {
+  TwoGemms g(ReadsWrites);
+  g.t.Launch(g.first_exec, g.a);
+  g.t.Change(NodeId(0u), g.first_exec, NodeChangeKind::kParams, {ReadsWrites(g.t.Alloc({}, 64))});
+  g.t.Launch(g.first_exec, g.a);
+  g.t.Launch(g.second_exec, g.b);
+  CHECK(Run("shared-workspace", &g.t).empty());
+}
+
 TEST_CASE("shared-workspace is a note when it isn't known whether they write") {
   TwoGemms g(Touches);
   g.t.Launch(g.first_exec, g.a);

@@ -17,6 +17,7 @@ struct SlowOrder {
       : trace(of),
         last(of.streams.size(), kNone),
         events(of.events.size(), kNone),
+        execs(of.execs.size(), kNone),
         hosts(of.threads.size() + 1, kNone) {
     size_t op = 0;
     for (const Submission at : AllSubmissions(trace)) {
@@ -24,11 +25,17 @@ struct SlowOrder {
       for (; op < trace.stream_ops.size() && trace.stream_ops[op].seq < seq; ++op) {
         Take(trace.stream_ops[op]);
       }
-      const auto submit = [&](const auto& row) {
-        Submit(row.stream, row.thread);
+      const auto submit = [&](const auto& row, size_t before) {
+        Submit(row.stream, row.thread, before);
         submitted.push_back(last[row.stream.index()]);
       };
-      at.work ? submit(trace.works[at.index]) : submit(trace.launches[at.index]);
+      if (at.work) {
+        submit(trace.works[at.index], kNone);
+      } else {
+        const Launch& launch = trace.launches[at.index];
+        submit(launch, execs[launch.exec.index()]);
+        execs[launch.exec.index()] = submitted.back();
+      }
     }
   }
 
@@ -72,10 +79,10 @@ struct SlowOrder {
     return after;
   }
 
-  void Submit(StreamId stream, ThreadId thread, size_t event = kNone) {
+  void Submit(StreamId stream, ThreadId thread, size_t other = kNone) {
     std::vector<size_t> after = Legacy(stream);
     after.push_back(HostOf(thread));
-    after.push_back(event);
+    after.push_back(other);
     Add(&last[stream.index()], after);
   }
 
@@ -91,8 +98,7 @@ struct SlowOrder {
         return Add(&last[op.stream.index()], after);
       }
       case StreamOpKind::kStreamSync:
-        if (trace.streams[op.stream.index()].kind == StreamKind::kLegacyDefault)
-          Add(&last[op.stream.index()], Legacy(op.stream));
+        Add(&last[op.stream.index()], Legacy(op.stream));
         return Add(&HostOf(op.thread), {last[op.stream.index()]});
       case StreamOpKind::kEventSync:
         return Add(&HostOf(op.thread), {events[op.event.index()]});
@@ -102,8 +108,8 @@ struct SlowOrder {
   }
 
   const Trace& trace;
-  std::vector<std::vector<size_t>> steps = {};  // by step: earlier ones
-  std::vector<size_t> last, events, hosts;      // steps
+  std::vector<std::vector<size_t>> steps = {};     // by step: earlier ones
+  std::vector<size_t> last, events, execs, hosts;  // steps
   std::vector<size_t> submitted = {};
 };
 
@@ -120,7 +126,8 @@ Trace RandomLaunches(std::mt19937_64& random, uint32_t streams) {
   const GraphId graph = t.BeginCapture(on[2]);
   t.Kernel(on[2]);
   t.EndCapture(on[2]);
-  const ExecId exec = t.Instantiate(graph);
+  const std::vector<ExecId> execs = {t.Instantiate(graph), t.Instantiate(graph),
+                                     t.Instantiate(graph)};
   for (int i = 0; i < 60; ++i) {
     const StreamId stream = on[below(streams)];
     const EventId event = events[below(3)];
@@ -146,7 +153,7 @@ Trace RandomLaunches(std::mt19937_64& random, uint32_t streams) {
         t.Work(stream, "work");
         break;
       default:
-        t.Launch(exec, stream);
+        t.Launch(execs[below(3)], stream);
     }
   }
   Trace trace = t.Build();

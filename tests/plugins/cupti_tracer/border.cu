@@ -40,6 +40,17 @@ cudaGraphExec_t Copies(cudaStream_t stream = b) {
     CHECK(cudaMemcpyAsync(y, x, kBytes, cudaMemcpyDeviceToDevice, s));
   });
 }
+// Copies page-locked memory to x, or y to page-locked memory.
+cudaGraphExec_t Uploads(void* from = pinned) {
+  return Make(b, [&](cudaStream_t s) {
+    CHECK(cudaMemcpyAsync(x, from, kBytes, cudaMemcpyHostToDevice, s));
+  });
+}
+cudaGraphExec_t Downloads() {
+  return Make(b, [](cudaStream_t s) {
+    CHECK(cudaMemcpyAsync(pinned, y, kBytes, cudaMemcpyDeviceToHost, s));
+  });
+}
 cudaGraphExec_t Sums() {
   return Make(b, [](cudaStream_t s) { Sum<<<1, 32, 0, s>>>(x, y); });
 }
@@ -67,6 +78,35 @@ void Nothing() {}
 void SetX(cudaStream_t stream = a) { CHECK(cudaMemsetAsync(x, 1, kBytes, stream)); }
 void ReadY(cudaStream_t stream = a) {
   CHECK(cudaMemcpyAsync(z, y, kBytes, cudaMemcpyDeviceToDevice, stream));
+}
+
+// Copies between page-locked memory and z.
+void WriteHost(cudaStream_t stream = a, void* to = pinned) {
+  CHECK(cudaMemcpyAsync(to, z, kBytes, cudaMemcpyDeviceToHost, stream));
+}
+void ReadHost(cudaStream_t stream = a) {
+  CHECK(cudaMemcpyAsync(z, pinned, kBytes, cudaMemcpyHostToDevice, stream));
+}
+
+// Two executables of one graph, each on a stream of its own.
+void TwoExecs(bool ordered) {
+  cudaGraph_t graph;
+  cudaGraphExec_t first, second;
+  CHECK(cudaStreamBeginCapture(a, cudaStreamCaptureModeThreadLocal));
+  CHECK(cudaMemsetAsync(z, 1, kBytes, a));
+  CHECK(cudaStreamEndCapture(a, &graph));
+  CHECK(cudaGraphInstantiate(&first, graph));
+  CHECK(cudaGraphInstantiate(&second, graph));
+  for (int round = 0; round < kRounds; ++round) {
+    CHECK(cudaGraphLaunch(first, a));
+    if (ordered) After(written, a, b);
+    CHECK(cudaGraphLaunch(second, b));
+    if (ordered) After(launched, b, a);
+  }
+  CHECK(cudaDeviceSynchronize());
+  CHECK(cudaGraphExecDestroy(first));
+  CHECK(cudaGraphExecDestroy(second));
+  CHECK(cudaGraphDestroy(graph));
 }
 
 // A benchmark's helper: a stream of its own, on which it captures what it is given, and replays it.
@@ -159,6 +199,59 @@ const std::map<std::string, void (*)()> kCases = {
      }},
     {"two_graphs", [] { TwoGraphs(false); }},
     {"two_graphs_ordered", [] { TwoGraphs(true); }},
+    {"two_execs", [] { TwoExecs(false); }},
+    {"two_execs_ordered", [] { TwoExecs(true); }},
+    // One executable waits for itself, on whatever stream.
+    {"one_exec_two_streams",
+     [] {
+       const cudaGraphExec_t exec = Copies();
+       for (int round = 0; round < kRounds; ++round) {
+         SetX(a);
+         CHECK(cudaGraphLaunch(exec, a));
+         CHECK(cudaGraphLaunch(exec, b));
+         ReadY(b);
+         After(written, b, a);
+       }
+       CHECK(cudaDeviceSynchronize());
+       CHECK(cudaGraphExecDestroy(exec));
+     }},
+    // Page-locked memory that the graph still uses, and not.
+    {"host_written",
+     [] {
+       Rounds(
+           Uploads(), b, [] { WriteHost(); }, WaitForB);
+     }},
+    {"host_written_registered",
+     [] {
+       CHECK(cudaHostRegister(pageable, kBytes, cudaHostRegisterDefault));
+       Rounds(
+           Uploads(pageable), b, [] { WriteHost(a, pageable); }, WaitForB);
+       CHECK(cudaHostUnregister(pageable));
+     }},
+    {"host_written_first",  // a static input, by a copy into it
+     [] {
+       Rounds(
+           Uploads(), b, [] { WriteHost(b); }, Nothing);
+     }},
+    {"host_refilled",  // and by the host
+     [] {
+       Rounds(
+           Uploads(), b, [] { std::memset(pinned, 1, kBytes); }, WaitForB);
+     }},
+    {"host_sent_twice",
+     [] {
+       Rounds(
+           Uploads(), b, [] { ReadHost(); }, WaitForB);
+     }},
+    {"host_result_read", [] { Rounds(Downloads(), b, Nothing, [] { ReadHost(); }); }},
+    {"host_result_waited",
+     [] {
+       Rounds(Downloads(), b, Nothing, [] {
+         WaitForB();
+         ReadHost();
+         CHECK(cudaStreamSynchronize(a));
+       });
+     }},
     {"benchmark", [] { Benchmarks(false); }},
     {"benchmark_waits", [] { Benchmarks(true); }},
     // Waits of the host.
