@@ -47,20 +47,28 @@ class LiveBlocks {
   IntervalMap<BlockId> handed_out_, others_;
 };
 
+// Of those that lie over each other the first.
+IntervalMap<SegmentId> FirstSegments(const Trace& trace) {
+  IntervalMap<SegmentId> segments;
+  for (const auto& [i, segment] : Enumerate(trace.segments)) {
+    if (!segments.Find(segment.address)) segments.Add(AddressesOf(segment), SegmentId(i));
+  }
+  return segments;
+}
+
 // By block: the memory of a segment, or of a part of it: an expandable one is mapped page by page,
 // and a snapshot has pages that were mapped at once as one.
 std::vector<bool> MemoryOfSegments(const Trace& trace) {
   std::vector<bool> memory(trace.blocks.size());
-  IntervalMap<SegmentId> segments;
-  for (size_t i = 0; i < trace.segments.size(); ++i) {
-    const Segment& segment = trace.segments[i];
+  for (const Segment& segment : trace.segments) {
     if (segment.block) memory[segment.block.index()] = true;
-    if (!segments.Find(segment.address)) segments.Add(AddressesOf(segment), SegmentId(i));
   }
-  if (segments.all().empty()) return memory;
+  IntervalMap<SegmentId> segments;
   for (const auto& [i, block] : Enumerate(trace.blocks)) {
     const bool driver = block.pool && trace[block.pool].kind == PoolKind::kDevice;
-    if (driver && !block.segment && segments.Find(block.address)) memory[i] = true;
+    if (!driver || block.segment || memory[i]) continue;
+    if (segments.all().empty()) segments = FirstSegments(trace);
+    if (segments.Find(block.address)) memory[i] = true;
   }
   return memory;
 }

@@ -26,14 +26,13 @@ bool IsDriverBlock(const Trace& trace, const Block& block) {
 void AddMappedAgain(const Trace& trace, std::vector<SegmentId>* segments) {
   IntervalMap<SegmentId> latest;
   size_t next = 0;
-  if (trace.segments.empty()) return;
   for (const auto& [i, block] : Enumerate(trace.blocks)) {
+    if ((*segments)[i] || !IsDriverBlock(trace, block)) continue;
     for (; next < trace.segments.size() && trace.segments[next].allocated < block.allocated;
          ++next) {
       const Segment& segment = trace.segments[next];
       latest.Add({segment.address, segment.address + segment.size}, SegmentId(next));
     }
-    if ((*segments)[i] || !IsDriverBlock(trace, block)) continue;
     const SegmentId* segment = latest.Find(block.address);
     if (segment && trace[*segment].freed > block.allocated) (*segments)[i] = *segment;
   }

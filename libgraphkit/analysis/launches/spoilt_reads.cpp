@@ -13,17 +13,26 @@ namespace {
 
 struct SpoilFinder {
   std::vector<SpoiltRead> FindAll() {
-    for (size_t graph = 0; graph < facts.blocks().size(); ++graph) {
-      for (const BlockId id : facts.blocks()[graph]) {
-        const Block& block = trace[id];
-        if (KindOf(trace, block.pool) != PoolKind::kPrivate || !Launched(GraphId(graph))) continue;
-        by_pool[block.pool].Add(AddressesOf(block), GraphId(graph));
-        if (!ReadersOf(id, GraphId(graph)).empty()) handed_on.emplace_back(id, graph);
-      }
-    }
+    ForEachBlock([&](BlockId id, GraphId graph) {
+      if (!ReadersOf(id, graph).empty()) handed_on.emplace_back(id, graph);
+    });
+    if (handed_on.empty()) return {};
+    ForEachBlock([&](BlockId id, GraphId graph) {
+      by_pool[trace[id].pool].Add(AddressesOf(trace[id]), graph);
+    });
     for (auto& [pool, used] : by_pool) used.Sort();
     for (const auto& [block, owner] : handed_on) Judge(block, owner);
     return std::move(found);
+  }
+
+  // Of private pools, and launched graphs.
+  void ForEachBlock(const auto& visit) const {
+    for (size_t graph = 0; graph < facts.blocks().size(); ++graph) {
+      if (!Launched(GraphId(graph))) continue;
+      for (const BlockId id : facts.blocks()[graph]) {
+        if (KindOf(trace, trace[id].pool) == PoolKind::kPrivate) visit(id, GraphId(graph));
+      }
+    }
   }
 
   bool Launched(GraphId graph) const { return !facts.launches()[graph.index()].empty(); }

@@ -37,7 +37,6 @@ struct RaceFinder {
       CollectUses(BlockId(i));
       if (all_uses.size() < 2) continue;
       const auto root_of = [&](const Use& use) { return facts.RootOf(use.node); };
-      std::ranges::stable_sort(all_uses, {}, root_of);
       for (std::span<const Use> left = all_uses; !left.empty(); left = left.subspan(uses.size())) {
         const auto end = std::ranges::upper_bound(left, root_of(left.front()), {}, root_of);
         uses = {left.begin(), end};
@@ -87,9 +86,8 @@ struct RaceFinder {
       if (!node.valid() || !InGraph(trace, trace[node]) || Unfinished(node)) continue;
       all_uses.push_back({node, kind, all});
     }
-    std::ranges::stable_sort(all_uses, [&](const Use& a, const Use& b) {
-      return trace[a.node].seq < trace[b.node].seq;
-    });
+    const auto place = [&](const Use& use) { return std::pair(facts.RootOf(use.node), use.node); };
+    if (!std::ranges::is_sorted(all_uses, {}, place)) std::ranges::stable_sort(all_uses, {}, place);
   }
 
   bool Unfinished(NodeId node) const {
