@@ -1,11 +1,13 @@
-"""testdata/placement has the problems that tools/benchmark/placement.py makes of the recorded traces, with plans and bounds
-that hold, and docs/benchmark.md has their table. A wrong plan is refused.
+"""testdata/placement has the problems that tools/benchmark/placement.py makes of the recorded traces, and those of its own
+captures, with plans and bounds that hold, and docs/benchmark.md has their table. A wrong plan is refused.
 
-usage: placement_benchmark.py GRAPHKIT SOURCE [--update]     --update rewrites the problems and the table
+usage: placement_benchmark.py GRAPHKIT SOURCE [--update]     --update rewrites the problems of the traces, and the table
 """
 
+import ast
 import json
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
@@ -19,8 +21,10 @@ def placement(*words) -> subprocess.CompletedProcess:
     return subprocess.run([sys.executable, SOURCE / "tools/benchmark/placement.py", *words], capture_output=True, text=True)
 
 
-def problems(folder: pathlib.Path) -> dict:
-    return {file.name: file.read_text() for file in folder.glob("*.json")}
+def problems(folder: pathlib.Path, captured: bool = False) -> dict:
+    """By file; `captured`: those that placement.py record made, which are of no trace here."""
+    texts = {file.name: file.read_text() for file in sorted(folder.glob("*.json"))}
+    return {name: text for name, text in texts.items() if ("settings" in json.loads(text)) == captured}
 
 
 class Benchmark(unittest.TestCase):
@@ -42,6 +46,47 @@ class Benchmark(unittest.TestCase):
         self.assertEqual(sorted(found), sorted(problems(data / "placement")))
         for name, text in problems(data / "placement").items():
             self.assertEqual(found[name], text, name)
+
+    def test_captured_problems_say_how_they_are_made(self):
+        sys.path.insert(0, str(SOURCE / "tools/benchmark"))
+        import placement as made
+        import sized
+        settings = {name: (program, words) for name, program, words in made.captures()}
+        found = problems(SOURCE / "testdata/placement", captured=True)
+        self.assertGreater(len(found), 100)
+        for name, text in found.items():
+            problem, capture = json.loads(text), name.split(".")[0].removesuffix("-history")
+            self.assertEqual((problem["origin"], problem["settings"].split()), settings[capture], name)
+        for program, words in settings.values():
+            values = dict(word.split("=", 1) for word in words if "=" in word)
+            sized.sized((SOURCE / program).read_text(), values)  # ends where the program has no such name
+        text = ast.unparse(sized.sized("WIDTH, LAYERS = 256, 4\nX = WIDTH\n", {"LAYERS": "2", "X": "(1, 2)"}))
+        self.assertEqual(text, "WIDTH, LAYERS = (256, 2)\nX = (1, 2)")
+
+    def test_problems_are_the_same_as_traces_and_as_lifetimes(self):
+        seed = random.randrange(1 << 32)
+        files = random.Random(seed).sample(sorted((SOURCE / "testdata/placement").glob("*.json")), 30)
+        lifetimes = 0
+        with tempfile.TemporaryDirectory() as folder:
+            for file in files:
+                problem = json.loads(file.read_text())
+                bound = sum(problem["sizes"][x] for x in problem["bound"])
+                for form, name in (("trace", "trace.json"), ("csv", "lifetimes.csv")):
+                    printed = placement(form, file)
+                    if printed.returncode == 1 and form == "csv":
+                        self.assertEqual(printed.stderr, "no lifetimes have the order of this problem\n")
+                        continue
+                    lifetimes += form == "csv"
+                    path = pathlib.Path(folder) / name
+                    path.write_text(printed.stdout)
+                    plan = json.loads(subprocess.run([GRAPHKIT, "plan", path, "--format", "json", "--effort", "0"], check=True,
+                                                     capture_output=True).stdout)
+                    self.assertEqual(plan["lower_bound_bytes"], bound, (seed, file.name, form))
+                    offsets = [placed["offset"] for placed in plan["placements"]]
+                    (pathlib.Path(folder) / "plan.json").write_text(json.dumps(offsets))
+                    said = placement("check", file, pathlib.Path(folder) / "plan.json").stdout.strip()
+                    self.assertEqual(said, f"peak {plan['peak_bytes']}, bound {bound}", (seed, file.name, form))
+        self.assertGreater(lifetimes, 0)
 
     def test_the_page_has_the_table(self):
         page = SOURCE / "docs/benchmark.md"

@@ -4,10 +4,18 @@
 usage: placement.py table PROBLEM…                  a line for each problem, after checking its plan and its bound
        placement.py check PROBLEM PLAN              checks a plan: a list of offsets, in the order of the problem's blocks
        placement.py make GRAPHKIT FOLDER TRACE…     the problems of traces and snapshots, with graphkit's plans
-       placement.py time GRAPHKIT TRACE…            processor seconds of graphkit plan for each trace
+       placement.py record GRAPHKIT PYTHON FOLDER [NAME…]
+                                                    those of the programs in captures.txt, run on the software device
+       placement.py time GRAPHKIT FOLDER            writes FOLDER/seconds.txt: graphkit plan of each problem
+       placement.py trace PROBLEM                   the problem as a trace: allocations and frees in a graph, with its edges
+       placement.py csv PROBLEM                     as lifetimes (id,lower,upper,size), if they have its order
+       placement.py planners FOLDER GRAPHKIT [MINIMALLOC]
+                                                    rows of planners, with minimalloc's program at most 10 s a problem
 """
 
+import csv
 import json
+import os
 import pathlib
 import resource
 import subprocess
@@ -69,8 +77,44 @@ def largest_first(problem: dict) -> int:
     return peak(problem, [placed[x] for x in range(len(sizes))])
 
 
+def lifetimes(problem: dict) -> list:
+    """[lower, upper) of each block such that one is before another if it has ended when the other begins. None if no lifetimes
+    have this order: the blocks before one block and those before another must be one a part of the other."""
+    after = reached(problem)
+    before = [{x for x in range(len(after)) if y in after[x]} for y in range(len(after))]
+    steps = sorted({frozenset(blocks) for blocks in before}, key=len)
+    if any(not small <= large for small, large in zip(steps, steps[1:])):
+        return []
+    lower = [steps.index(frozenset(blocks)) for blocks in before]
+    return [(lower[x], min((lower[y] for y in after[x]), default=len(steps))) for x in range(len(after))]
+
+
+def as_trace(problem: dict) -> str:
+    """A graph of memory-alloc and memory-free nodes: each free of a block is before the allocations of those after it."""
+    records = [{"type": "process", "pid": 0, "program": problem["origin"], "args": []}, {"type": "pool", "id": 0, "kind": "graph"},
+               {"type": "graph", "id": 0, "origin": "explicit"}]
+    edges, address = [], 1 << 32
+    for x, size in enumerate(problem["sizes"]):
+        records.append({"type": "alloc", "id": x, "address": hex(address), "size": size, "pool": 0, "graph": 0})
+        records += [{"type": "node", "id": 2 * x + end, "graph": 0, "kind": kind, "memory": x}
+                    for end, kind in enumerate(("mem_alloc", "mem_free"))]
+        edges.append((2 * x, 2 * x + 1))
+        address += size
+    edges += [(2 * x + 1, 2 * y) for x, y in problem["edges"]]
+    records += [{"type": "edge", "id": i, "from": x, "to": y} for i, (x, y) in enumerate(edges)]
+    lines = "".join(f"{json.dumps(record, separators=(',', ':'))},\n" for record in records)
+    head = '{"schema":"graphkit-trace","version":1,"device":"imported","records":[\n'
+    return head + lines + json.dumps({"type": "end", "records": len(records)}, separators=(",", ":")) + "]}\n"
+
+
+def seconds(folder: pathlib.Path) -> dict:
+    """Of the problems there that were timed, as text."""
+    file = folder / "seconds.txt"
+    return dict(line.split() for line in file.read_text().splitlines() if not line.startswith("#")) if file.exists() else {}
+
+
 def table(files: list) -> int:
-    rows = []
+    rows, timed, lines = [], seconds(pathlib.Path(files[0]).parent), 0
     for file in files:
         problem = json.loads(pathlib.Path(file).read_text())
         bound, offsets, after = problem["bound"], problem["plan"], reached(problem)
@@ -80,20 +124,23 @@ def table(files: list) -> int:
         if why:
             print(f"{file}: {why}", file=sys.stderr)
             return 1
+        lines += bool(lifetimes(problem))
         least, best = sum(problem["sizes"][x] for x in bound), peak(problem, offsets)
         rows.append([pathlib.Path(file).stem, len(offsets), width(problem), least, best, largest_first(problem),
-                     problem["reserved"] or "", "" if best == least else f"{best / least:.4f}"])
-    print("| problem | blocks | width | bound | plan | largest first | reserved | plan ÷ bound |\n|---|---|---|---|---|---|---|---|")
+                     problem["reserved"] or "", timed.get(pathlib.Path(file).stem, ""), "" if best == least else f"{best / least:.4f}"])
+    print("| problem | blocks | width | bound | plan | largest first | reserved | seconds | plan ÷ bound |")
+    print("|---|---|---|---|---|---|---|---|---|")
     for row in rows:
         print("| " + " | ".join(str(value) for value in row) + " |")
     equal = sum(row[3] == row[4] for row in rows)
-    print(f"\nproblems: {len(rows)}, blocks: {sum(row[1] for row in rows)}, plans that equal the bound: {equal}")
+    print(f"\nproblems: {len(rows)}, blocks: {sum(row[1] for row in rows)}, plans that equal the bound: {equal}, "
+          f"with lifetimes: {lines}")
     return 0
 
 
 def problems_of(graphkit: str, trace: pathlib.Path, folder: pathlib.Path):
-    """(name, problem) for each graph and pool with two blocks or more; none of graphs that share memory."""
-    plain, file = folder / "trace.json", folder / "certificate.json"
+    """(graph and pool, problem) for each of them with two blocks or more; none of graphs that share memory."""
+    plain, file = folder / "plain.json", folder / "certificate.json"
     for old in (plain, file):
         old.unlink(missing_ok=True)
     subprocess.run([graphkit, "import", trace, "-o", plain], capture_output=True)
@@ -101,7 +148,6 @@ def problems_of(graphkit: str, trace: pathlib.Path, folder: pathlib.Path):
         subprocess.run([graphkit, "plan", plain, "--sequence", "none", "--certificate", file], capture_output=True)
     if not file.exists():
         return
-    name = trace.name.removesuffix(".zst").removesuffix(".json").replace(".pickle", "-history")
     of, certificate = check_certificate.Trace(plain.read_bytes()), json.loads(file.read_text())
     for arena in certificate["arenas"]:
         blocks = sorted(block for block in arena["blocks"] if block[2] > 0)
@@ -115,23 +161,161 @@ def problems_of(graphkit: str, trace: pathlib.Path, folder: pathlib.Path):
         edges = sorted([place[x], place[y]] for x in order for y in after[x] if not any(y in after[z] for z in after[x]))
         reserved = sum(s["size"] for s in of.of["segment"] if s["pool"] == arena["pool"])
         numbers = {block[0]: place[i] for i, block in enumerate(blocks)}
-        yield f"{name}.{arena['graph']}.{arena['pool']}", {
+        yield f"{arena['graph']}.{arena['pool']}", {
             "schema": "graphkit-placement", "version": 1, "origin": str(trace).split("testdata/")[-1], "graph": arena["graph"],
             "pool": arena["pool"], "reserved": reserved, "sizes": [blocks[x][2] for x in order], "edges": edges,
             "plan": [blocks[x][1] for x in order], "bound": sorted(numbers[number] for number in arena["heaviest"])}
 
 
+class Problems:
+    """Writes problems, each order once."""
+
+    def __init__(self, folder: pathlib.Path):
+        self.folder, self.seen = folder, set()
+        for file in sorted(folder.glob("*.json")):
+            self.isnew(json.loads(file.read_text()))
+
+    def isnew(self, problem: dict) -> bool:
+        shape = json.dumps([problem["sizes"], problem["edges"]])
+        self.seen, old = self.seen | {shape}, self.seen
+        return shape not in old
+
+    def add(self, name: str, problem: dict):
+        if wrong(problem, problem["plan"]) or not self.isnew(problem):
+            return  # what the checker of certificates refuses, or has been seen
+        lines = [f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}" for key, value in problem.items()]
+        (self.folder / f"{name}.json").write_text("{" + ",\n ".join(lines) + "}\n")
+
+
 def make(graphkit: str, folder: str, traces: list) -> int:
-    seen = set()
+    problems = Problems(pathlib.Path(folder))
     with tempfile.TemporaryDirectory() as scratch:
         for trace in sorted(map(pathlib.Path, traces)):
-            for name, problem in problems_of(graphkit, trace, pathlib.Path(scratch)):
-                shape = json.dumps([problem["sizes"], problem["edges"]])
-                if wrong(problem, problem["plan"]) or shape in seen:
-                    continue  # what the checker of certificates refuses, or has been seen
-                seen.add(shape)
-                lines = [f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}" for key, value in problem.items()]
-                (pathlib.Path(folder) / f"{name}.json").write_text("{" + ",\n ".join(lines) + "}\n")
+            name = trace.name.removesuffix(".zst").removesuffix(".json").replace(".pickle", "-history")
+            for part, problem in problems_of(graphkit, trace, pathlib.Path(scratch)):
+                problems.add(f"{name}.{part}", problem)
+    return 0
+
+
+def captures() -> list:
+    """(name, program, its words) of each setting in captures.txt: a program, and a line with its name and words for each."""
+    listed, program = [], ""
+    for line in pathlib.Path(__file__).with_name("captures.txt").read_text().splitlines():
+        if line.endswith(".py"):
+            program = line
+        elif line and not line.startswith("#"):
+            name, *words = line.split()
+            listed.append((name, program, words))
+    return listed
+
+
+def record(graphkit: str, python: str, folder: str, names: list) -> int:
+    """Adds the problems of captures.txt's programs, or of those with these names. Simulated: the driver is the software device."""
+    root, problems = pathlib.Path(__file__).resolve().parents[2], Problems(pathlib.Path(folder))
+    versions = "import torch; print(torch.__version__)"
+    torch = subprocess.run([python, "-c", versions], capture_output=True, text=True, check=True).stdout.strip()
+    for name, program, words in captures():
+        if names and name not in names:
+            continue
+        with tempfile.TemporaryDirectory() as scratch:
+            trace = pathlib.Path(scratch) / "trace.json"
+            command = [os.path.abspath(graphkit), "trace", "--device", "soft", "-o", trace, "--", python,
+                       root / "tools/benchmark/sized.py", root / program, *words]
+            done = subprocess.run(command, cwd=scratch, capture_output=True, text=True)
+            if done.returncode != 0:
+                print(f"{name}: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+                return 1
+            before = len(problems.seen)
+            for source in (trace, *sorted(trace.parent.glob("trace.*.pickle"))):
+                kind = "" if source == trace else "-history"
+                for part, problem in problems_of(graphkit, source, pathlib.Path(scratch)):
+                    problem["origin"] = program
+                    head = {key: problem.pop(key) for key in ("schema", "version", "origin")}
+                    problems.add(f"{name}{kind}.{part}", {**head, "settings": " ".join(words), "pytorch": torch, **problem})
+            print(f"{name}: {len(problems.seen) - before} new problems", flush=True)
+    return 0
+
+
+def time(graphkit: str, folder: str) -> int:
+    """One run of each, with reading the trace."""
+    lines = ["# Processor seconds of graphkit plan: placement.py time"]
+    for file in sorted(pathlib.Path(folder).glob("*.json")):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as trace:
+            trace.write(as_trace(json.loads(file.read_text())))
+            trace.flush()
+            begin = resource.getrusage(resource.RUSAGE_CHILDREN)
+            subprocess.run([graphkit, "plan", trace.name], capture_output=True, check=True)
+            end = resource.getrusage(resource.RUSAGE_CHILDREN)
+        lines.append(f"{file.stem} {end.ru_utime - begin.ru_utime + end.ru_stime - begin.ru_stime:.2f}")
+    (pathlib.Path(folder) / "seconds.txt").write_text("\n".join(lines) + "\n")
+    return 0
+
+
+def row(name: str, ratios: list, took: float):
+    """`ratios`: of each problem that the planner can read the peak over the bound; 0 without a plan."""
+    some = [ratio for ratio in ratios if ratio]
+    print(f"| {name} | {len(ratios)} | {sum(ratio == 1 for ratio in ratios)} | {sum(some) / len(some):.4f} | {max(some):.4f} | {took:.2f} |")
+
+
+def with_graphkit(program: str, table: pathlib.Path, bound: int) -> list:
+    done = subprocess.run([program, "plan", table, "--format", "json"], capture_output=True, check=True)
+    return [placed["offset"] for placed in json.loads(done.stdout)["placements"]]
+
+
+def with_minimalloc(program: str, table: pathlib.Path, bound: int) -> list:
+    """A plan at the bound; none within the time."""
+    output = table.with_name("offsets.csv")
+    output.unlink(missing_ok=True)
+    subprocess.run([program, f"--capacity={bound}", "--timeout=10s", f"--input={table}", f"--output={output}"], capture_output=True)
+    placed = {int(line["id"]): int(line["offset"]) for line in csv.DictReader(output.open())} if output.exists() else {}
+    return [placed[x] for x in range(len(placed))]
+
+
+def planners(folder: str, graphkit: str, minimalloc: str) -> int:
+    files = sorted(pathlib.Path(folder).glob("*.json"))
+    problems = {file.stem: json.loads(file.read_text()) for file in files}
+    bounds = {name: sum(problem["sizes"][x] for x in problem["bound"]) for name, problem in problems.items()}
+    ratio = {name: peak(problem, problem["plan"]) / bounds[name] for name, problem in problems.items()}
+    print("| planner | problems | plan = bound | mean plan ÷ bound | largest | seconds |\n|---|---|---|---|---|---|")
+    row("graphkit", list(ratio.values()), sum(map(float, seconds(pathlib.Path(folder)).values())))
+    begin = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+    ratios = [largest_first(problem) / bounds[name] for name, problem in problems.items()]
+    row("largest first", ratios, resource.getrusage(resource.RUSAGE_SELF).ru_utime - begin)
+    others = [("graphkit, of lifetimes", with_graphkit, graphkit), ("minimalloc, given the bound", with_minimalloc, minimalloc)]
+    for title, plan, program in others[:1 + bool(minimalloc)]:
+        found, took = [], 0.0
+        with tempfile.TemporaryDirectory() as scratch:
+            table = pathlib.Path(scratch) / "lifetimes.csv"
+            for name, problem in problems.items():
+                if not lifetimes(problem):
+                    continue
+                table.write_text(as_csv(problem))
+                begin = resource.getrusage(resource.RUSAGE_CHILDREN)
+                offsets = plan(program, table, bounds[name])
+                end = resource.getrusage(resource.RUSAGE_CHILDREN)
+                took += end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime
+                if offsets and wrong(problem, offsets):
+                    print(f"{name}: {wrong(problem, offsets)}", file=sys.stderr)
+                    return 1
+                found.append(peak(problem, offsets) / bounds[name] if offsets else 0)
+        row(title, found, took)
+    return 0
+
+
+def as_csv(problem: dict) -> str:
+    """The blocks as lifetimes, in minimalloc's format."""
+    rows = [f"{x},{lower},{upper},{problem['sizes'][x]}\n" for x, (lower, upper) in enumerate(lifetimes(problem))]
+    return "id,lower,upper,size\n" + "".join(rows)
+
+
+def show(word: str, problem: dict) -> int:
+    if word == "trace":
+        print(as_trace(problem), end="")
+        return 0
+    if not lifetimes(problem):
+        print("no lifetimes have the order of this problem", file=sys.stderr)
+        return 1
+    print(as_csv(problem), end="")
     return 0
 
 
@@ -146,13 +330,14 @@ def main() -> int:
         return 1 if why else 0
     if words[:1] == ["make"] and len(words) > 3:
         return make(words[1], words[2], words[3:])
-    if words[:1] == ["time"] and len(words) > 2:
-        for trace in words[2:]:
-            begin = resource.getrusage(resource.RUSAGE_CHILDREN)
-            subprocess.run([words[1], "plan", trace], capture_output=True)
-            end = resource.getrusage(resource.RUSAGE_CHILDREN)
-            print(f"{end.ru_utime - begin.ru_utime + end.ru_stime - begin.ru_stime:.2f} s  {trace}")
-        return 0
+    if words[:1] == ["record"] and len(words) > 3:
+        return record(words[1], words[2], words[3], words[4:])
+    if words[:1] == ["time"] and len(words) == 3:
+        return time(words[1], words[2])
+    if words[:1] == ["planners"] and len(words) in (3, 4):
+        return planners(words[1], words[2], words[3] if len(words) == 4 else "")
+    if words[:1] in (["trace"], ["csv"]) and len(words) == 2:
+        return show(words[0], json.loads(pathlib.Path(words[1]).read_text()))
     print(__doc__, file=sys.stderr if words[:1] != ["--help"] else sys.stdout)
     return 0 if words[:1] == ["--help"] else 2
 
