@@ -1,10 +1,10 @@
 """The C++ that git tracks looks as clang-format has it, and clang-tidy's chosen checks find nothing in it.
 
-usage: style.py format SOURCE | style.py tidy SOURCE BUILD [THIRD] | style.py objects BUILD THIRD
+usage: style.py format SOURCE | style.py tidy SOURCE BUILD [THIRD] | style.py compiler SOURCE BUILD [THIRD]
 
 Versions differ in what they make of the same settings, so one is taken: that of Debian 12. Without it, or where the sources are
 no checkout of git, the test is skipped and says so. BUILD has a compile_commands.json of single files (GRAPHKIT_FEW_UNITS=OFF).
-THIRD (0, 1, 2) takes a third of them; `objects` prints what that third compiles to.
+THIRD (0, 1, 2) takes a third of them. `compiler` lets BUILD's compiler read them, without making code.
 """
 
 import concurrent.futures
@@ -62,9 +62,16 @@ def third_of(entries: list[dict], third: str) -> list[dict]:
     return entries[int(third)::3] if third else entries
 
 
-def objects(build: pathlib.Path, third: str) -> list[str]:
+def check_compiler(_source: pathlib.Path, build: pathlib.Path, third: str = "") -> list[str]:
     entries = third_of(json.loads((build / "compile_commands.json").read_text()), third)
-    return [re.search(r" -o (\S+)", entry["command"])[1] for entry in entries]
+    print(f"{len(entries)} files")
+
+    def read(entry: dict) -> str:
+        command = re.sub(r" -o \S+", "", entry["command"]) + " -fsyntax-only"
+        return run(["sh", "-c", command], pathlib.Path(entry["directory"]))
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return [said for said in pool.map(read, entries) if said]
 
 
 def check_tidy(source: pathlib.Path, build: pathlib.Path, third: str = "") -> list[str]:
@@ -83,10 +90,8 @@ def check_tidy(source: pathlib.Path, build: pathlib.Path, third: str = "") -> li
 
 def main() -> int:
     what, source = sys.argv[1], pathlib.Path(sys.argv[2])
-    if what == "objects":
-        print("\n".join(objects(source, sys.argv[3])))
-        return 0
-    found = check_format(source) if what == "format" else check_tidy(source, pathlib.Path(sys.argv[3]), *sys.argv[4:])
+    check = {"format": check_format, "tidy": check_tidy, "compiler": check_compiler}[what]
+    found = check(source, *map(pathlib.Path, sys.argv[3:4]), *sys.argv[4:])
     print("\n".join(found) or "nothing to say")
     return 1 if found else 0
 

@@ -253,14 +253,15 @@ documented_commands() {
 # What a run of CI adds: a third of the sources through clang and clang-tidy, or a third of the documentation's pages, run whole.
 # The commit chooses which, so that a repeated run is the same; GRAPHKIT_TURN (0 to 5) names one.
 in_turn() {
-  local turn="${GRAPHKIT_TURN:-}" begin=$SECONDS line objects
+  local turn="${GRAPHKIT_TURN:-}" begin=$SECONDS line
   [ -n "$turn" ] || turn=$((0x$(git rev-parse HEAD | head -c 7) % 6))
   if [ $((turn % 2)) -eq 0 ]; then
     say "turn $turn: clang and clang-tidy, part $((turn / 2 + 1)) of 3"
     tools/setup.sh lint
-    configure build-turn clang -DCMAKE_CXX_FLAGS_RELWITHDEBINFO='-DNDEBUG -fsyntax-only'
-    mapfile -t objects < <(python3 tests/style.py objects build-turn $((turn / 2)))
-    if build_or_fail build-turn "${objects[@]}"; then passed=$((passed + 1)); fi
+    configure build-turn clang
+    # What is generated is there in the ordinary build.
+    sed -i -E 's,/build-turn/(libgraphkit|plugins|tools)/,/build/\1/,g' build-turn/compile_commands.json
+    if python3 tests/style.py compiler . build-turn $((turn / 2)); then passed=$((passed + 1)); else failed=$((failed + 1)); fi
     if python3 tests/style.py tidy . build-turn $((turn / 2)); then passed=$((passed + 1)); else failed=$((failed + 1)); fi
   else
     say "turn $turn: the documentation's commands, part $((turn / 2 + 1)) of 3"
