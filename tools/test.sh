@@ -26,7 +26,7 @@ GRAPHKIT_SETUP="$PWD/tools/setup"
 . tools/setup/aarch64.sh
 . tools/setup/web.sh
 
-passed=0 failed=0 skipped=0
+passed=0 failed=0 skipped=0 failures_again=
 all=no clients=no
 case "${1:-}" in
   "") ;;
@@ -59,6 +59,20 @@ count() {
   printf '%s\n' "${number:-0}"
 }
 
+# failures_of FILE: the end of what each failed test of ctest printed, by its JUnit file.
+failures_of() {
+  python3 - "$1" << 'END'
+import sys
+import xml.etree.ElementTree as ElementTree
+
+for case in ElementTree.parse(sys.argv[1]).iter("testcase"):
+    if case.get("status") == "fail":
+        text = (case.findtext("system-out") or "").strip().split("\n")
+        named = [line for line in text[:-25] if line.startswith("FAILED")]
+        print(f"\n{case.get('name')} failed in {sys.argv[1]}:", *named, *text[-25:], sep="\n")
+END
+}
+
 # lacking NUMBER WHAT: tests that weren't run for lack of something.
 lacking() {
   [ "$1" -gt 0 ] || return 0
@@ -82,6 +96,7 @@ run_tests() {
   skips=$(($(count skipped "$report") + $(count disabled "$report")))
   [ "$status" -ne 0 ] && [ "$failures" -eq 0 ] && failures=1 tests=$((tests + 1))
   passed=$((passed + tests - failures - skips)) failed=$((failed + failures))
+  [ "$failures" -eq 0 ] || failures_again+="$(failures_of "$report")"$'\n'
   lacking "$skips" "$skips tests in $folder, which ctest names above"
 }
 
@@ -385,6 +400,8 @@ if grep -q 'no CUDA 13 headers' build/configure.log; then
   lacking 1 "everything that traces a program, for lack of a CUDA 13 toolkit (GRAPHKIT_CUDA_ROOT names one)"
 fi
 
+# Once more: a long log may be shown by its end alone.
+printf '%s' "$failures_again"
 summary="$passed passed, $failed failed"
 [ "$skipped" -eq 0 ] || summary+=", $skipped skipped"
 printf '\n%s\n' "$summary"
