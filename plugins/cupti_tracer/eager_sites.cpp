@@ -75,8 +75,7 @@ uint64_t ThreadSites::KeyOf(uint64_t function, const Chain& chain, uint64_t anch
   uint64_t key = function;
   for (uint32_t i = 0; i < chain.count; ++i) key = Mixed(key, WordAt(anchor + chain.offsets[i]));
   for (const PythonFrame& frame : python) {
-    key = Mixed(key, reinterpret_cast<uint64_t>(frame.code));
-    key = Mixed(key, frame.unit);
+    key = Mixed(key, reinterpret_cast<uint64_t>(frame.code) ^ Mixed(0, frame.unit));
   }
   return key | 1;
 }
@@ -93,7 +92,36 @@ bool ThreadSites::Count(const KernelWork& launch, uint64_t anchor, uint64_t stac
     (*site)->Add(launch, launches_);
     return true;
   }
-  return (*function)->tries >= kMostTries;
+  if ((*function)->rest == nullptr || (*function)->tries < kMostTries) return false;
+  (*function)->rest->Add(launch, launches_);
+  return true;
+}
+
+// Where the return addresses of a stack lie; empty: they can't be followed.
+ThreadSites::Chain ThreadSites::ChainOf(uint64_t anchor, std::span<const FramePlace> frames,
+                                        bool has_python) {
+  Chain chain;
+  for (const FramePlace& frame : frames.first(std::min(frames.size(), chain.offsets.size()))) {
+    // A return address lies below where the caller's stack ended.
+    const uint64_t slot = frame.stack_top - sizeof(uint64_t);
+    if (slot <= anchor || WordAt(slot) != frame.address + 1) {
+      if (!has_python) return {};
+      break;  // Python's frames tell the callers apart
+    }
+    chain.offsets[chain.count++] = static_cast<uint32_t>(slot - anchor);
+  }
+  return chain;
+}
+
+bool ThreadSites::Function::Keep(const Chain& chain) {
+  if (chain.count == 0) return false;
+  const auto same = [&](const Chain& other) {
+    return other.count == chain.count && other.offsets == chain.offsets;
+  };
+  if (std::ranges::any_of(chains, same)) return true;
+  if (chains.size() == kMostChains) return false;
+  chains.push_back(chain);
+  return true;
 }
 
 void EagerSites::Add(ThreadSites& thread, const KernelWork& launch, const KernelInfo& kernel,
@@ -105,28 +133,16 @@ void EagerSites::Add(ThreadSites& thread, const KernelWork& launch, const Kernel
           ? **known
           : *thread.functions_.Insert(launch.function, std::make_shared<ThreadSites::Function>());
   ++function.tries;
-  ThreadSites::Chain chain;
-  for (const FramePlace& frame : frames.first(std::min(frames.size(), chain.offsets.size()))) {
-    // A return address lies below where the caller's stack ended.
-    const uint64_t slot = frame.stack_top - sizeof(uint64_t);
-    if (slot <= anchor || WordAt(slot) != frame.address + 1) {
-      if (python.empty()) return;
-      break;  // Python's frames tell the callers apart
-    }
-    chain.offsets[chain.count++] = static_cast<uint32_t>(slot - anchor);
+  const ThreadSites::Chain chain = ThreadSites::ChainOf(anchor, frames, !python.empty());
+  if (function.tries <= ThreadSites::kMostTries && sites_ < kMostSites && function.Keep(chain)) {
+    ++sites_;
+    SiteOfThread& site = thread.sites_.emplace_back(kernel, stack);
+    thread.places_.Insert(ThreadSites::KeyOf(launch.function, chain, anchor, python), &site);
+    site.Add(launch, thread.launches_);
+    return;
   }
-  if (chain.count == 0 || sites_ == kMostSites) return;
-  const auto same = [&](const ThreadSites::Chain& other) {
-    return other.count == chain.count && other.offsets == chain.offsets;
-  };
-  if (std::ranges::none_of(function.chains, same)) {
-    if (function.chains.size() == ThreadSites::kMostChains) return;
-    function.chains.push_back(chain);
-  }
-  ++sites_;
-  SiteOfThread& site = thread.sites_.emplace_back(kernel, stack);
-  thread.places_.Insert(ThreadSites::KeyOf(launch.function, chain, anchor, python), &site);
-  site.Add(launch, thread.launches_);
+  if (function.rest == nullptr) function.rest = &thread.sites_.emplace_back(kernel, StackId{});
+  function.rest->Add(launch, thread.launches_);
 }
 
 void EagerSites::Write(Records& records, uint64_t time) {

@@ -4,7 +4,8 @@
 //
 // A place is known by its call stack, and a stack is too much to take for each launch. So it is
 // taken once, and of its frames is kept where their return addresses lie. A launch whose stack has
-// the same return addresses there comes from the same place:
+// the same return addresses there comes from the same place. Of a kernel with more places than that
+// is done for, the others are one site without a stack.
 //
 //     the tracer's frame ─┐ anchor
 //     libcuda, cudart     │
@@ -90,17 +91,22 @@ class ThreadSites {
 
  private:
   friend class EagerSites;
-  static constexpr size_t kMostFramesKept = 24, kMostChains = 8, kMostTries = 64;
+  static constexpr size_t kMostFramesKept = 24, kMostChains = 8, kMostTries = 256;
 
   struct Chain {
     uint32_t count = 0;
     std::array<uint32_t, kMostFramesKept> offsets{};
   };
   struct Function {
+    // False: a launch with this chain can't be found again.
+    bool Keep(const Chain& chain);
+
     std::vector<Chain> chains;
-    uint32_t tries = 0;  // of stacks that were taken
+    uint32_t tries = 0;            // of stacks that were taken
+    SiteOfThread* rest = nullptr;  // launches from places that aren't known
   };
 
+  static Chain ChainOf(uint64_t anchor, std::span<const FramePlace> frames, bool has_python);
   static uint64_t KeyOf(uint64_t function, const Chain& chain, uint64_t anchor,
                         std::span<const PythonFrame> python);
 
@@ -114,7 +120,8 @@ class ThreadSites {
 // Those of all threads, under the recorder's lock.
 class EagerSites {
  public:
-  static constexpr size_t kPythonFrames = 10;
+  // As many as lie between a launch and the program's own line: 20 in a hook of FSDP2.
+  static constexpr size_t kPythonFrames = 40;
 
   ThreadSites& AddThread(ThreadId thread) { return threads_.emplace_back(thread); }
   // Makes the place of a launch known; `frames`: its own, without CUDA's and the tracer's.

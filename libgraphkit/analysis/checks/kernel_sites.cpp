@@ -187,6 +187,7 @@ struct DifferenceFinder {
   std::vector<Seen> SeenFrom(const Capture& capture) const {
     std::vector<Seen> seen;
     for (const auto& [site, launches] : facts.kernel_sites()) {
+      if (unplaced[site.kernel.index()]) continue;
       Seen here{site.kernel, &launches, launches.stack, launches.Before(capture.begin), {}};
       const auto place = [&](NodeId node) { return trace[node].seq; };
       auto node = std::ranges::lower_bound(launches.nodes, capture.begin, {}, place);
@@ -281,8 +282,17 @@ struct DifferenceFinder {
     finding->evidence.push_back({.text = begin + name, .nodes = seen.nodes, .stack = seen.stack});
   }
 
+  // By kernel: some launches outside of captures came from places that aren't known.
+  std::vector<bool> FindUnplaced() const {
+    std::vector<bool> kernels(trace.kernels.size());
+    for (const EagerSite& row : trace.eager_sites)
+      if (row.kernel && !row.stack) kernels[row.kernel.index()] = true;
+    return kernels;
+  }
+
   const Facts& facts;
   const Trace& trace = facts.trace;
+  const std::vector<bool> unplaced = FindUnplaced();
   std::vector<Finding> findings = {};
 };
 

@@ -68,6 +68,20 @@ TEST_CASE("capture-differs-from-warmup is silent of one warm-up, of equals, and 
   CHECK(silent({.init = [](int step) { return step == 0; }}));  // one-time initialisation
 }
 
+TEST_CASE("capture-differs-from-warmup is silent of a kernel with launches from unknown places") {
+  Trace trace = WarmUps{.init = [](int step) { return step < 0; }}.Build();
+  REQUIRE(Run("capture-differs-from-warmup", trace).size() == 1);
+  const auto other = [](const Trace& t, const std::string& name) {
+    EagerSite site{.launches = 1, .seq = 1};
+    for (size_t i = 0; i < t.kernels.size(); ++i)
+      if (NameOf(t, KernelId(i)) == name) site.kernel = KernelId(i);
+    REQUIRE(site.kernel);
+    return site;
+  };
+  trace.eager_sites.push_back(other(trace, "Init"));
+  CHECK(Run("capture-differs-from-warmup", trace).empty());
+}
+
 TEST_CASE("capture-differs-from-warmup counts nodes that are set or switched off at launches") {
   using enum NodeChangeKind;
   for (const NodeChangeKind change : {kParams, kDisabled}) {

@@ -122,7 +122,7 @@ TEST_CASE("where the native stack can't be followed, Python's frames tell caller
   const KernelWork launch{.function = 9};
   Stack at(0x1000, 0x2000);
   at.words[8] = 0;  // where the outer frame's return address ought to be
-  sites.Add(thread, launch, kernel, StackId(0u), at.anchor(), at.frames, {});
+  sites.Add(thread, launch, kernel, StackId(0u), at.anchor(), at.frames, {});  // of the rest
   CHECK_FALSE(thread.Count(launch, at.anchor(), at.end(), {}));
   const PythonFrame line{nullptr, "a", 1, false}, other{nullptr, "a", 2, false};
   sites.Add(thread, launch, kernel, StackId(0u), at.anchor(), at.frames, {&line, 1});
@@ -130,8 +130,9 @@ TEST_CASE("where the native stack can't be followed, Python's frames tell caller
   CHECK_FALSE(thread.Count(launch, at.anchor(), at.end(), {&other, 1}));
 }
 
-TEST_CASE("stacks of one kernel are taken so often only") {
+TEST_CASE("stacks of one kernel are taken so often only, and the rest has no place") {
   Script s;
+  Records records{s.sink};
   EagerSites sites;
   ThreadSites& thread = sites.AddThread(ThreadId(0u));
   KernelInfo kernel;
@@ -144,7 +145,12 @@ TEST_CASE("stacks of one kernel are taken so often only") {
     sites.Add(thread, launch, kernel, StackId(0u), at.anchor(), at.frames, {});
     ++taken;
   }
-  CHECK(taken == 64);
+  CHECK(taken == 257);
+  sites.Write(records, 0);
+  const std::vector<std::string> written = s.Records("eager_site");
+  REQUIRE(written.size() == 257);
+  CHECK(written.back().starts_with(
+      R"({"type":"eager_site","kernel":0,"thread":0,"launches":744,"first":258,"last":1001,)"));
 }
 
 }  // namespace
