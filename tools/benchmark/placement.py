@@ -50,11 +50,15 @@ def peak(problem: dict, offsets: list) -> int:
 
 
 def width(problem: dict) -> int:
-    """The most blocks none of which is before another: as many as there are chains that cover all (Dilworth)."""
+    """The most blocks none of which is before another: of lifetimes those at one time, else as many as there are chains that
+    cover all (Dilworth)."""
+    rows = lifetimes(problem)
+    if rows:
+        return max(sum(lower <= time < upper for lower, upper in rows) for time, _ in rows)
     after, follows = reached(problem), {}
 
     def take(x: int, seen: set) -> bool:
-        for y in after[x] - seen:
+        for y in [y for y in after[x] if y not in follows][:1] or after[x] - seen:
             seen.add(y)
             if y not in follows or take(follows[y], seen):
                 follows[y] = x
