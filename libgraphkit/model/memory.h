@@ -62,6 +62,11 @@ struct Block {
   StreamId free_stream;  // stream of the free; none: synchronous, or not freed
   StackId stack;
   StackId free_stack;
+  // The driver's: physical memory mapped to reserved addresses (cuMemMap), freed where it is
+  // unmapped. The first mapping of the same memory; none: itself.
+  bool mapped = false;
+  BlockId same_as;
+  Seq shared = kNever;  // of a first mapping: other processes or devices may write the memory, too
   Seq allocated = 0;
   Seq free_requested = kNever;
   Seq free_completed = kNever;

@@ -160,6 +160,8 @@ struct Call {
   uint64_t exec = 0;
   uint64_t pool = 0;
   bool registered = false;  // kAlloc: memory that was there already is made known to CUDA
+  bool mapping = false;     // kAlloc: of physical memory to reserved addresses
+  uint64_t physical = 0;    // the handle of physical memory; 0: a part of some
   bool polls = false;       // kStreamSync: asks whether the stream is done, again and again
   bool blocking = false;    // kWork: of a call without a stream, that may wait for it
   bool to_host = false;     // kWork: a copy into memory of the host

@@ -204,7 +204,15 @@ constexpr DriverCall kCalls[] = {
     GRAPHKIT_CALL(cuMemAllocManaged, kAlloc, Managed),
     GRAPHKIT_CALLS(cuMemAllocAsync, kAlloc),
     GRAPHKIT_CALLS(cuMemAllocFromPoolAsync, kAlloc),
+    GRAPHKIT_CALL(cuMemCreate, kPhysical),
+    GRAPHKIT_CALL(cuMemRelease, kPhysicalRelease),
+    GRAPHKIT_CALL(cuMemAddressFree, kUnreserve),
     GRAPHKIT_CALL(cuMemMap, kAlloc),
+    // memory whose content may come from another process, or through another device's mapping
+    GRAPHKIT_CALL(cuMemExportToShareableHandle, kShare),
+    GRAPHKIT_CALL(cuMemImportFromShareableHandle, kShare),
+    GRAPHKIT_CALL(cuMulticastBindMem, kShare),
+    GRAPHKIT_CALL(cuMulticastBindAddr, kShare),
     GRAPHKIT_CALL(cuMemFree_v2, kFree),
     GRAPHKIT_CALL(cuMemFreeHost, kFree),
     GRAPHKIT_CALL(cuMemUnmap, kFree),
@@ -283,7 +291,6 @@ constexpr DriverCall kCalls[] = {
     // told only when they fail, and without a stream: prefetches, limits
     GRAPHKIT_BARE(cuCtxSetLimit, kOther),
     GRAPHKIT_FAILURES(cuMemPrefetchAsync, ptsz),
-    GRAPHKIT_BARE(cuMemCreate, kOther),
     GRAPHKIT_BARE(cuMemPoolTrimTo, kOther),
     GRAPHKIT_FAILURES(cuMemPrefetchAsync_v2, ptsz),
     // told only when they lack a place for the edges' data

@@ -163,6 +163,20 @@ class ParamReader {
       call_.size = p.size;
       call_.is_allocation = params_.row->kind == CallKind::kAlloc;
     }
+    if GRAPHKIT_HAS (p.ptr; p.handle; p.offset) {
+      call_.mapping = true;
+      if (p.offset == 0) call_.physical = p.handle;
+    } else if GRAPHKIT_HAS (p.handle; p.prop) {
+      if (params_.done) call_.physical = *p.handle;
+    } else if GRAPHKIT_HAS (p.handle; p.osHandle) {
+      if (params_.done) call_.physical = *p.handle;
+    }
+    if constexpr (
+        requires { requires std::same_as<decltype(p.handle), CUmemGenericAllocationHandle>; } &&
+        !requires { p.ptr; })
+      call_.physical = p.handle;
+    if GRAPHKIT_HAS (p.memHandle) call_.physical = p.memHandle;
+    if GRAPHKIT_HAS (p.memptr) call_.address = p.memptr;
     if GRAPHKIT_HAS (p.pp) {
       call_.pool_kind = PoolKind::kHost;
       if (params_.done) call_.address = Address(*p.pp);

@@ -7,7 +7,24 @@ namespace graphkit {
 
 bool EagerWatch::MayHold(const Operation& operation) const {
   for (uint32_t i = 0; i < operation.touch_count; ++i) {
-    if (MayHold(operation.touches[i].address)) return true;
+    const TouchedMemory& touch = operation.touches[i];
+    if (MayHold(touch.address, touch.length > 0 ? static_cast<Bytes>(touch.length) : 1))
+      return true;
+  }
+  return false;
+}
+
+bool EagerWatch::MayHold(Address address, Bytes bytes) const {
+  const auto meets = [&](Address begin, Bytes size) {
+    return address < begin ? begin - address < bytes : address - begin < size;
+  };
+  if (!meets(lowest_.load(std::memory_order_relaxed), extent_.load(std::memory_order_relaxed)))
+    return false;
+  const uint32_t count = count_.load(std::memory_order_relaxed);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (meets(begins_[i].load(std::memory_order_relaxed),
+              sizes_[i].load(std::memory_order_relaxed)))
+      return true;
   }
   return false;
 }

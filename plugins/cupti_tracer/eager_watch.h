@@ -40,6 +40,8 @@ class EagerWatch {
     }
     return false;
   }
+  // The same of any of the bytes from there on.
+  bool MayHold(Address address, Bytes bytes) const;
   // A copy, a memset, or what a batch has of them.
   bool MayHold(const Operation& operation) const;
   // A launch's arguments, as the kernel lays them out.

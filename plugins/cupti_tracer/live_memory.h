@@ -62,14 +62,17 @@ class LiveMemory {
     bool free_requested = false;
     // Allocated in a capture, or holds or held what was; or nodes touch it.
     bool of_graphs = false;
-    bool on_host = false;  // page-locked or managed
-    StreamId freed_on;     // by the call that is freeing it
+    bool on_host = false;   // page-locked or managed
+    StreamId freed_on;      // by the call that is freeing it
+    bool mapping = false;   // of physical memory
+    uint64_t physical = 0;  // its handle
   };
   struct Place {
     BlockId block;
     Bytes offset = 0;
     bool of_graphs = false;
     bool on_host = false;
+    Bytes mapped = 0;  // of a mapping, where no block of an allocator's lies: the rest of it
     bool operator==(const Place&) const = default;
   };
   enum Level { kDriver = 0, kPiece = 1 };
@@ -93,7 +96,9 @@ class LiveMemory {
     if (found == nullptr) return {};
     const bool of_graphs =
         found->second.of_graphs || (around != nullptr && around->second.of_graphs);
-    return Place{found->second.id, address - found->first, of_graphs, found->second.on_host};
+    const Bytes offset = address - found->first;
+    const Bytes mapped = found->second.mapping ? found->second.size - offset : 0;
+    return Place{found->second.id, offset, of_graphs, found->second.on_host, mapped};
   }
 
   size_t size() const { return blocks_[kDriver].size() + blocks_[kPiece].size(); }

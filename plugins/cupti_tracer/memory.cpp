@@ -68,6 +68,8 @@ BlockId Memory::WriteAlloc(LiveMemory::Level level, const Call& call, const Plac
   r.row.segment = place.segment;
   r.row.graph = place.graph;
   r.row.stack = call.stack;
+  r.row.mapped = call.mapping;
+  r.row.same_as = place.same_as;
   records_.Counted(records_.Write(call, r), &RecordCounts::blocks);
   return r.id;
 }
@@ -106,6 +108,11 @@ void Memory::EraseDriver(Address address) {
   const LiveMemory::Block* block = driver().Find(address);
   if (block == nullptr) return;
   if (block->of_graphs) watch_.Remove();
+  if (block->of_graphs && block->mapping) unmapped_.Insert(address, {block->size});
+  if (Physical* physical = physical_.Find(block->physical)) {
+    --physical->mappings;
+    if (physical->released && physical->mappings == 0) physical_.Erase(block->physical);
+  }
   driver().Erase(address);
 }
 
@@ -113,7 +120,7 @@ void Memory::ForgetOverlaps(const Call& call) {
   while (const auto* found = driver().Overlapping(call.address, call.size)) {
     const auto [address, block] = *found;
     EraseDriver(address);
-    DropSegment(call, address);
+    if (!block.mapping) DropSegment(call, address);
     WriteFree(call, block.id, block.freed_on, true);
   }
 }
@@ -124,8 +131,60 @@ void Memory::OnAlloc(const ThreadState& thread, const Call& call) {
   place.pool = call.registered ? RegisteredPool() : PoolOf(call, call.pool_kind, call.pool);
   place.graph = streams_.CapturedGraph(thread, call);
   ForgetOverlaps(call);
+  if (call.mapping) return Map(call, place);
+  DropSegments(call, call.address, call.size);
   WriteAlloc(LiveMemory::kDriver, call, place);
   driver().Find(call.address)->on_host = IsElsewhere(call.pool_kind);
+}
+
+// An allocator's segments and blocks stay where physical memory comes and goes; so do the graphs
+// that touch them.
+void Memory::Map(const Call& call, Place place) {
+  Physical* physical = physical_.Find(call.physical);
+  if (physical == nullptr && call.physical != 0)  // not made here, or before the recording
+    physical = &physical_.Insert(call.physical, {.shared = true});
+  if (physical != nullptr) place.same_as = physical->first;
+  const BlockId id = WriteAlloc(LiveMemory::kDriver, call, place);
+  LiveMemory::Block& block = *driver().Find(call.address);
+  block.mapping = true;
+  block.physical = call.physical;
+  if (TakeUnmapped(call.address, call.size) && !std::exchange(block.of_graphs, true))
+    watch_.Add(call.address, call.size);
+  if (physical == nullptr) return WriteShared(id);
+  ++physical->mappings;
+  if (physical->first) return;
+  physical->first = id;
+  if (physical->shared) WriteShared(id);
+}
+
+void Memory::OnShare(const Call& call) {
+  uint64_t handle = call.physical;
+  const auto* under = driver().Holding(call.address);
+  if (handle == 0 && under != nullptr) handle = under->second.physical;
+  if (handle == 0) return;
+  Physical* physical = physical_.Find(handle);
+  if (physical == nullptr) physical = &physical_.Insert(handle, {});
+  if (!std::exchange(physical->shared, true) && physical->first) WriteShared(physical->first);
+}
+
+void Memory::OnPhysicalRelease(uint64_t handle) {
+  Physical* physical = physical_.Find(handle);
+  if (physical == nullptr) return;
+  physical->released = true;
+  if (physical->mappings == 0) physical_.Erase(handle);
+}
+
+// True if nodes touched memory that was mapped there.
+bool Memory::TakeUnmapped(Address address, uint64_t size) {
+  bool found = false;
+  while (const auto* gap = unmapped_.Overlapping(address, size)) {
+    const Address begin = gap->first, end = begin + gap->second.size;
+    unmapped_.Erase(begin);
+    if (begin < address) unmapped_.Insert(begin, {address - begin});
+    if (end > address + size) unmapped_.Insert(address + size, {end - address - size});
+    found = true;
+  }
+  return found;
 }
 
 BlockId Memory::OnAllocNode(const ThreadState& thread, const Call& call, GraphId graph) {
@@ -143,11 +202,16 @@ void Memory::OnFreeing(const ThreadState& thread, const Call& call) {
   if (block != nullptr) block->freed_on = streams_.KnownIdOf(thread, call.stream, call.context);
 }
 
+// One call may unmap several mappings.
 void Memory::OnFree(const ThreadState& thread, const Call& call) {
-  const BlockId block = driver().Find(call.address)->id;
-  EraseDriver(call.address);
-  DropSegment(call, call.address);
-  WriteFree(call, block, streams_.IdOf(thread, call), false);
+  Address address = call.address;
+  do {
+    const LiveMemory::Block block = *driver().Find(address);
+    EraseDriver(address);
+    if (!block.mapping) DropSegment(call, address);
+    WriteFree(call, block.id, streams_.IdOf(thread, call), false);
+    address += block.size;
+  } while (address - call.address < call.size && driver().Find(address) != nullptr);
 }
 
 BlockId Memory::OnFreeNode(const Call& call) {
@@ -194,6 +258,11 @@ void Memory::DropSegment(const Call& call, uint64_t address) {
   DropPieces(call, address, segment->size);
   records_.WriteEnd<SegmentFreedRecord>(segment->id, Source::kCallback, call.time);
   segments_.Erase(address);
+}
+
+void Memory::DropSegments(const Call& call, uint64_t address, uint64_t size) {
+  while (const auto* segment = segments_.Overlapping(address, size))
+    DropSegment(call, segment->first);
 }
 
 void Memory::OnHeapRegistered(const ThreadState& thread, const Call& call, std::string_view name) {

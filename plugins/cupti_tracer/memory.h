@@ -42,6 +42,12 @@ class Memory {
   // A node touches memory there: work on it outside of graphs matters from now on.
   void OnNodeTouches(std::span<const Address> addresses);
 
+  // Physical memory, by its handle: made, released, known to others as well; addresses given up.
+  void OnPhysical(const Call& call) { physical_.Insert(call.physical, {}); }
+  void OnPhysicalRelease(uint64_t handle);
+  void OnShare(const Call& call);
+  void OnUnreserve(const Call& call) { DropSegments(call, call.address, call.size); }
+
   void OnPoolCreate(const Call& call);
   void OnPoolMet(const Call& call);
   void EndPool(uint64_t handle, Source source);
@@ -71,8 +77,8 @@ class Memory {
     if (!waiting_.empty()) WriteWaiting(thread);
   }
 
-  // How many blocks, segments and pools are known.
-  size_t size() const { return live_.size() + segments_.size() + pools_.size(); }
+  // How many blocks, segments, pools and handles of physical memory are known.
+  size_t size() const { return live_.size() + segments_.size() + pools_.size() + physical_.size(); }
 
  private:
   struct Segment {
@@ -88,6 +94,17 @@ class Memory {
     uint64_t size = 0;
     PoolId pool;
   };
+  // Memory to be mapped. Its handle is the same as long as it is mapped or not released (CUDA:
+  // cuMemRetainAllocationHandle).
+  struct Physical {
+    BlockId first;  // mapping of it; none: it wasn't mapped yet
+    uint32_t mappings = 0;
+    bool shared = false;    // its content may come from elsewhere
+    bool released = false;  // by one that has its handle
+  };
+  struct Gap {
+    uint64_t size = 0;
+  };
   struct WaitingPiece {  // a block whose stream may be told yet
     int64_t tid = 0;
     Call call;
@@ -97,6 +114,7 @@ class Memory {
     PoolId pool;
     SegmentId segment;
     GraphId graph;
+    BlockId same_as = {};
   };
 
   BlockId WriteAlloc(LiveMemory::Level level, const Call& call, const Place& place);
@@ -104,6 +122,11 @@ class Memory {
   void WriteFree(const Call& call, BlockId block, StreamId stream, bool derived);
   void ForgetOverlaps(const Call& call);
   void EraseDriver(Address address);
+  void Map(const Call& call, Place place);
+  void WriteShared(BlockId first) {
+    records_.WriteEnd<MemorySharedRecord>(first, Source::kCallback);
+  }
+  bool TakeUnmapped(Address address, uint64_t size);
   void MarkOfGraphs(LiveMemory::Level level, Address address, GraphId graph);
 
   PoolId PoolOf(const Call& call, PoolKind kind, uint64_t handle);
@@ -113,6 +136,7 @@ class Memory {
 
   SegmentId AddSegment(const Call& call, PoolId pool);
   void DropSegment(const Call& call, uint64_t address);
+  void DropSegments(const Call& call, uint64_t address, uint64_t size);
   void DropPieces(const Call& call, uint64_t address, uint64_t size);
   void WriteWaiting(const ThreadState& thread);
   void WritePiece(const ThreadState& thread, const Call& call);
@@ -130,6 +154,8 @@ class Memory {
   std::map<std::string, PoolId, std::less<>> named_pools_;
   PoolId registered_;  // of memory of the host that was made known to CUDA
   std::vector<WaitingPiece> waiting_;
+  HandleMap<Physical> physical_;
+  RangeMap<Gap> unmapped_;  // where nodes touched memory
   uint32_t next_block_ = 0, next_pool_ = 0, next_segment_ = 0;
 };
 

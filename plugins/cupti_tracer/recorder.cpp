@@ -47,6 +47,12 @@ void Recorder::OnTensorMap(ThreadState&, const Call& call) {
   work_reader_.AddTensorMap(call.tensor_map, call.address, call.extent);
   watch_.SeeTensorMap();
 }
+void Recorder::OnPhysical(ThreadState&, const Call& call) { memory_.OnPhysical(call); }
+void Recorder::OnPhysicalRelease(ThreadState&, const Call& call) {
+  memory_.OnPhysicalRelease(call.physical);
+}
+void Recorder::OnUnreserve(ThreadState&, const Call& call) { memory_.OnUnreserve(call); }
+void Recorder::OnShare(ThreadState&, const Call& call) { memory_.OnShare(call); }
 void Recorder::OnPoolCreate(ThreadState&, const Call& call) { memory_.OnPoolCreate(call); }
 void Recorder::OnPoolMet(ThreadState&, const Call& call) { memory_.OnPoolMet(call); }
 

@@ -113,9 +113,9 @@ class Recorder {
   // Handlers of successful calls (call_kinds.def).
   using Handler = void(ThreadState& thread, const Call& call);
   Handler Nothing, OnStreamCreate, OnEventCreate, OnEventRecord, OnEventWait, OnSync,
-      OnBeginCapture, OnEndCapture, OnUpdateDependencies, OnWork, OnAlloc, OnPoolCreate, OnPoolMet,
-      OnTensorMap, OnNodeSet, OnUpdatable, OnInstantiate, OnExecUpdate, OnGraphLaunch,
-      OnGraphUpload;
+      OnBeginCapture, OnEndCapture, OnUpdateDependencies, OnWork, OnAlloc, OnPhysical,
+      OnPhysicalRelease, OnShare, OnUnreserve, OnPoolCreate, OnPoolMet, OnTensorMap, OnNodeSet,
+      OnUpdatable, OnInstantiate, OnExecUpdate, OnGraphLaunch, OnGraphUpload;
 
   static bool AsksStack(const ExecInfo& exec) {
     constexpr uint32_t kMostTold = 100;

@@ -182,7 +182,11 @@ void WorkReader::AddAccess(uint64_t address, AccessMode mode, Bytes length, Work
   if (!place) return;
   work.of_graphs = work.of_graphs || place->of_graphs;
   if (!place->of_graphs) work.elsewhere.push_back(address);
-  const Access access{place->block, mode, place->offset, length, rows};
+  const bool goes_on = place->mapped != 0 && length != kLengthUnknown && length > place->mapped &&
+                       rows == AccessRows();
+  const Bytes own = goes_on ? place->mapped : length;
+  const Access access{place->block, mode, place->offset, own, rows};
+  if (goes_on) AddAccess(address + own, mode, length - own, work);  // memory mapped in pieces
   if (Access* known = work.Find(access)) {
     known->mode = BothModes(known->mode, mode);
   } else {

@@ -40,8 +40,12 @@ struct AllocRecord : DeclaredRecord<"alloc", BlockId, &Block::allocated> {
     v.Optional("segment", row.segment);
     v.Optional("graph", row.graph);
     v.Optional("stack", row.stack);
+    v.Optional("mapped", row.mapped);
+    v.Optional("same_as", row.same_as);
   }
 };
+
+struct MemorySharedRecord : EndingRecord<"memory_shared", BlockId, &Block::shared> {};
 
 struct RecordStreamRecord : RowRecord<"record_stream", &Trace::block_streams, &BlockStream::seq> {
   void Fields(auto& v) {
