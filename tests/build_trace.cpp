@@ -435,6 +435,12 @@ BlockId TraceBuilder::AllocAt(StreamId stream, Bytes size, Address address, Segm
       {.address = address, .size = size, .pool = pool, .segment = segment, .stream = stream});
 }
 
+BlockId TraceBuilder::Map(Address address, Bytes size, BlockId same_as) {
+  const PoolId pool = DefaultPool(PoolKind::kDevice);
+  return AddBlock(
+      {.address = address, .size = size, .pool = pool, .mapped = true, .same_as = same_as});
+}
+
 BlockId TraceBuilder::AllocNode(StreamId stream, Bytes size) {
   const PoolId pool = DefaultPool(PoolKind::kGraph);
   const BlockId id =

@@ -205,6 +205,11 @@ class TraceBuilder {
   BlockId AllocAt(StreamId stream, Bytes size, Address address, SegmentId segment = {});
   BlockId AllocNode(StreamId stream, Bytes size);  // cudaMallocAsync in a capture
   NodeId FreeNode(StreamId stream, BlockId block);
+  // Physical memory mapped to addresses: new, or that of an earlier mapping. Free() unmaps it.
+  BlockId Map(Address address, Bytes size, BlockId same_as = {});
+  void Share(BlockId mapping) {
+    trace_.blocks.Change(mapping.index(), [&](graphkit::Block& b) { b.shared = Next(); });
+  }
   void RecordStream(BlockId block, StreamId stream) {
     trace_.block_streams.push_back({block, stream, Next()});
   }

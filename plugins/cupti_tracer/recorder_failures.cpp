@@ -47,7 +47,7 @@ void Recorder::Failed(ThreadState& thread, const Call& call) {
 }
 
 FailedGraph Recorder::FailedOn(const Call& call) {
-  if (call.kind == CallKind::kGraphUpload) {
+  if (call.kind == CallKind::kGraphUpload || call.kind == CallKind::kGraphLaunch) {
     const ExecInfo* exec = execs_.Find(call.exec);
     return exec == nullptr ? FailedGraph() : FailedGraph{.graph = exec->graph};
   }

@@ -21,7 +21,8 @@ FindFunction FindBlockLeaks, FindExecLeaks, FindGraphLeaks, FindGraphAllocationL
     FindStaleHostMemory, FindDuplicateExecs, FindFailedExecUpdates, FindUpdatesWithoutEffect,
     FindRecaptureMismatches, FindEscapedWork, FindEagerUsesOfGraphMemory,
     FindPoolClobberedWorkspaces, FindLaunchedOnce, FindFrozenArguments, FindFrozenGrids,
-    FindCapturesUnlikeWarmups, FindStateNotReset, FindFailedInstantiations, FindRecordedAgain;
+    FindCapturesUnlikeWarmups, FindStateNotReset, FindFailedInstantiations, FindRecordedAgain,
+    FindStillUnmapped, FindReadsAfterWake;
 std::vector<Finding> FindUnprovedReuse(const Facts& torch, const Facts& completion);
 
 namespace {
@@ -143,6 +144,12 @@ struct Table {
     {.id = "static-address-changed", .severity = kError, .harm = kResults, .grades = true,
      .what = "inputs reallocated; the graph still uses the old address",
      .find = FindStaticAddressesChanged},
+    {.id = "still-unmapped", .severity = kError, .harm = kResults, .grades = true,
+     .what = "launches over memory that was unmapped and isn't mapped again",
+     .find = FindStillUnmapped},
+    {.id = "read-after-wake", .severity = kError, .harm = kResults, .grades = true,
+     .what = "launches that read new memory, mapped where other memory was, before it is written",
+     .find = FindReadsAfterWake},
     {.id = "replay-order", .severity = kWarning, .harm = kResults, .grades = true,
      .what = "graphs of one pool launched in another order than captured",
      .find = FindReplayOrders},

@@ -63,6 +63,11 @@ Evidence AllocatedThere(const Facts& facts, BlockId block);
 Evidence LaunchedThere(const Trace& trace, uint32_t launch, GraphId graph,
                        std::string_view does = {});
 
+// True if the call was to launch a graph.
+inline bool IsFailedLaunch(const Trace& trace, const Failure& failure) {
+  return trace[failure.call].ends_with("GraphLaunch");
+}
+
 // Of several notes of one cause the first one with the most bytes remains: "; the same of 2 more
 // kernels". Errors and warnings stay as they are.
 void KeepOneNote(std::string_view what, std::vector<Finding>* findings);

@@ -209,7 +209,8 @@ std::vector<Finding> FindFailedInstantiations(const Facts& facts) {
       found;
   for (const Failure& failure : facts.trace.failures) {
     const bool of_capture = failure.error >= kFirstOfCaptures && failure.error <= kLastOfCaptures;
-    if (!failure.of.graph.valid() || of_capture || failure.error == kOfEdgeQueries)
+    if (!failure.of.graph.valid() || of_capture || failure.error == kOfEdgeQueries ||
+        IsFailedLaunch(facts.trace, failure))
       continue;  // those by the checks of captures
     const BrokenGraphRule broken = FailedGraphRules{facts, failure}.Find();
     Finding finding = Describe(facts, failure, broken);

@@ -502,7 +502,7 @@ std::vector<std::vector<StaleInput>> FindStaleInputs(const Facts& facts) {
     if (launches[graph].empty()) continue;
     const Seq last = trace.launches[launches[graph].back()].seq;
     for (const GraphInput& input : facts.inputs()[graph]) {
-      if (trace[input.block].free_requested >= last) continue;
+      if (trace[input.block].free_requested >= last || trace[input.block].mapped) continue;
       inputs.emplace_back(graph, &input);
       freed.push_back({input.block, last, WrittenBefore(facts, input.block, last)});
     }

@@ -53,3 +53,5 @@ inline void DestroyNames() {
   for (cudaEvent_t event : {forked, joined}) cudaEventDestroy(event);
   for (cudaStream_t s : {stream, side}) cudaStreamDestroy(s);
 }
+
+#include "tests/docs/check_examples/mapping.cuh"

@@ -18,16 +18,17 @@ import handles
 import lives
 import measured
 import records
+import sleep
 import stacks
 from harness import ARGUMENTS, Skipped
 
 
 def main():
-    modules = [endurance] if ARGUMENTS.endurance else [records, graphs, lives, files, faults, descriptors, stacks, measured, gate, border]
+    modules = [endurance] if ARGUMENTS.endurance else [records, graphs, lives, files, faults, descriptors, stacks, measured, gate, border, sleep]
     if ARGUMENTS.handles:
         modules = [handles]
     if ARGUMENTS.names:
-        modules = [endurance, records, graphs, lives, files, faults, descriptors, stacks, measured, gate, border]
+        modules = [endurance, records, graphs, lives, files, faults, descriptors, stacks, measured, gate, border, sleep]
     failed = 0
     tests = {name[5:]: test for module in modules for name, test in vars(module).items() if name.startswith("test_")}
     for name, test in tests.items():

@@ -1,0 +1,344 @@
+// Memory that is unmapped and mapped again under graphs that keep its address: a case for each word
+// (sleep.py).
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include <cstdio>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "testdata/workloads/cuda_check.h"
+
+namespace {
+
+__global__ void Fill(float* to) { to[threadIdx.x] = 1; }
+__global__ void Scale(float* data, float by) { data[threadIdx.x] *= by; }
+__global__ void Sum(const float* from, float* to) { to[threadIdx.x] += from[threadIdx.x]; }
+
+constexpr size_t kBytes = 2 * kMiB;  // of a mapping
+
+void Driver(CUresult result, int line) {
+  if (result == CUDA_SUCCESS) return;
+  std::fprintf(stderr, "line %d: error %d\n", line, static_cast<int>(result));
+  std::exit(1);
+}
+#define DRIVER(call) Driver(call, __LINE__)
+
+CUmemAllocationProp Properties() {
+  CUmemAllocationProp properties = {};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  return properties;
+}
+
+using Handle = CUmemGenericAllocationHandle;
+
+Handle Create() {
+  const CUmemAllocationProp properties = Properties();
+  Handle handle;
+  DRIVER(cuMemCreate(&handle, kBytes, &properties, 0));
+  return handle;
+}
+
+CUdeviceptr Reserve(size_t bytes = kBytes) {
+  CUdeviceptr address;
+  DRIVER(cuMemAddressReserve(&address, bytes, 0, 0, 0));
+  return address;
+}
+
+void Map(CUdeviceptr at, Handle handle) {
+  const CUmemAccessDesc access = {Properties().location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  DRIVER(cuMemMap(at, kBytes, 0, handle, 0));
+  DRIVER(cuMemSetAccess(at, kBytes, &access, 1));
+}
+
+// A range of addresses, and the memory that is mapped there.
+struct Mapped {
+  CUdeviceptr address = Reserve();
+  Handle handle = 0;
+
+  float* data() const { return reinterpret_cast<float*>(address); }
+  void Wake(Handle with = Create()) {
+    handle = with;
+    Map(address, handle);
+  }
+  void Unmap() { DRIVER(cuMemUnmap(address, kBytes)); }
+  void Sleep() {
+    CHECK(cudaDeviceSynchronize());
+    Unmap();
+    DRIVER(cuMemRelease(handle));
+  }
+};
+
+cudaStream_t s;
+float *x, *y, *saved;
+Mapped *w, *k;
+
+template <typename Capture>
+cudaGraph_t Captured(Capture capture) {
+  cudaGraph_t graph;
+  CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
+  capture();
+  CHECK(cudaStreamEndCapture(s, &graph));
+  return graph;
+}
+
+template <typename Capture>
+cudaGraphExec_t Make(Capture capture) {
+  cudaGraphExec_t exec;
+  const cudaGraph_t graph = Captured(capture);
+  CHECK(cudaGraphInstantiate(&exec, graph));
+  CHECK(cudaGraphDestroy(graph));
+  return exec;
+}
+
+void Copy(void* to, const void* from, size_t bytes = kBytes) {
+  CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, s));
+}
+void Set(void* to) { CHECK(cudaMemsetAsync(to, 1, kBytes, s)); }
+void Launch(cudaGraphExec_t exec) { CHECK(cudaGraphLaunch(exec, s)); }
+
+void Read() { Copy(y, w->data()); }
+void ReadBoth() { Read(), Copy(x, k->data()); }
+void AddTo() { Sum<<<1, 32, 0, s>>>(w->data(), y); }
+void Step() {  // reads what it left
+  Copy(y, w->data());
+  Scale<<<1, 32, 0, s>>>(y, 2);
+  Copy(w->data(), y);
+}
+void Scratch() { Set(w->data()), Read(); }
+void KernelScratch() {
+  Fill<<<1, 32, 0, s>>>(w->data());
+  AddTo();
+}
+void Save() { CHECK(cudaMemcpyAsync(saved, w->data(), kBytes, cudaMemcpyDeviceToHost, s)); }
+void Restore() { CHECK(cudaMemcpyAsync(w->data(), saved, kBytes, cudaMemcpyHostToDevice, s)); }
+
+// Launches, does something, launches again.
+template <typename Capture, typename Between>
+void Around(Capture capture, Between between) {
+  Set(w->data());
+  const cudaGraphExec_t exec = Make(capture);
+  Launch(exec);
+  between();
+  Launch(exec);
+  CHECK(cudaDeviceSynchronize());
+  CHECK(cudaGraphExecDestroy(exec));
+}
+void Nap() { w->Sleep(), w->Wake(); }
+
+// The launch may fail at once, or what waits for it.
+template <typename Capture, typename Between>
+void AroundFailing(Capture capture, Between between) {
+  Set(w->data());
+  const cudaGraphExec_t exec = Make(capture);
+  Launch(exec);
+  between();
+  cudaGraphLaunch(exec, s);
+  cudaDeviceSynchronize();
+  std::exit(0);
+}
+
+template <typename Other>
+void UpdatedAsleep(Other other) {
+  Set(w->data());
+  const cudaGraph_t next = Captured(other);
+  const cudaGraphExec_t exec = Make([] { Sum<<<1, 32, 0, s>>>(x, y); });
+  cudaGraphExecUpdateResultInfo result;
+  Launch(exec);
+  w->Sleep();
+  CHECK(cudaGraphExecUpdate(exec, next, &result));
+  w->Wake();
+  Launch(exec);
+  CHECK(cudaDeviceSynchronize());
+  CHECK(cudaGraphExecDestroy(exec));
+  CHECK(cudaGraphDestroy(next));
+}
+
+const std::map<std::string, void (*)()> kCases = {
+    // New memory at the address, and what the launch reads of it.
+    {"constant", [] { Around(Read, Nap); }},
+    {"constant_kernel", [] { Around(AddTo, Nap); }},
+    {"state", [] { Around(Step, Nap); }},
+    {"half",
+     [] {
+       Around(Read, [] {
+         Nap();
+         Copy(w->data(), x, kBytes / 2);
+       });
+     }},
+    {"second_time",
+     [] {
+       Around(Read, [] {
+         Save(), Nap(), Restore();
+         CHECK(cudaDeviceSynchronize());
+         Nap();
+       });
+     }},
+    {"too_late",
+     [] {
+       Around(Read, [] {
+         Restore();
+         Nap();
+       });
+     }},
+    {"updated_asleep", [] { UpdatedAsleep(AddTo); }},
+    {"updated_away", [] { UpdatedAsleep([] { Sum<<<1, 32, 0, s>>>(y, x); }); }},
+    {"copied_back", [] { Around(Read, [] { Save(), Nap(), Restore(); }); }},
+    {"copied_back_kernel", [] { Around(AddTo, [] { Save(), Nap(), Restore(); }); }},
+    {"state_copied_back", [] { Around(Step, [] { Save(), Nap(), Restore(); }); }},
+    {"twice",
+     [] {
+       Around(Read, [] {
+         for (int i = 0; i < 2; ++i) {
+           Save(), Nap(), Restore();
+           CHECK(cudaDeviceSynchronize());
+         }
+       });
+     }},
+    {"rewritten", [] { Around(Read, [] { Nap(), Set(w->data()); }); }},
+    {"rewritten_by_kernel",
+     [] {
+       Around(Read, [] {
+         Nap();
+         Fill<<<1, 32, 0, s>>>(w->data());
+       });
+     }},
+    {"rewritten_by_graph",
+     [] {
+       static cudaGraphExec_t writes;
+       writes = Make([] { Set(w->data()); });
+       Around(Read, [] { Nap(), Launch(writes); });
+       CHECK(cudaGraphExecDestroy(writes));
+     }},
+    {"scratch", [] { Around(Scratch, Nap); }},
+    {"scratch_kernel", [] { Around(KernelScratch, Nap); }},
+    {"same_handle", [] { Around(Read, [] { w->Unmap(), Map(w->address, w->handle); }); }},
+    {"retained",
+     [] {
+       Around(Read, [] {
+         Handle again;
+         DRIVER(cuMemRetainAllocationHandle(&again, w->data()));
+         w->Sleep();
+         w->Wake(again);
+       });
+     }},
+    {"filled_elsewhere",
+     [] {
+       Around(Read, [] {
+         w->Sleep();
+         Mapped other;
+         other.Wake();
+         Set(other.data());
+         CHECK(cudaDeviceSynchronize());
+         other.Unmap();
+         w->Wake(other.handle);
+       });
+     }},
+    {"exported",
+     [] {
+       Around(Read, [] {
+         int file = -1;
+         Nap();
+         DRIVER(cuMemExportToShareableHandle(&file, w->handle,
+                                             CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+       });
+     }},
+    {"asleep",  // other graphs run
+     [] {
+       static cudaGraphExec_t other;
+       other = Make([] { Copy(y, x); });
+       Around(Read, [] { Save(), w->Sleep(), Launch(other), w->Wake(), Restore(); });
+       CHECK(cudaGraphExecDestroy(other));
+     }},
+    // Nothing is mapped at the address.
+    {"left_unmapped", [] { AroundFailing(Read, [] { w->Sleep(); }); }},
+    {"left_unmapped_kernel", [] { Around(AddTo, [] { w->Sleep(); }), w->Wake(); }},
+    {"elsewhere",
+     [] {
+       Around(AddTo, [] {
+         w->Unmap();
+         Map(Reserve(), w->handle);
+       });
+       w->Wake();
+     }},
+    {"new_elsewhere",
+     [] {
+       Around(AddTo, [] {
+         w->Sleep();
+         Map(Reserve(), Create());
+       });
+       w->Wake();
+     }},
+    {"other_left",  // one of two ranges
+     [] {
+       AroundFailing(ReadBoth, [] {
+         Save(), w->Sleep(), k->Sleep();
+         w->Wake(), Restore();
+         CHECK(cudaDeviceSynchronize());
+       });
+     }},
+    {"both_back",
+     [] {
+       Around(ReadBoth, [] {
+         Save(), w->Sleep(), k->Sleep();
+         w->Wake(), k->Wake(), Restore(), Set(k->data());
+       });
+     }},
+    {"one_call",  // unmaps two mappings
+     [] {
+       const CUdeviceptr both = Reserve(2 * kBytes);
+       const Handle handles[] = {Create(), Create()};
+       for (int i = 0; i < 2; ++i) Map(both + i * kBytes, handles[i]);
+       const cudaGraphExec_t exec =
+           Make([both] { Copy(y, reinterpret_cast<const void*>(both + kBytes)); });
+       Launch(exec);
+       CHECK(cudaDeviceSynchronize());
+       DRIVER(cuMemUnmap(both, 2 * kBytes));
+       cudaGraphLaunch(exec, s);
+       cudaDeviceSynchronize();
+       std::exit(0);
+     }},
+    {"moved",  // and the exec is led there
+     [] {
+       static Mapped* other = new Mapped;
+       const cudaGraphExec_t exec = Make(AddTo);
+       Launch(exec);
+       Save(), w->Sleep();
+       other->Wake();
+       CHECK(cudaMemcpyAsync(other->data(), saved, kBytes, cudaMemcpyHostToDevice, s));
+       const cudaGraph_t next = Captured([] { Sum<<<1, 32, 0, s>>>(other->data(), y); });
+       cudaGraphExecUpdateResultInfo result;
+       CHECK(cudaGraphExecUpdate(exec, next, &result));
+       Launch(exec);
+       CHECK(cudaDeviceSynchronize());
+       CHECK(cudaGraphExecDestroy(exec));
+       CHECK(cudaGraphDestroy(next));
+       other->Sleep();
+       w->Wake();
+     }},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto found = kCases.find(argc > 1 ? argv[1] : "");
+  if (found == kCases.end()) {
+    for (const auto& [name, run] : kCases) std::printf("%s\n", name.c_str());
+    return 0;
+  }
+  CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  for (float** memory : {&x, &y}) CHECK(cudaMalloc(memory, kBytes));
+  CHECK(cudaMallocHost(&saved, kBytes));
+  w = new Mapped, k = new Mapped;
+  w->Wake(), k->Wake();
+  Set(k->data());
+  found->second();
+  CHECK(cudaDeviceSynchronize());
+  w->Sleep(), k->Sleep();
+  for (float* memory : {x, y}) CHECK(cudaFree(memory));
+  CHECK(cudaFreeHost(saved));
+  CHECK(cudaStreamDestroy(s));
+}
