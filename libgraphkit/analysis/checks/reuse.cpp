@@ -170,11 +170,12 @@ struct PoolsTogether {
 
 PoolsTogether FindTogether(const Facts& facts, const std::vector<GraphId>& all) {
   std::vector<std::tuple<Seq, bool, Bytes>> changes;  // where memory comes (true) and goes
+  std::vector<Interval<Seq>> held;                    // by graph
   for (const GraphId graph : all) {
-    const Interval<Seq> held = HoldsMemory(facts, graph);
+    held.push_back(HoldsMemory(facts, graph));
     const Bytes passing = PassingBytes(facts, graph);
-    changes.emplace_back(held.begin, true, passing);
-    changes.emplace_back(held.end, false, passing);
+    changes.emplace_back(held.back().begin, true, passing);
+    changes.emplace_back(held.back().end, false, passing);
   }
   std::ranges::sort(changes);
   PoolsTogether most;
@@ -189,8 +190,9 @@ PoolsTogether FindTogether(const Facts& facts, const std::vector<GraphId>& all) 
     most.saved = sum - *there.rbegin();
     when = seq;
   }
-  std::ranges::copy_if(all, std::back_inserter(most.graphs),
-                       [&](GraphId graph) { return HoldsMemory(facts, graph).contains(when); });
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (held[i].contains(when)) most.graphs.push_back(all[i]);
+  }
   return most;
 }
 

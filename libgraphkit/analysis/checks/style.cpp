@@ -328,15 +328,16 @@ std::vector<Finding> FindRedundantEdges(const Facts& facts) {
   const Trace& trace = facts.trace;
   constexpr size_t kShare = 25;  // fewer than one in 25 of a graph's edges: nothing is saved
   std::vector<std::vector<EdgeId>> by_graph(trace.graphs.size());
-  std::vector<size_t> of_graph(trace.graphs.size());
-  for (size_t to = 0; to < trace.nodes.size(); ++to)
-    of_graph[trace.nodes[to].graph.index()] += facts.in_edges().Of(to).size();
   for (const EdgeId edge : RedundantEdges(trace, facts.order(), facts.in_edges())) {
     const Node& to = trace[trace[edge].to];
     // A stream's own order isn't the program's to leave out.
     const bool own = to.stream.valid() && trace[trace[edge].from].stream == to.stream;
     if (trace[edge].full() && !own) by_graph[to.graph.index()].push_back(edge);
   }
+  if (std::ranges::all_of(by_graph, &std::vector<EdgeId>::empty)) return {};
+  std::vector<size_t> of_graph(trace.graphs.size());
+  for (size_t to = 0; to < trace.nodes.size(); ++to)
+    of_graph[trace.nodes[to].graph.index()] += facts.in_edges().Of(to).size();
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     const std::vector<EdgeId>& edges = by_graph[graph.index()];
     if (edges.empty() || edges.size() * kShare < of_graph[graph.index()]) return;

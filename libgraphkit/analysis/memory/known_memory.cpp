@@ -60,8 +60,12 @@ bool KnowsWhatWasFreed(const Trace& trace) {
 std::vector<bool> GraphsOfHistories(const Trace& trace) {
   const bool imported = trace.process.device == DeviceKind::kImported;
   std::vector<bool> histories(trace.graphs.size(), imported);
+  size_t left = imported ? histories.size() : 0;
   for (const Node& node : trace.nodes) {
-    if (node.source != Source::kDerived) histories[node.graph.index()] = false;
+    if (left == 0) break;
+    if (node.source == Source::kDerived || !histories[node.graph.index()]) continue;
+    histories[node.graph.index()] = false;
+    --left;
   }
   return histories;
 }
