@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/launches/collectives.h"
+#include "libgraphkit/analysis/launches/launch_order.h"
 #include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/analysis/memory/memory_facts.h"

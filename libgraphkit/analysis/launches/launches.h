@@ -1,11 +1,10 @@
-// Launches of graphs: their order, the graph that each ran, inputs that were freed before, memory
-// that they overwrite; the kernels that they and others launch; and the host time of captures.
+// Launches of graphs: the graph that each ran, inputs that were freed before, memory that they
+// overwrite; the kernels that they and others launch; and the host time of captures.
 #pragma once
 
 #include <compare>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,99 +12,10 @@
 #include <vector>
 
 #include "libgraphkit/analysis/memory/memory_facts.h"
-#include "libgraphkit/analysis/order/clock_rows.h"
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
-
-// Launches, and work outside of graphs, that have ended before other launches start: order
-// between graphs, as streams, events and waits of the host make it. (Order inside a graph:
-// order.h.)
-//
-//     stream a:  launch 0 ── record e ───────────── launch 2
-//     stream b:                └── wait e ── launch 1          0 before 1; 1 and 2 unordered
-//
-// Work that a thread of the host has waited for is before its later submissions; for other
-// threads only if the program orders them (a lock, a join), which isn't recorded. A free of memory
-// that isn't stream-ordered waits for the device. Where work on the legacy stream was only counted
-// (Trace::eager_counts), blocking streams come after each other, as any of it may have been there.
-
-// A launch, or work outside of graphs: an index in Trace::launches, or in Trace::works.
-struct Submission {
-  uint32_t index = 0;
-  bool work = false;
-  bool operator==(const Submission&) const = default;
-};
-
-// All of them, in order.
-std::vector<Submission> AllSubmissions(const Trace& trace);
-
-class LaunchOrder {
- public:
-  explicit LaunchOrder(const Trace& trace);
-
-  // True if `a` has ended when `b` starts, which was submitted later. What went to a stream that
-  // isn't known is ordered with everything: nothing can be said against it.
-  bool Before(Submission a, Submission b) const { return Ended(PlaceOf(a), PlaceOf(b)); }
-  // The same of launches.
-  bool Before(uint32_t a, uint32_t b) const { return a < b && Ended(launches_[a], launches_[b]); }
-  // The same if each thread knew what the others had waited for.
-  bool BeforeByThreads(Submission a, Submission b) const { return Lenient().Before(a, b); }
-  bool BeforeByThreads(uint32_t a, uint32_t b) const { return Lenient().Before(a, b); }
-
- private:
-  using Row = ClockRows::Row;  // by stream: how many of its submissions have ended
-
-  struct Place {
-    uint32_t stream = 0xffffffffu;
-    uint32_t seq = 0;
-    Row row = ClockRows::kEmpty;
-  };
-  // A stream as far as it was submitted to.
-  struct Submitted {
-    Row row = ClockRows::kEmpty;  // what the next one comes after
-    uint32_t count = 0;
-  };
-  // A legacy stream, and the blocking streams that went on since it was submitted to.
-  struct Legacy {
-    uint32_t stream = 0;
-    std::vector<uint32_t> changed = {};
-    bool counted = false;  // there is work on it that isn't recorded
-  };
-
-  LaunchOrder(const Trace& trace, bool by_threads);
-  const Place& PlaceOf(Submission at) const {
-    return at.work ? works_[at.index] : launches_[at.index];
-  }
-  const LaunchOrder& Lenient() const { return by_threads_ ? *by_threads_ : *this; }
-  Row& HostOf(ThreadId thread);
-  void Apply(const StreamOp& op);
-  Place PlaceOn(StreamId stream, ThreadId thread);
-  bool Ended(const Place& a, const Place& b) const;
-  void Absorb(Row* into, Row from);
-  void Submit(uint32_t stream, ThreadId thread);
-  void MeetLegacy(uint32_t stream);
-  void WaitForDevice();
-  Row EndOf(uint32_t stream);
-
-  const Trace& trace_;
-  std::vector<Place> launches_;
-  std::vector<Place> works_;
-  ClockRows rows_;
-  std::vector<Submitted> streams_;
-  std::vector<Legacy> legacy_;
-  std::vector<uint32_t> changed_;   // streams, since the last wait for the device
-  Row device_ = ClockRows::kEmpty;  // what that waited for
-  Row freed_ = ClockRows::kEmpty;   // what frees waited for
-  std::vector<Row> events_;
-  std::vector<Row>
-      hosts_;  // by thread: what it has waited for; the first: one that isn't named, too
-  std::unique_ptr<LaunchOrder> by_threads_;  // where there are several threads
-};
-
-// True if each launch has ended when the next one starts, mostly; `with_work`: and all work.
-bool OneAfterTheOther(const Trace& trace, const LaunchOrder& order, bool with_work);
 
 // Host time of capturing a graph: the time between the records of the capture, which is the
 // program's own time and that of CUDA's calls.
@@ -194,17 +104,6 @@ std::vector<bool> FindNeverRun(const Trace& trace);
 // By graph: when the last exec of its root was destroyed; kNever: one is left, or there was none,
 // or the program captured and launched nothing afterwards, so that it may only have ended.
 std::vector<Seq> FindDestroyed(const Trace& trace, const std::vector<GraphId>& roots);
-
-// A launch of `first` and a later one of `second` that isn't after its end; rather one that no
-// thread has waited for.
-struct LaunchPair {
-  uint32_t first = 0;
-  uint32_t second = 0;
-  bool by_threads = false;  // after it if the threads of the program are ordered
-};
-std::optional<LaunchPair> FindUnordered(const LaunchOrder& order, const Trace& trace,
-                                        const std::vector<uint32_t>& first,
-                                        const std::vector<uint32_t>& second);
 
 // An input of a graph that was freed before the graph's last launch, which touched it as it was
 // captured.

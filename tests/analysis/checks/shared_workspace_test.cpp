@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include "libgraphkit/analysis/launches/launches.h"
+#include "libgraphkit/analysis/launches/launch_order.h"
 #include "tests/analysis/checks/run.h"
 #include "tests/random.h"
 

@@ -1,0 +1,242 @@
+#include "libgraphkit/analysis/launches/launch_order.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "libgraphkit/analysis/memory/known_memory.h"
+#include "libgraphkit/group_by.h"
+
+namespace graphkit {
+namespace {
+
+// True if work on the stream after the first launch was counted, and isn't recorded.
+bool HasUnrecorded(const Trace& trace, StreamId stream) {
+  const Seq first = trace.launches.empty() ? kNever : trace.launches[0].seq;
+  uint64_t counted = 0;
+  for (const EagerCount& count : trace.eager_counts) {
+    if (count.seq > first && count.stream == stream)
+      counted += count.kernels + count.copies + count.others;
+  }
+  return counted > static_cast<uint64_t>(std::ranges::count_if(trace.works, [&](const auto& work) {
+           return work.seq > first && work.stream == stream;
+         }));
+}
+
+// cudaFree and its like return when all that the device was given has ended.
+std::vector<Seq> FreesThatWait(const Trace& trace) {
+  std::vector<Seq> frees;
+  for (const Block block : trace.blocks) {
+    const PoolKind kind = KindOf(trace, block.pool);
+    const bool waits = kind == PoolKind::kDevice || kind == PoolKind::kManaged ||
+                       (kind == PoolKind::kHost && !IsRegistered(trace, block));
+    if (waits && block.freed() && !block.free_stream.valid() && !block.free_node.valid())
+      frees.push_back(block.free_requested);
+  }
+  std::ranges::sort(frees);
+  return frees;
+}
+
+}  // namespace
+
+std::vector<Submission> AllSubmissions(const Trace& trace) {
+  std::vector<Submission> all;
+  uint32_t work = 0;
+  const auto add_works = [&](Seq before) {
+    for (; work < trace.works.size() && trace.works[work].seq < before; ++work)
+      all.push_back({work, true});
+  };
+  for (uint32_t launch = 0; launch < trace.launches.size(); ++launch) {
+    add_works(trace.launches[launch].seq);
+    all.push_back({launch});
+  }
+  add_works(kNever);
+  return all;
+}
+
+LaunchOrder::LaunchOrder(const Trace& trace) : LaunchOrder(trace, false) {
+  if (trace.threads.size() > 1) by_threads_.reset(new LaunchOrder(trace, true));
+}
+
+LaunchOrder::LaunchOrder(const Trace& trace, bool by_threads)
+    : trace_(trace),
+      streams_(trace.streams.size()),
+      events_(trace.events.size()),
+      hosts_(by_threads ? 1 : std::max<size_t>(trace.threads.size(), 1)) {
+  for (const auto& [i, stream] : Enumerate<uint32_t>(trace.streams)) {
+    if (stream.kind == StreamKind::kLegacyDefault)
+      legacy_.push_back({i, {}, HasUnrecorded(trace, StreamId(i))});
+  }
+  const std::vector<Seq> frees = FreesThatWait(trace);
+  size_t op = 0, free = 0;
+  const auto apply_before = [&](Seq seq) {
+    const auto seq_of_op = [&] {
+      return op < trace.stream_ops.size() ? trace.stream_ops[op].seq : kNever;
+    };
+    const auto seq_of_free = [&] { return free < frees.size() ? frees[free] : kNever; };
+    while (std::min(seq_of_op(), seq_of_free()) < seq) {
+      if (seq_of_op() < seq_of_free()) {
+        Apply(trace.stream_ops[op++]);
+      } else {
+        ++free, WaitForDevice(), freed_ = device_;
+      }
+    }
+  };
+  std::vector<Place> execs(
+      trace.execs.size());  // the last launch of each, which its next waits for
+  for (const Submission at : AllSubmissions(trace)) {
+    if (at.work) {
+      const EagerWork& work = trace.works[at.index];
+      apply_before(work.seq);
+      works_.push_back(PlaceOn(work.stream, work.thread));
+      continue;
+    }
+    const Launch& launch = trace.launches[at.index];
+    apply_before(launch.seq);
+    const bool known =
+        launch.stream.index() < streams_.size() && launch.exec.index() < execs.size();
+    Place* last = known ? &execs[launch.exec.index()] : nullptr;
+    if (known && last->stream < streams_.size() && last->stream != launch.stream.value) {
+      rows_.Begin();
+      const Row end = rows_.Raise(last->row, last->stream, last->seq + 1);
+      Absorb(&streams_[launch.stream.index()].row, end);
+    }
+    launches_.push_back(PlaceOn(launch.stream, launch.thread));
+    if (known) *last = launches_.back();
+  }
+}
+
+// The first thread isn't named by most records.
+LaunchOrder::Row& LaunchOrder::HostOf(ThreadId thread) {
+  return hosts_[thread.index() < hosts_.size() ? thread.index() : 0];
+}
+
+void LaunchOrder::Absorb(Row* into, Row from) {
+  rows_.Begin();
+  *into = rows_.Join(*into, from);
+}
+
+// What has ended once all that was submitted to a stream has.
+LaunchOrder::Row LaunchOrder::EndOf(uint32_t stream) {
+  rows_.Begin();
+  Submitted& so_far = streams_[stream];
+  return so_far.row = rows_.Raise(so_far.row, stream, so_far.count);
+}
+
+// The legacy stream comes after all blocking streams, and a blocking stream after the legacy
+// stream.
+void LaunchOrder::MeetLegacy(uint32_t stream) {
+  const Stream& own = trace_.streams[stream];
+  if (own.non_blocking) return;
+  for (Legacy& legacy : legacy_) {
+    if (trace_.streams[legacy.stream].device != own.device) continue;
+    if (legacy.stream == stream || legacy.counted) {
+      for (const uint32_t other : std::exchange(legacy.changed, {}))
+        Absorb(&streams_[legacy.stream].row, EndOf(other));
+    }
+    if (legacy.stream != stream) {
+      Absorb(&streams_[stream].row, EndOf(legacy.stream));
+      legacy.changed.push_back(stream);
+    }
+  }
+}
+
+// Work submitted to a stream comes after all that the thread has waited for, too.
+void LaunchOrder::Submit(uint32_t stream, ThreadId thread) {
+  Absorb(&streams_[stream].row, HostOf(thread));
+  Absorb(&streams_[stream].row, freed_);
+  MeetLegacy(stream);
+  changed_.push_back(stream);
+}
+
+void LaunchOrder::WaitForDevice() {
+  for (const uint32_t stream : std::exchange(changed_, {})) Absorb(&device_, EndOf(stream));
+}
+
+void LaunchOrder::Apply(const StreamOp& op) {
+  if (op.capturing) return;
+  const bool has_stream = op.stream.index() < streams_.size();
+  const bool has_event = op.event.index() < events_.size();
+  switch (op.kind) {
+    case StreamOpKind::kEventRecord:
+      if (!has_stream || !has_event) return;
+      Submit(op.stream.value, op.thread);
+      events_[op.event.index()] = EndOf(op.stream.value);
+      return;
+    case StreamOpKind::kEventWait:
+      if (!has_stream || !has_event) return;
+      // Which thread made it isn't recorded: of several threads none is known to have waited.
+      if (hosts_.size() == 1) Submit(op.stream.value, op.thread);
+      Absorb(&streams_[op.stream.index()].row, events_[op.event.index()]);
+      MeetLegacy(op.stream.value);
+      return;
+    case StreamOpKind::kStreamSync:
+      if (!has_stream) return;
+      MeetLegacy(op.stream.value);
+      Absorb(&HostOf(op.thread), EndOf(op.stream.value));
+      return;
+    case StreamOpKind::kEventSync:
+      if (has_event) Absorb(&HostOf(op.thread), events_[op.event.index()]);
+      return;
+    case StreamOpKind::kDeviceSync:
+      WaitForDevice();
+      Absorb(&HostOf(op.thread), device_);
+      return;
+    default:
+      return;
+  }
+}
+
+// Of what is submitted to a stream here.
+LaunchOrder::Place LaunchOrder::PlaceOn(StreamId id, ThreadId thread) {
+  if (id.index() >= streams_.size()) return {};
+  Submit(id.value, thread);
+  Submitted& so_far = streams_[id.index()];
+  return {id.value, so_far.count++, so_far.row};
+}
+
+bool LaunchOrder::Ended(const Place& from, const Place& to) const {
+  if (from.stream >= streams_.size() || to.stream >= streams_.size()) return true;
+  if (from.stream == to.stream) return from.seq < to.seq;
+  return rows_.Count(to.row, from.stream) > from.seq;
+}
+
+bool OneAfterTheOther(const Trace& trace, const LaunchOrder& order, bool with_work) {
+  std::optional<Submission> last;
+  for (const Submission at : AllSubmissions(trace)) {
+    const StreamId stream =
+        at.work ? trace.works[at.index].stream : trace.launches[at.index].stream;
+    if ((at.work && !with_work) || !stream.valid()) continue;
+    if (last && !order.Before(*last, at)) return false;
+    last = at;
+  }
+  return true;
+}
+
+// The last launches of `first` on each stream are enough: those before them ended earlier.
+std::optional<LaunchPair> FindUnordered(const LaunchOrder& order, const Trace& trace,
+                                        const std::vector<uint32_t>& first,
+                                        const std::vector<uint32_t>& second) {
+  std::optional<LaunchPair> by_threads;
+  std::vector<uint32_t> last;
+  auto next = first.begin();
+  for (const uint32_t later : second) {
+    for (; next != first.end() && *next < later; ++next) {
+      const auto own = std::ranges::find_if(last, [&](uint32_t launch) {
+        return trace.launches[launch].stream == trace.launches[*next].stream;
+      });
+      if (own == last.end()) {
+        last.push_back(*next);
+      } else {
+        *own = *next;
+      }
+    }
+    for (const uint32_t earlier : last) {
+      if (order.Before(earlier, later)) continue;
+      if (!order.BeforeByThreads(earlier, later)) return LaunchPair{earlier, later};
+      if (!by_threads) by_threads = LaunchPair{earlier, later, true};
+    }
+  }
+  return by_threads;
+}
+
+}  // namespace graphkit
