@@ -232,7 +232,8 @@ TEST_CASE("what may be borrowed of a pool is found without a look at other pools
   }
 }
 
-TEST_CASE("launches without order leave no window") {
+// Launches of one graph: on one stream, then twice on another, which the host waits between.
+std::vector<PoolBorrow> LaunchedOnTwoStreams(bool one_exec) {
   OnePool p(4);
   const StreamId other = p.t.Stream("other");
   const GraphId graph = p.t.BeginCapture(p.s);
@@ -241,22 +242,35 @@ TEST_CASE("launches without order leave no window") {
   p.t.Free(tmp);
   p.t.EndCapture(p.s);
   const ExecId exec = p.t.Instantiate(graph);
+  const ExecId second = one_exec ? exec : p.t.Instantiate(graph);
   p.t.Launch(exec, p.s);
   p.t.SetTime(1000);
-  p.t.Launch(exec, other);
+  p.t.Launch(second, other);
   p.t.SetTime(5000);
   p.t.Synchronize();
-  p.t.Launch(exec, other);
+  p.t.Launch(second, other);
   p.t.SetTime(7000);
   const Trace trace = p.t.Build();
-  const std::vector<PoolBorrow> pools = FindBorrow(Facts(trace), MarkerRule::kLastUse);
+  return FindBorrow(Facts(trace), MarkerRule::kLastUse);
+}
+
+TEST_CASE("launches without order leave no window") {
+  const std::vector<PoolBorrow> pools = LaunchedOnTwoStreams(false);
   REQUIRE(pools.size() == 1);
-  CHECK(pools[0].windows == std::vector<BorrowWindow>{{.after = graph,
-                                                       .before = graph,
+  CHECK(pools[0].windows == std::vector<BorrowWindow>{{.after = GraphId(0u),
+                                                       .before = GraphId(0u),
                                                        .count = 2,
                                                        .unordered = 1,
                                                        .shortest_ns = 2000,
                                                        .median_ns = 4000}});
+}
+
+TEST_CASE("launches of one exec are ordered on all streams") {
+  const std::vector<PoolBorrow> pools = LaunchedOnTwoStreams(true);
+  REQUIRE(pools.size() == 1);
+  REQUIRE(pools[0].windows.size() == 1);
+  CHECK(pools[0].windows[0].count == 2);
+  CHECK(pools[0].windows[0].unordered == 0);
 }
 
 // Each placement that shares bytes with a range, each of its touches, by searching the graph.

@@ -1,6 +1,7 @@
 """Order across the border of graphs, in programs that `graphkit trace` records by default (border.cu)."""
 
 import json
+import os
 import subprocess
 
 from harness import BUILD, Skipped, trace
@@ -32,7 +33,8 @@ def test_the_border_of_graphs(folder):
     program = BUILD / "tests/border"
     if not program.exists():
         raise Skipped("no nvcc")
-    cases = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
+    libraries = {**os.environ, "LD_LIBRARY_PATH": str(BUILD / "lib/graphkit/soft_cuda")}
+    cases = subprocess.run([program], env=libraries, capture_output=True, text=True, check=True).stdout.split()
     assert set(FOUND) < set(cases), set(FOUND) - set(cases)
     wrong = []
     for case in cases:
