@@ -131,8 +131,8 @@ struct SharedWorkspaces {
     const std::vector<User> users = FindUsers(facts, block, plain_pointers, several_execs);
     if (users.empty()) return;
     std::vector<UnorderedUsers> apart = FindUnordered(facts, users);
-    std::ranges::stable_partition(
-        apart, [](const UnorderedUsers& pair) { return pair.first != pair.second; });
+    std::stable_partition(apart.begin(), apart.end(),
+                          [](const UnorderedUsers& pair) { return pair.first != pair.second; });
     for (const Severity grade : {Severity::kError, Severity::kWarning, Severity::kNote}) {
       std::set<size_t> without_order;
       for (const bool by_threads : {false, true}) {
