@@ -36,6 +36,10 @@ struct MappedMemory {
     for (size_t i = 0; i < trace.blocks.size(); ++i) {
       const Block& block = trace.blocks[i];
       if (block.mapped) all.emplace_back(i);
+      if (block.mapped && block.same_as.valid()) {
+        Seq& first = mapped_again.try_emplace(block.same_as, kNever).first->second;
+        first = std::min(first, block.allocated);
+      }
       if (block.mapped && block.free_requested < end) gone.emplace_back(i);
     }
     if (gone.empty()) return;
@@ -126,6 +130,7 @@ struct MappedMemory {
   const Facts& facts;
   const Trace& trace = facts.trace;
   const NodeChanges changes{facts.trace};
+  std::map<BlockId, Seq> mapped_again = {};  // by a memory's first mapping: its second one's place
   std::vector<BlockId> all, gone;  // mappings; those that were unmapped before the last launch
   RangeIndex<BlockId> blocks = {}, touched = {};  // the driver's; those that nodes touch
   std::vector<Range> runs = {};
@@ -208,11 +213,9 @@ struct WakeFinder {
   // The only mapping of memory that isn't shared, where another mapping ended before.
   bool IsNew(BlockId id) const {
     const Block& block = trace[id];
-    const auto maps_it = [&](BlockId other) {
-      return trace[other].same_as == id && trace[other].allocated < block.free_requested;
-    };
     if (block.same_as.valid() || block.shared != kNever) return false;
-    if (std::ranges::any_of(memory.all, maps_it)) return false;
+    const auto other = memory.mapped_again.find(id);
+    if (other != memory.mapped_again.end() && other->second < block.free_requested) return false;
     bool again = false;
     memory.blocks.Visit(AddressesOf(block), [&](Range, BlockId before) {
       again = again || (trace[before].mapped && trace[before].free_requested < block.allocated);
