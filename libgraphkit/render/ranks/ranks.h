@@ -11,7 +11,7 @@ namespace graphkit {
 
 void RenderRanksText(const RankReport& report, const TextOut& out);
 
-// Many traces at once as JSON, schema "graphkit-ranks", version 1 (docs/ranks.md). Traces are named
+// Many traces at once as JSON, schema "graphkit-ranks", version 1 (docs/diff.md). Traces are named
 // by their place in "traces".
 void RenderRanksJson(const RankReport& report, std::ostream& out);
 
