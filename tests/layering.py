@@ -20,12 +20,14 @@ COMMAND.update({part: tuple(COMMAND) for part in ("attribute", "check", "doctor"
 COMMAND["trace"] = (*COMMAND["doctor"], "doctor")
 COMMAND["commands"] = tuple(COMMAND)
 
-# Of the software device: `ground` are the files of its folder `device` that know nothing of what the device holds (GROUND).
+# The tracer's parts, from what knows no call of CUDA up; the files above them are the library that is loaded.
+TRACER = {"ground": (), "stacks": ("ground",), "calls": ("ground", "stacks"), "recorder": ("ground", "stacks", "calls"),
+          "driver": ("ground", "stacks", "calls", "recorder")}
+# Of the software device: `ground` knows nothing of what the device holds.
 SOFT = {"ground": (), "abi": ("ground",), "audit": (), "model": ("ground",), "device": ("ground", "model", "audit"),
-        "driver": ("ground", "model", "device", "abi"), "cupti": ("ground", "abi"), "runtime": ("ground", "model", "abi"),
-        "runtime12": ("runtime",), "libraries": ("ground", "abi")}
-GROUND = ("address_space", "backing", "backing_shared", "contents", "device_mutex", "hub", "ipc_file", "page_states", "shared_file",
-          "thread_state")
+        "cupti": ("ground", "abi"), "runtime": ("ground", "model", "abi"), "runtime12": ("runtime",), "libraries": ("ground", "abi")}
+DRIVER = {"rules": (), "work": ("rules",), "graph": ("rules", "work"), "memory": ("rules", "work"), "code": ("rules",),
+          "context": ("rules", "work")}
 
 
 def parts_of(folder: str, parts: dict, below: set) -> dict:
@@ -36,6 +38,7 @@ def parts_of(folder: str, parts: dict, below: set) -> dict:
 ALL_ALLOC = {"libgraphkit/alloc", *(f"libgraphkit/alloc/{part}" for part in ALLOC)}
 ALL = IO | ANALYSIS | ALL_ALLOC | {"libgraphkit", "libgraphkit/model", "libgraphkit/replay", "libgraphkit/compare",
                                    "libgraphkit/render", *(f"libgraphkit/render/{part}" for part in RENDER)}
+BELOW_TRACER = {FOUNDATION, "libgraphkit/model", "libgraphkit/io/record", "plugins/elf"}
 BELOW_RENDER = {folder for folder in ALL - IO if not folder.startswith("libgraphkit/render/")}
 MAY_INCLUDE = {
     "libgraphkit": set(),
@@ -63,9 +66,12 @@ MAY_INCLUDE = {
     "tools/graphkit": ALL | {f"tools/graphkit/{part}" for part in COMMAND},
     "tools/trace_schema": {FOUNDATION, "libgraphkit/model", "libgraphkit/io/record", "libgraphkit/io/trace"},
     "plugins/elf": set(),
-    "plugins/cupti_tracer": {FOUNDATION, "libgraphkit/model", "libgraphkit/io/record", "plugins/elf"},
+    **parts_of("plugins/cupti_tracer", TRACER, BELOW_TRACER),
+    "plugins/cupti_tracer": BELOW_TRACER | {f"plugins/cupti_tracer/{part}" for part in TRACER},
     "plugins/soft_cuda": set(),
-    **{f"plugins/soft_cuda/{part}": {f"plugins/soft_cuda/{other}" for other in others} | {"plugins/elf"} for part, others in SOFT.items()},
+    **parts_of("plugins/soft_cuda", SOFT, {"plugins/elf"}),
+    "plugins/soft_cuda/driver": {"plugins/soft_cuda/ground", "plugins/soft_cuda/abi"},
+    **parts_of("plugins/soft_cuda/driver", DRIVER, {f"plugins/soft_cuda/{part}" for part in ("ground", "model", "device", "abi")}),
     "plugins/cuda_exec": {"tools/graphkit/replay"},  # the interface that it implements
     "plugins/torch_allocator": {FOUNDATION, "libgraphkit/model", "libgraphkit/io/bytes", "libgraphkit/io/files"} | BELOW_ALLOC | ALL_ALLOC,
     "plugins/python": ALL - {"libgraphkit/compare"},
@@ -75,12 +81,11 @@ HOMES = {
     # All facts in one type: of the highest floor, and where everyone looks for it.
     "libgraphkit/analysis/facts.h": FLOORS[-1], "libgraphkit/analysis/facts.cpp": FLOORS[-1],
     **{f"tools/graphkit/{file}": "tools/graphkit/files" for file in ("child.h", "child.cpp", "plugins.h", "plugins.cpp")},
-    **{f"plugins/soft_cuda/device/{file}.{ending}": "plugins/soft_cuda/ground" for file in GROUND for ending in ("h", "cpp")},
     # The device as other libraries see it, and a kernel's signature: without what the device holds.
     **dict.fromkeys([f"plugins/soft_cuda/{file}.h" for file in ("device/shared", "device/properties", "abi/stand_in")],
                     "plugins/soft_cuda/ground"),
     # Their headers know no Gpu, or its name only; the one counts in it, the other reads a setting as it does.
-    **dict.fromkeys([f"plugins/soft_cuda/{file}.cpp" for file in ("model/exec_memory", "device/backing")], "plugins/soft_cuda/device"),
+    **dict.fromkeys([f"plugins/soft_cuda/{file}.cpp" for file in ("model/exec_memory", "ground/backing")], "plugins/soft_cuda/device"),
     "tools/graphkit/commands.h": "tools/graphkit/cli", "tools/graphkit/check_pages.h": "tools/graphkit/files",
 }
 # Files with a narrower rule than their folder's.

@@ -2,7 +2,7 @@
 // graphkit_let_go_of_cupti, for a tool that needs the subscription.
 #include "plugins/cupti_tracer/graphkit_annotate.h"
 
-#include "plugins/cupti_tracer/driver_calls.h"
+#include "plugins/cupti_tracer/driver/driver_calls.h"
 #include "plugins/cupti_tracer/tracer.h"
 
 namespace graphkit {

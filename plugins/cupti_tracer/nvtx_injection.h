@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "plugins/cupti_tracer/communicators.h"
+#include "plugins/cupti_tracer/recorder/communicators.h"
 
 namespace graphkit {
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "libgraphkit/printable.h"
-#include "plugins/cupti_tracer/record_file.h"
+#include "plugins/cupti_tracer/ground/record_file.h"
 #include "plugins/cupti_tracer/tracer.h"
 
 namespace graphkit {

@@ -12,7 +12,7 @@
 #include <new>
 #include <string>
 
-#include "plugins/cupti_tracer/large_stack.h"
+#include "plugins/cupti_tracer/ground/large_stack.h"
 
 namespace graphkit {
 namespace {

@@ -11,14 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "plugins/cupti_tracer/calls.h"
-#include "plugins/cupti_tracer/cupti_library.h"
-#include "plugins/cupti_tracer/driver_calls.h"
-#include "plugins/cupti_tracer/driver_library.h"
-#include "plugins/cupti_tracer/machine_code.h"
-#include "plugins/cupti_tracer/patient_mutex.h"
-#include "plugins/cupti_tracer/recorder.h"
-#include "plugins/cupti_tracer/trace_file.h"
+#include "plugins/cupti_tracer/calls/calls.h"
+#include "plugins/cupti_tracer/calls/trace_file.h"
+#include "plugins/cupti_tracer/driver/cupti_library.h"
+#include "plugins/cupti_tracer/driver/driver_calls.h"
+#include "plugins/cupti_tracer/driver/driver_library.h"
+#include "plugins/cupti_tracer/ground/patient_mutex.h"
+#include "plugins/cupti_tracer/recorder/recorder.h"
+#include "plugins/cupti_tracer/stacks/machine_code.h"
 
 namespace graphkit {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "libgraphkit/model/graph.h"
-#include "plugins/cupti_tracer/large_stack.h"
+#include "plugins/cupti_tracer/ground/large_stack.h"
 #include "plugins/cupti_tracer/tracer.h"
 
 namespace graphkit {

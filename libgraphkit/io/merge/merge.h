@@ -85,7 +85,8 @@ void AddTracedToolIds(const Trace& trace, std::map<uint64_t, NodeId>* by_tool_id
 size_t JoinCaptures(std::span<const BlockId> blocks, Trace* trace, NotJoinedList* not_joined);
 
 // A block that its segment was got for takes over the stack that tells a library's workspace, which
-// the tracer saw (plugins/cupti_tracer/call_stack.h): its own names the line that first needed it.
+// the tracer saw (plugins/cupti_tracer/stacks/call_stack.h): its own names the line that first
+// needed it.
 void JoinWorkspaces(std::span<const BlockId> blocks, Trace* trace);
 
 // Accesses of nodes to segments become accesses to the blocks inside; how many are to the

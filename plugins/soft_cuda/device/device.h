@@ -18,12 +18,12 @@
 #include <utility>
 #include <vector>
 
-#include "plugins/soft_cuda/device/address_space.h"
-#include "plugins/soft_cuda/device/backing.h"
-#include "plugins/soft_cuda/device/device_mutex.h"
 #include "plugins/soft_cuda/device/gpu.h"
-#include "plugins/soft_cuda/device/hub.h"
-#include "plugins/soft_cuda/device/thread_state.h"
+#include "plugins/soft_cuda/ground/address_space.h"
+#include "plugins/soft_cuda/ground/backing.h"
+#include "plugins/soft_cuda/ground/device_mutex.h"
+#include "plugins/soft_cuda/ground/hub.h"
+#include "plugins/soft_cuda/ground/thread_state.h"
 #include "plugins/soft_cuda/model/array.h"
 #include "plugins/soft_cuda/model/capture.h"
 #include "plugins/soft_cuda/model/execute.h"

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "plugins/soft_cuda/device/address_space.h"
+#include "plugins/soft_cuda/ground/address_space.h"
 #include "plugins/soft_cuda/model/exec_memory.h"
 #include "plugins/soft_cuda/model/graph_pages.h"
 #include "plugins/soft_cuda/model/worker.h"

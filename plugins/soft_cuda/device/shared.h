@@ -1,8 +1,8 @@
 // The interface of the software device's libcuda.so.1 to its libcudart and libcupti: one C symbol.
 #pragma once
 
-#include "plugins/soft_cuda/device/hub.h"
-#include "plugins/soft_cuda/device/thread_state.h"
+#include "plugins/soft_cuda/ground/hub.h"
+#include "plugins/soft_cuda/ground/thread_state.h"
 
 namespace graphkit::soft {
 

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "plugins/soft_cuda/device/thread_state.h"
+#include "plugins/soft_cuda/ground/thread_state.h"
 #include "plugins/soft_cuda/model/graph.h"
 #include "plugins/soft_cuda/model/stream.h"
 

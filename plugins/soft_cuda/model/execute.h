@@ -9,7 +9,7 @@
 #include <span>
 #include <unordered_map>
 
-#include "plugins/soft_cuda/device/backing.h"
+#include "plugins/soft_cuda/ground/backing.h"
 #include "plugins/soft_cuda/model/node_params.h"
 
 namespace graphkit::soft {

@@ -27,7 +27,7 @@ struct ExternalMemory {
   uint64_t size = 0;    // bytes
   unsigned mapped = 0;  // buffers and arrays
   bool destroyed = false;
-  uint64_t file = 0;  // of another process (device/ipc_file.h), and the place in it; 0: none
+  uint64_t file = 0;  // of another process (ground/ipc_file.h), and the place in it; 0: none
   uint64_t offset = 0;
   bool is_handle = false;  // cudaIpcMemHandle_t: closed, not freed
 

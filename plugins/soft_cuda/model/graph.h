@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "plugins/soft_cuda/device/hub.h"
+#include "plugins/soft_cuda/ground/hub.h"
 #include "plugins/soft_cuda/model/graph_addresses.h"
 #include "plugins/soft_cuda/model/handle.h"
 #include "plugins/soft_cuda/model/node_params.h"

@@ -10,8 +10,8 @@
 #include <iterator>
 #include <vector>
 
-#include "plugins/soft_cuda/device/page_states.h"
-#include "plugins/soft_cuda/device/shared_file.h"
+#include "plugins/soft_cuda/ground/page_states.h"
+#include "plugins/soft_cuda/ground/shared_file.h"
 
 namespace graphkit::soft {
 namespace {

@@ -1,11 +1,11 @@
-#include "plugins/cupti_tracer/call_stack.h"
+#include "plugins/cupti_tracer/stacks/call_stack.h"
 
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 
 #include <string>
 
-#include "plugins/cupti_tracer/symbol_table.h"
+#include "plugins/cupti_tracer/stacks/symbol_table.h"
 #include "tests/plugins/cupti_tracer/script.h"
 
 namespace graphkit {

@@ -1,4 +1,4 @@
-#include "plugins/cupti_tracer/communicators.h"
+#include "plugins/cupti_tracer/recorder/communicators.h"
 
 #include <doctest/doctest.h>
 

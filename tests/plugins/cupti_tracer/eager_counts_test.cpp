@@ -1,4 +1,4 @@
-#include "plugins/cupti_tracer/eager_counts.h"
+#include "plugins/cupti_tracer/recorder/eager_counts.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "plugins/cupti_tracer/eager_sites.h"
+#include "plugins/cupti_tracer/recorder/eager_sites.h"
 
 #include <doctest/doctest.h>
 

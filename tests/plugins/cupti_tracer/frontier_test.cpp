@@ -1,5 +1,5 @@
 // The frontier of a stream, against a list that is searched from its begin.
-#include "plugins/cupti_tracer/frontier.h"
+#include "plugins/cupti_tracer/recorder/frontier.h"
 
 #include <doctest/doctest.h>
 

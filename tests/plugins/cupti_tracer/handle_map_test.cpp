@@ -4,8 +4,8 @@
 #include <map>
 #include <random>
 
-#include "plugins/cupti_tracer/edge_list.h"
-#include "plugins/cupti_tracer/handle_map.h"
+#include "plugins/cupti_tracer/ground/handle_map.h"
+#include "plugins/cupti_tracer/recorder/edge_list.h"
 
 namespace graphkit {
 namespace {

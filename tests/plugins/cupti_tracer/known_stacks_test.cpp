@@ -1,9 +1,9 @@
-#include "plugins/cupti_tracer/known_stacks.h"
+#include "plugins/cupti_tracer/stacks/known_stacks.h"
 
 #include <alloca.h>
 #include <doctest/doctest.h>
 
-#include "plugins/cupti_tracer/call_stack.h"
+#include "plugins/cupti_tracer/stacks/call_stack.h"
 
 namespace graphkit {
 namespace {

@@ -1,4 +1,4 @@
-#include "plugins/cupti_tracer/machine_code.h"
+#include "plugins/cupti_tracer/stacks/machine_code.h"
 
 #include <doctest/doctest.h>
 #include <elf.h>

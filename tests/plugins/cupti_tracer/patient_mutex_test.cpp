@@ -1,4 +1,4 @@
-#include "plugins/cupti_tracer/patient_mutex.h"
+#include "plugins/cupti_tracer/ground/patient_mutex.h"
 
 #include <doctest/doctest.h>
 

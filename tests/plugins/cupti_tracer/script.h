@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "plugins/cupti_tracer/recorder.h"
+#include "plugins/cupti_tracer/recorder/recorder.h"
 
 namespace graphkit {
 

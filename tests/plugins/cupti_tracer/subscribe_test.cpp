@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "plugins/cupti_tracer/cupti_library.h"
+#include "plugins/cupti_tracer/driver/cupti_library.h"
 
 namespace graphkit {
 namespace {

@@ -1,5 +1,5 @@
 // The tracer's file: one a process, and none where there is no room.
-#include "plugins/cupti_tracer/trace_file.h"
+#include "plugins/cupti_tracer/calls/trace_file.h"
 
 #include <doctest/doctest.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "plugins/soft_cuda/device/backing.h"
+#include "plugins/soft_cuda/ground/backing.h"
 
 namespace {
 
