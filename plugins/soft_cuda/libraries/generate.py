@@ -2,10 +2,13 @@
 
     generate.py TABLE VERSION OUT.cpp
 
-TABLE is the one list of what the library exports, one function a line:
-    name  modelled | -   [versions of CUDA that have it, with commas; none: all]
+TABLE is the one list of what the library exports. First what is modelled, one function a line, then the names of the rest:
+    name  modelled   [versions of CUDA that have it, with commas; none: all]
+    refused [versions]:
+      name name …
 What is modelled is defined by hand, in C linkage; the rest is generated: it names itself once on stderr and returns the
-status `refusal` of the table's head. `graphkit_stand_in_inventory` lists all of them, for `graphkit doctor --soft`. A function that is called modelled and isn't defined doesn't link.
+status `refusal` of the table's head. `graphkit_stand_in_inventory` lists all of them, for `graphkit doctor --soft`. A function
+that is called modelled and isn't defined doesn't link.
 """
 
 import pathlib
@@ -13,18 +16,24 @@ import sys
 
 
 def read(table, version):
-    refusal, rows = None, []
+    refusal, rows, refused = None, [], None  # refused: are the names that follow of this version?
     for line in pathlib.Path(table).read_text(encoding="utf-8").splitlines():
         words = line.split("#")[0].split()
         if not words:
             continue
         if words[0] == "refusal":
             refusal = int(words[1])
-        elif len(words) < 3 or version in words[2].split(","):
-            rows.append((words[0], words[1]))
+        elif line.startswith("refused"):
+            versions = line[len("refused"):].strip(" :")
+            refused = not versions or version in versions.split(",")
+        elif refused is not None:
+            rows += [(name, "-") for name in words if refused]
+        else:
+            assert words[1] == "modelled", f"{table}: '{line}' isn't 'name modelled [versions]'"
+            if len(words) < 3 or version in words[2].split(","):
+                rows.append((words[0], words[1]))
     assert refusal is not None, f"{table}: no line 'refusal STATUS'"
-    assert all(kind in ("modelled", "-") for _, kind in rows), f"{table}: neither 'modelled' nor '-'"
-    return refusal, rows
+    return refusal, sorted(rows)
 
 
 def main():
