@@ -217,8 +217,8 @@ void Tracer::OnCallback(uint32_t domain, uint32_t id, const void* data) noexcept
     return;
   }
   ThreadState* thread = CurrentThread();
-  if (thread == nullptr || thread->inside) return;
-  thread->inside = true;
+  const Inside inside(thread);
+  if (!inside) return;
   thread->anchor = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
   try {
     thread->stack_left = StackLeft(*thread);
@@ -231,7 +231,6 @@ void Tracer::OnCallback(uint32_t domain, uint32_t id, const void* data) noexcept
   } catch (...) {
     SwitchOffCaught();
   }
-  thread->inside = false;
 }
 
 void Tracer::Dispatch(ThreadState& thread, uint32_t domain, uint32_t id, const void* data) {
@@ -345,42 +344,70 @@ void Tracer::RecordLooseEvents(ThreadState& thread) {
 
 void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
                           const cupti::CallbackData& data) {
+  const DriverExit exit = Classify(thread, row, data);
+  if (exit.relaunch && RecordRelaunch(thread, row, data)) return;
+  if (exit.silent && row.kind != CallKind::kWork) return;
+  Call call;
+  Decode(thread, row, data, exit, call);
+  if (exit.silent && !IsWorthRecording(thread, call)) return;
+  const bool stacked = Enrich(thread, row, data, call);
+  RecordExit(thread, call, exit.silent, stacked);
+}
+
+// Step 1: what the end of a call is, by the thread's state and the row of its kind.
+Tracer::DriverExit Tracer::Classify(ThreadState& thread, const DriverCall& row,
+                                    const cupti::CallbackData& data) {
   if (thread.driver_depth > 0 && --thread.driver_depth == 0 && measure_) EndMeasuring(thread, row);
   if (Is(row.kind, KindRow::kInternal)) thread.internal_call = thread.instantiates = false;
-  int32_t result = data.return_value ? *static_cast<const int32_t*>(data.return_value) : 0;
-  const bool measured = thread.driver_depth == 0 && std::exchange(thread.measuring, false);
-  if (row.kind == CallKind::kGraphLaunch && result == 0 && thread.events.empty() && !measured &&
-      RecordRelaunch(thread, row, data)) {
-    return;
-  }
-  const bool silent =
-      result == 0 && thread.events.empty() && Is(row.kind, KindRow::kSilent) && !measured;
-  const bool work = row.kind == CallKind::kWork && (eager_ || !recorder_->watch().idle());
-  if (silent && row.kind != CallKind::kWork) return;
-  Call call;
+  DriverExit exit;
+  exit.result = data.return_value ? *static_cast<const int32_t*>(data.return_value) : 0;
+  exit.measured = thread.driver_depth == 0 && std::exchange(thread.measuring, false);
+  const bool plain = exit.result == 0 && thread.events.empty() && !exit.measured;
+  exit.silent = plain && Is(row.kind, KindRow::kSilent);
+  exit.relaunch = plain && row.kind == CallKind::kGraphLaunch;
+  return exit;
+}
+
+// Step 2: its parameters.
+void Tracer::Decode(const ThreadState& thread, const DriverCall& row,
+                    const cupti::CallbackData& data, const DriverExit& exit, Call& call) {
   call.kind = row.kind;
-  call.result = result;
+  call.result = exit.result;
   call.name = data.function_name;
   call.context = Handle(data.context);
   call.correlation = thread.correlation != 0 ? thread.correlation : data.correlation_id;
   call.kernel.name = data.symbol_name;
-  if (measured) call.measured = &thread.free_memory;
-  if (row.decode != nullptr) row.decode({data.params, &row, result == 0}, call);
-  if (silent && !eager_) CountWork(thread, call);
-  if (silent && TakesStacks(thread) && call.kernel.function != 0) CountSite(thread, call);
-  if (silent && (!work || !MayMatter(thread, call))) return;
+  if (exit.measured) call.measured = &thread.free_memory;
+  if (row.decode != nullptr) row.decode({data.params, &row, exit.result == 0}, call);
+}
+
+// Work that isn't captured is counted, and recorded itself only where it may matter.
+bool Tracer::IsWorthRecording(ThreadState& thread, Call& call) {
+  if (!eager_) CountWork(thread, call);
+  if (TakesStacks(thread) && call.kernel.function != 0) CountSite(thread, call);
+  return (eager_ || !recorder_->watch().idle()) && MayMatter(thread, call);
+}
+
+// Step 3: what can be asked for without the lock. True: the call has a stack.
+bool Tracer::Enrich(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data,
+                    Call& call) {
   call.time = Now();
-  if (result != 0) {
+  if (call.result != 0) {
     ReadArguments(row.id, data.params, thread.arguments);
     call.arguments = thread.arguments;
   }
-  if (result == 0 && call.kind == CallKind::kInstantiate && cupti_.exec_id != nullptr) {
+  if (call.result == 0 && call.kind == CallKind::kInstantiate && cupti_.exec_id != nullptr) {
     uint32_t id = 0;
     if (cupti_.exec_id(reinterpret_cast<void*>(call.exec), &id) == cupti::kSuccess)
       call.tool_id = id;
   }
   const bool stacked = HasStack(thread, call);
   if (stacked) call.stack = StackOf(thread);
+  return stacked;
+}
+
+// Step 4: the record. The lock is let go of while the driver is asked: the trace may end meanwhile.
+void Tracer::RecordExit(ThreadState& thread, Call& call, bool silent, bool stacked) {
   std::unique_lock lock(mutex_);
   if (!on_.load(std::memory_order_relaxed)) return;
   if (!process_known_) LearnProcess(lock);
@@ -391,7 +418,6 @@ void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
   if (silent) RememberKernel(thread, call);
   if (!stacked && call.kind == CallKind::kAlloc && python_.known())
     call.stack = WorkspaceStack(thread, lock);
-  // The lock was let go of in between: the trace may have ended.
   if (!on_.load(std::memory_order_relaxed)) return;
   WriteCountsBefore(thread, call);
   recorder_->Exit(thread, call);

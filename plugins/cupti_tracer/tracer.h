@@ -100,7 +100,21 @@ class Tracer {
   bool IsMeasured(const DriverCall& row, const cupti::CallbackData& data);
   void BeginMeasuring(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data);
   void EndMeasuring(ThreadState& thread, const DriverCall& row);
+  // The end of a driver call, as its row and the thread's state classify it.
+  struct DriverExit {
+    int32_t result = 0;
+    bool measured = false;  // free memory was read before and after it
+    bool silent = false;    // of no graph and without a record of its own, as far as is known yet
+    bool relaunch = false;  // a graph launch like most, of an exec that may be known
+  };
   void OnDriverExit(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data);
+  DriverExit Classify(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data);
+  static void Decode(const ThreadState& thread, const DriverCall& row,
+                     const cupti::CallbackData& data, const DriverExit& exit, Call& call);
+  bool IsWorthRecording(ThreadState& thread, Call& call);
+  bool Enrich(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data,
+              Call& call);
+  void RecordExit(ThreadState& thread, Call& call, bool silent, bool stacked);
   bool RecordRelaunch(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data);
   void CountWork(ThreadState& thread, Call& call);
   void CountSite(ThreadState& thread, const Call& call);
@@ -169,8 +183,8 @@ class Tracer {
 template <typename Function>
 void Tracer::With(Function function, bool stacked) noexcept {
   ThreadState* thread = on_.load(std::memory_order_relaxed) ? CurrentThread() : nullptr;
-  if (thread == nullptr || thread->inside) return;
-  thread->inside = true;
+  const Inside inside(thread);
+  if (!inside) return;
   try {
     uint64_t now = Now();
     thread->said_stack = stacked ? StackOfCaller(*thread) : StackId();
@@ -180,7 +194,6 @@ void Tracer::With(Function function, bool stacked) noexcept {
   } catch (...) {
     SwitchOffCaught();
   }
-  thread->inside = false;
 }
 
 }  // namespace graphkit

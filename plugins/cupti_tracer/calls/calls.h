@@ -298,7 +298,7 @@ struct ThreadState {
   bool internal_call = false;            // makes graph objects that are none of the user's
   bool instantiates = false;             // it makes an exec
   uint32_t correlation = 0;              // of the runtime call in flight
-  bool inside = false;                   // in the tracer itself
+  bool inside = false;                   // in the tracer itself (Inside)
   WorkSpace space;                       // the recorder's, while it works for this thread
   HandleMap<const KernelInfo*> kernels;  // by function: launched outside of captures before
   uint64_t unloads = 0;                  // of modules, before these were launched
@@ -323,6 +323,27 @@ struct ThreadState {
   bool failed_matters = false;          // also outside of captures
   std::vector<CallArgument> arguments;  // of that driver call
   bool failure_told = false;            // it is recorded already
+};
+
+// While one lives, its thread is at work in the tracer: what the tracer's own calls of the driver
+// cause on that thread is none of the program's.
+class Inside {
+ public:
+  explicit Inside(ThreadState* thread)
+      : thread_(thread != nullptr && !thread->inside ? thread : nullptr) {
+    if (thread_ != nullptr) thread_->inside = true;
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+  ~Inside() {
+    if (thread_ != nullptr) thread_->inside = false;
+  }
+
+  // False: the thread is in the tracer already, or it has no state.
+  explicit operator bool() const { return thread_ != nullptr; }
+
+ private:
+  ThreadState* thread_;
 };
 
 // A call for an address, as an allocator in the program annotates it.
