@@ -27,13 +27,20 @@ TEST_CASE("of equal elements beside a dropped or repeated one none has a partner
   CHECK(PartnersOf({1, 2, 3}, {1, 2, 2, 3}) == Sequence{0, kNoPair, kNoPair, 2});
 }
 
-TEST_CASE("elements around a place where some moved have no partner") {
+TEST_CASE("an element that moved has its partner where no other is like it") {
   Sequence whole(40);
   for (uint32_t i = 0; i < 40; ++i) whole[i] = i;
   Sequence moved = whole;
   std::swap(moved[20], moved[21]);
-  const Sequence partners = PartnersOf(whole, moved);
-  for (uint32_t i = 0; i < 40; ++i) CHECK(partners[i] == (i < 12 || i > 29 ? i : kNoPair));
+  CHECK(PartnersOf(whole, moved) == moved);
+}
+
+TEST_CASE("where elements moved, those that a layer further are like them have no partner") {
+  Sequence whole, moved;
+  for (uint32_t layer = 0; layer < 6; ++layer) whole.insert(whole.end(), {1, 2, 3, 4});
+  moved = whole;
+  std::swap(moved[10], moved[11]);
+  CHECK(PartnersOf(whole, moved) == Sequence(24, kNoPair));
 }
 
 TEST_CASE("sequences that differ altogether have no pairs") {
@@ -116,6 +123,12 @@ void Shuffle(Elements& from, Random& random) {
   }
 }
 
+void Damage(uint64_t kind, Elements& elements, Random& random) {
+  kind == 0   ? Drop(elements, random)
+  : kind == 1 ? Repeat(elements, random)
+              : Shuffle(elements, random);
+}
+
 TEST_CASE("of planted drops, repeats and shuffles in a model's layers no pair is wrong") {
   size_t paired = 0, all = 0;
   for (uint64_t seed = 0; seed < 600; ++seed) {
@@ -124,10 +137,7 @@ TEST_CASE("of planted drops, repeats and shuffles in a model's layers no pair is
     const Elements model = MakeModel(random);
     Elements damaged = model;
     const uint64_t kind = random.Below(3), times = 1 + random.Below(kind == 2 ? 2 : 6);
-    for (uint64_t i = 0; i < times; ++i)
-      kind == 0   ? Drop(damaged, random)
-      : kind == 1 ? Repeat(damaged, random)
-                  : Shuffle(damaged, random);
+    for (uint64_t i = 0; i < times; ++i) Damage(kind, damaged, random);
     Sequence a, b;
     for (const Element& element : model) a.push_back(element.symbol);
     for (const Element& element : damaged) b.push_back(element.symbol);
@@ -139,6 +149,34 @@ TEST_CASE("of planted drops, repeats and shuffles in a model's layers no pair is
     }
   }
   CHECK(paired * 100 > all * 60);  // it isn't silent altogether
+}
+
+// Equal neighbours of which one is missing and another is there twice.
+bool AreEqualNeighbours(const Sequence& a, uint32_t i, uint32_t j) {
+  const auto begin = a.begin() + std::min(i, j), end = a.begin() + std::max(i, j) + 1;
+  return std::all_of(begin, end, [&](uint32_t symbol) { return symbol == a[i]; });
+}
+
+TEST_CASE("of drops, repeats and shuffles together no pair is wrong but of equal neighbours") {
+  size_t paired = 0, all = 0;
+  for (uint64_t seed = 0; seed < 600; ++seed) {
+    CAPTURE(seed);
+    Random random(seed);
+    const Elements model = MakeModel(random);
+    Elements damaged = model;
+    for (uint64_t i = 0, times = 2 + random.Below(3); i < times; ++i)
+      Damage(random.Below(3), damaged, random);
+    Sequence a, b;
+    for (const Element& element : model) a.push_back(element.symbol);
+    for (const Element& element : damaged) b.push_back(element.symbol);
+    const Sequence partners = PartnersOf(a, b);
+    for (size_t j = 0; j < b.size(); ++j) {
+      all += 1;
+      paired += partners[j] != kNoPair;
+      if (partners[j] != kNoPair) CHECK(AreEqualNeighbours(a, partners[j], damaged[j].original));
+    }
+  }
+  CHECK(paired * 100 > all * 15);
 }
 
 }  // namespace

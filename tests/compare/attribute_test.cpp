@@ -175,6 +175,31 @@ TEST_CASE("an id of another kernel is no match") {
   CHECK(attribution.not_matched[static_cast<size_t>(NotMatched::kOtherName)].count == 1);
 }
 
+TEST_CASE("a node id that two captures have is no id") {
+  Result<Imported> imported = ImportFile(GRAPHKIT_TESTDATA "/import/trace.json");
+  REQUIRE(imported.has_value());
+  Profile profile;
+  for (const char* rank : {"rank 0", "rank 1"}) {
+    AddTraceCaptures(imported->trace, rank, {}, &profile);
+  }
+  REQUIRE(ReadKinetoReplays(*Open("import/profile.json"), &profile).has_value());
+  const Attribution attribution = Attribute(profile);
+  CHECK(attribution.matched[static_cast<size_t>(MatchedBy::kId)] == WorkTime{});
+  CHECK(attribution.matched[0] == attribution.all());
+  const auto several = attribution.not_matched[static_cast<size_t>(NotMatched::kSeveral)];
+  CHECK(several == attribution.all());
+}
+
+TEST_CASE("a batch that no captured graph holds ran in none of them") {
+  Profile profile = ReadPair(kPairs[0][0], kPairs[0][1]);
+  profile.launches[0].size = 33;
+  const Attribution attribution = Attribute(profile);
+  const auto none = attribution.not_matched[static_cast<size_t>(NotMatched::kNoCapture)];
+  CHECK(none == attribution.all());
+  profile.launches[0].size = 31;
+  CHECK(Attribute(profile).matched[0] == WorkTime{});
+}
+
 TEST_CASE("a launch of unknown size that several sizes have is left open") {
   Profile profile = ReadPair(kPairs[0][0], kPairs[0][1]);
   const auto count = static_cast<uint32_t>(profile.captured.size());

@@ -7,7 +7,7 @@ namespace {
 
 constexpr uint32_t kNoPair = CertainPairs::kNoPartner;
 constexpr size_t kMostCells = size_t{1} << 23;  // of each of two tables
-constexpr size_t kShortestRun = 8;
+constexpr size_t kDoubt = 8;
 
 // Lengths of the longest common subsequences of beginnings: (i, j) of a[0, i) and b[0, j), in a
 // band of diagonals. Outside of it a length counts as 0, which is at most the true one.
@@ -36,42 +36,27 @@ class BandedLengths {
   std::vector<uint32_t> cells_;
 };
 
-struct Run {
-  size_t a = 0, b = 0, length = 0;
-};
-
-// The pairs as runs of neighbours on both sides.
-std::vector<Run> RunsOf(const std::vector<uint32_t>& partner) {
-  std::vector<Run> runs;
-  for (size_t j = 0; j < partner.size(); ++j) {
-    if (partner[j] == kNoPair) continue;
-    const bool next = !runs.empty() && partner[j] == runs.back().a + runs.back().length &&
-                      j == runs.back().b + runs.back().length;
-    if (!next) runs.push_back({partner[j], j, 0});
-    ++runs.back().length;
-  }
-  return runs;
-}
-
-// Keeps long runs, without their ends where both sides have elements without a partner.
-void KeepUndisturbed(size_t a_size, std::vector<uint32_t>* partner) {
-  std::vector<Run> runs = RunsOf(*partner);
-  std::erase_if(runs, [](const Run& run) { return run.length < kShortestRun; });
-  const size_t b_size = partner->size();
-  const auto trim = [&](size_t before) {  // of the gap behind run `before` - 1
-    const Run begin = before == 0 ? Run() : runs[before - 1];
-    const Run end = before == runs.size() ? Run{a_size, b_size, 0} : runs[before];
-    const size_t in_a = end.a - begin.a - begin.length, in_b = end.b - begin.b - begin.length;
-    return in_a == 0 || in_b == 0 ? 0 : std::max({kShortestRun, in_a, in_b});
+// What all elements are paired with in the common subsequences that are at most kDoubt shorter than
+// the longest; kNoPair where they differ. `length(i, j)`: of the longest one with that pair.
+template <typename Length>
+void PairByAll(std::span<const uint32_t> a, std::span<const uint32_t> b, size_t band, size_t common,
+               Length length, std::vector<uint32_t>* partner) {
+  constexpr uint32_t kSeveral = kNoPair - 1;
+  std::vector<uint32_t> of_a(a.size(), kNoPair);
+  std::ranges::fill(*partner, kNoPair);
+  const auto take = [](uint32_t& of, size_t other) {
+    of = of == kNoPair ? static_cast<uint32_t>(other) : kSeveral;
   };
-  std::vector<uint32_t> kept(b_size, kNoPair);
-  for (size_t i = 0; i < runs.size(); ++i) {
-    const size_t head = trim(i), tail = trim(i + 1);
-    for (size_t k = head; k + tail < runs[i].length; ++k) {
-      kept[runs[i].b + k] = static_cast<uint32_t>(runs[i].a + k);
+  for (size_t i = 0; i < a.size(); ++i) {
+    for (size_t j = i > band ? i - band : 0; j < std::min(b.size(), i + band + 1); ++j) {
+      if (a[i] != b[j] || length(i, j) + kDoubt < common) continue;
+      take(of_a[i], j);
+      take((*partner)[j], i);
     }
   }
-  *partner = std::move(kept);
+  for (uint32_t& of : *partner) {
+    if (of == kSeveral || (of != kNoPair && of_a[of] == kSeveral)) of = kNoPair;
+  }
 }
 
 }  // namespace
@@ -81,7 +66,7 @@ CertainPairs FindCertainPairs(std::span<const uint32_t> a, std::span<const uint3
   const size_t slant = std::max(rows, columns) - std::min(rows, columns);
   CertainPairs pairs{.partner = std::vector<uint32_t>(columns, kNoPair), .edits = rows + columns};
   for (size_t edits = std::max<size_t>(slant, 4);; edits *= 2) {
-    const size_t band = edits + slant;
+    const size_t band = edits + slant + 2 * kDoubt;
     if ((rows + 1) * (2 * band + 1) > kMostCells) return pairs;
     const BandedLengths before(rows, columns, band,
                                [&](size_t i, size_t j) { return a[i] == b[j]; });
@@ -91,15 +76,21 @@ CertainPairs FindCertainPairs(std::span<const uint32_t> a, std::span<const uint3
     const BandedLengths behind(rows, columns, band, [&](size_t i, size_t j) {
       return a[rows - 1 - i] == b[columns - 1 - j];
     });
+    const auto length = [&](size_t i, size_t j) {
+      return before.at(i, j) + 1 + behind.at(rows - 1 - i, columns - 1 - j);
+    };
+    if (common < rows && common < columns) {
+      PairByAll(a, b, band, common, length, &pairs.partner);
+      return pairs;
+    }
     // Each longest common subsequence has one pair of each rank: certain is that of which there is
     // one.
     std::vector<std::pair<uint32_t, uint32_t>> last(common, {kNoPair, kNoPair});
     std::vector<bool> several(common);
     for (size_t i = 0; i < rows; ++i) {
       for (size_t j = i > band ? i - band : 0; j < std::min(columns, i + band + 1); ++j) {
-        if (a[i] != b[j]) continue;
+        if (a[i] != b[j] || length(i, j) != common) continue;
         const size_t rank = before.at(i, j);
-        if (rank + 1 + behind.at(rows - 1 - i, columns - 1 - j) != common) continue;
         several[rank] = several[rank] || last[rank].first != kNoPair;
         last[rank] = {static_cast<uint32_t>(i), static_cast<uint32_t>(j)};
       }
@@ -107,7 +98,6 @@ CertainPairs FindCertainPairs(std::span<const uint32_t> a, std::span<const uint3
     for (size_t rank = 0; rank < common; ++rank) {
       if (!several[rank]) pairs.partner[last[rank].second] = last[rank].first;
     }
-    if (common < rows && common < columns) KeepUndisturbed(rows, &pairs.partner);
     return pairs;
   }
 }

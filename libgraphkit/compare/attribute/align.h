@@ -20,9 +20,10 @@ struct CertainPairs {
 
 // The pairs that all longest common subsequences have: with elements of `a` dropped, or of `b`
 // added, and not both, none of them is wrong (the true pairs are then such a subsequence). Where
-// both occur, elements may have moved, and a pair must lie in a run of eight and not beside a place
-// where both sides have elements without a partner. Takes O(length × edits); sequences that differ
-// too much (64 MiB of table) have no pairs.
+// both occur, elements may have moved, and the true pairs may be fewer: there, the pairs on which
+// all common subsequences agree that are up to 8 shorter. Of equal neighbours that one is missing
+// and another is there twice can't be seen. Takes O(length × edits); sequences that differ too much
+// (64 MiB of table) have no pairs.
 CertainPairs FindCertainPairs(std::span<const uint32_t> a, std::span<const uint32_t> b);
 
 }  // namespace graphkit

@@ -171,12 +171,22 @@ class Attributor {
     return std::span(profile_.replayed).subspan(slice.first, slice.count);
   }
 
-  // Launches of which a node's id is known go by ids.
-  void MatchById() {
+  // By node id; not an id that several captures have, as those of other processes.
+  std::map<uint64_t, uint32_t> CapturedById() const {
     std::map<uint64_t, uint32_t> by_id;
     for (uint32_t i = 0; i < profile_.captured.size(); ++i) {
-      for (const uint64_t id : profile_.captured[i].work.ids) by_id.emplace(id, i);
+      for (const uint64_t id : profile_.captured[i].work.ids) {
+        const auto [at, is_new] = by_id.emplace(id, i);
+        if (!is_new && at->second != i) at->second = kNoWork;
+      }
     }
+    std::erase_if(by_id, [](const auto& known) { return known.second == kNoWork; });
+    return by_id;
+  }
+
+  // Launches of which a node's id is known go by ids.
+  void MatchById() {
+    const std::map<uint64_t, uint32_t> by_id = CapturedById();
     by_id_.assign(graph_of_.size(), false);
     for (uint32_t launch = 0; launch < graph_of_.size(); ++launch) {
       const auto known = [&](const ReplayedWork& work) { return by_id.contains(work.tool_id); };
@@ -226,14 +236,19 @@ class Attributor {
 
   void FindGraph(uint32_t launch) {
     std::vector<uint32_t> graphs = Candidates(launch);
+    const auto size = [&](uint32_t graph) { return result_.size_of[graph]; };
+    const uint64_t ran = profile_.launches[launch].size;
+    std::erase_if(graphs, [&](uint32_t graph) {
+      const uint64_t captured = result_.sizes[size(graph)].size;
+      return captured != 0 && captured < ran;
+    });
     if (graphs.empty()) return;
     why_[launch] = NotMatched::kSeveral;
-    const auto size = [&](uint32_t graph) { return result_.size_of[graph]; };
     const auto several_sizes = [&] {
       return std::ranges::any_of(
           graphs, [&](uint32_t graph) { return size(graph) != size(graphs.front()); });
     };
-    if (const uint64_t ran = profile_.launches[launch].size; several_sizes() && ran != 0) {
+    if (several_sizes() && ran != 0) {
       const uint64_t captured = CapturedSizeFor(ran);
       std::erase_if(graphs,
                     [&](uint32_t graph) { return result_.sizes[size(graph)].size != captured; });

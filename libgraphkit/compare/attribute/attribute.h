@@ -22,7 +22,7 @@ inline constexpr size_t kMatchedByCount = 4;
 
 // Why work of a graph has no place.
 enum class NotMatched : uint8_t {
-  kNoCapture,  // no capture has this kernel sequence or one near to it
+  kNoCapture,  // no capture that holds the batch has this kernel sequence or one near to it
   kSeveral,    // several captures have it, and the order of the launches doesn't decide
   kAmbiguous,  // kernels of the launch are missing, repeated or moved, this one may be several
   kOtherName,  // its node id belongs to another kernel
