@@ -325,6 +325,7 @@ client_programs() {
     run_client "$name" layout.py --python "$(client_python "$name")" --name "$name"
     [[ "$name" != torch ]] || # 2.8 lacks the hooks
       run_client "$name" compare_recordings.py --python "$(client_python "$name")" --name "$name" tests/clients/torch
+    [[ "$name" != torch ]] || run_client "$name" beside_profiler.py --python "$(client_python "$name")" --name "$name"
     [[ "$name" != torch ]] || # 2.8 lacks one of the settings that are compared
       run_client "$name" compare_allocators.py --python "$(client_python "$name")" --name "$name"
   done 3< <(grep -v '^#' tools/setup/clients.txt)

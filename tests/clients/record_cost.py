@@ -1,34 +1,20 @@
-"""The time of capturing a training step with PyTorch's memory history alone, and with cudagraphkit.record()'s hooks.
+"""What cudagraphkit.record() adds to the capture of a training step, over PyTorch's memory history with stacks alone.
 
-    record_cost.py history|hooks      on a GPU, or on the software device (docs/soft-device.md)
+    record_cost.py [PAIRS]      on a GPU, or on the software device (docs/soft-device.md)
 
-Prints the median and the least of nine captures, in time of the capturing thread.
+Captures in turn with the history alone and with the hooks beside it, in one process. Prints the medians, in time of the capturing
+thread, their ratio, and the median of the pairs' ratios.
 """
 
-import importlib.util
-import pathlib
+import statistics
 import sys
 import time
 
 import torch
-
-RECORDING = pathlib.Path(__file__).resolve().parents[2] / "plugins/python/cudagraphkit/_recording.py"
-
-
-def begin(mode):
-    spec = importlib.util.spec_from_file_location("graphkit_recording", RECORDING)
-    recording = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = recording
-    spec.loader.exec_module(recording)
-    if mode == "hooks":
-        recording.GraphRecording(torch, "unused.json")._ended = True  # nothing is written
-        return
-    torch.cuda._lazy_call(lambda: torch.cuda.memory._record_memory_history(
-        "all", context="all", stacks="python", max_entries=recording.MAX_EVENTS))
+from recording import recording
 
 
-def main():
-    begin(sys.argv[1])
+def make_step():
     layers = [torch.nn.TransformerEncoderLayer(128, 4, 256, batch_first=True, dropout=0.0) for _ in range(6)]
     model = torch.nn.Sequential(*layers).cuda()
     optimizer = torch.optim.AdamW(model.parameters(), capturable=True, foreach=True)
@@ -43,16 +29,36 @@ def main():
         for _ in range(2):
             step()
     torch.cuda.synchronize()
-    times = []
-    for _ in range(9):
-        graph = torch.cuda.CUDAGraph()
-        began = time.thread_time()
-        with torch.cuda.graph(graph):
-            step()
-        times.append(1e3 * (time.thread_time() - began))
-        del graph
-    times.sort()
-    print(f"{sys.argv[1]}: median {times[len(times) // 2]:.1f} ms, least {times[0]:.1f} ms")
+    return step
+
+
+def capture(step):
+    graph = torch.cuda.CUDAGraph()
+    began = time.thread_time()
+    with torch.cuda.graph(graph):
+        step()
+    return 1e3 * (time.thread_time() - began)
+
+
+def main():
+    pairs = int(sys.argv[1]) if len(sys.argv) > 1 else 40
+    torch.cuda._lazy_call(lambda: torch.cuda.memory._record_memory_history(
+        "all", context="all", stacks="python", max_entries=recording.MAX_EVENTS))
+    step = make_step()
+    recorder = recording.Recorder(torch)
+    alone, beside = [], []
+    for _ in range(pairs + 2):
+        alone.append(capture(step))
+        recorder.start()
+        beside.append(capture(step))
+        recorder.stop()
+    alone, beside = alone[2:], beside[2:]
+    lines = recording.Lines(recorder)
+    for _ in lines:
+        pass
+    history, hooks = statistics.median(alone), statistics.median(beside)
+    ratio = statistics.median(b / a for a, b in zip(alone, beside))
+    print(f"{lines.count['nodes'] // (pairs + 2)} nodes: history {history:.2f} ms, with hooks {hooks:.2f} ms, ratio {hooks / history:.3f}, of pairs {ratio:.3f}")
 
 
 main()

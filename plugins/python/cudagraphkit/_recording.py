@@ -1,7 +1,7 @@
 """cudagraphkit.record(): what PyTorch's own hooks say of CUDA graphs, and its memory history, as a trace.
 
     capture begins    the graph, its stream and the time
-    instantiated      its nodes and edges (CUDAGraph.get_graph_data)
+    instantiated      its nodes and edges (_graph_nodes.py)
     replay starts     the launch, with its stream
     destroyed         the executable's end
     captures pause    PyTorch's memory snapshot; both are merged and written: a server may be killed at its end
@@ -23,12 +23,12 @@ import sys
 import tempfile
 import threading
 import time
-import warnings
 from typing import Any, Callable, Optional, Union
+
+from cudagraphkit._graph_nodes import Driver, GraphNodes
 
 MAX_EVENTS = 5_000_000  # of the memory history, per device
 IDLE_S = 2.0  # without a capture, after which the trace is written
-KINDS = {"child_graph": "graph", "wait_event": "event_wait"}  # the others have the trace's names
 Record = dict[str, Any]
 
 
@@ -41,8 +41,7 @@ class Graph:
 
     def __init__(self, number: int):
         self.number = number
-        self.nodes: list[Record] = []  # their place is before the capture's end
-        self.edges: list[Record] = []
+        self.content: Optional[GraphNodes] = None  # its place is before the capture's end
         self.exec: Optional[int] = None  # its last executable
 
 
@@ -51,6 +50,7 @@ class Recorder:
 
     def __init__(self, torch: Any, captured: Callable[[], None] = lambda: None):
         self.torch = torch
+        self.driver: Optional[Driver] = None  # once a graph was captured
         self.captured = captured  # called at the end of each capture
         self.records: list[Any] = []  # a Graph stands for its nodes and edges
         self.graphs: dict[int, Graph] = {}  # by id() of PyTorch's object
@@ -59,7 +59,7 @@ class Recorder:
         self.threads: dict[int, int] = {}
         self.count = {"graph": 0, "exec": 0}
         self.failed: dict[str, int] = {}  # why graphs have no nodes
-        self.probed = False
+        self.changed = 0  # executables made of a graph after it was edited
         self.capturing = False  # or the last capture failed
         self.begun = time.monotonic_ns()
         self.wall = time.time_ns()
@@ -130,25 +130,24 @@ class Recorder:
         known = self.graphs.get(id(graph))
         if known is None:
             return
+        if known.exec is not None:
+            self._add("exec_destroyed", exec=known.exec)  # PyTorch makes a new one in its place
         known.exec = self._next("exec")
-        data = self._data_of(graph)
-        fields: Record = {"tool_id": data["exec_graph_id"]} if data else {}
-        if data and not known.nodes:
-            known.nodes, known.edges = data["nodes"], data["edges"]
-        if data and known.nodes:
-            fields["node_ids"] = (known, data["exec_graph_id"], [node["node_id"] for node in data["nodes"]])
+        content = self._content_of(graph)
+        fields: Record = {}
+        if known.content is None:
+            known.content = content
+        same = content is not None and content.handles == known.content.handles
+        if content is not None and not same:
+            self.changed += 1
+        if same and content.exec_id is not None:
+            fields = {"tool_id": content.exec_id, "node_ids": (known, content)}
         self._add("exec", id=known.exec, graph=known.number, handle=hex(graph.raw_cuda_graph_exec()), **fields)
 
-    def _data_of(self, graph: Any) -> Optional[Record]:
+    def _content_of(self, graph: Any) -> Optional[GraphNodes]:
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of nodes that hold graphs: the trace says so itself
-                data = dict(graph.get_graph_data())
-            if not self.probed:
-                # PyTorch has asked cuda.bindings for a node that isn't one. On the software device its last error is the program's.
-                self.torch.cuda.graphs._cuda_runtime.cudaGetLastError()
-                self.probed = True
-            return data
+            self.driver = self.driver or Driver()
+            return GraphNodes(self.driver, graph.raw_cuda_graph(), graph.raw_cuda_graph_exec())
         except Exception as error:
             reason = f"{type(error).__name__}: {error}".splitlines()[0]
             self.failed[reason] = self.failed.get(reason, 0) + 1
@@ -220,41 +219,43 @@ class Lines:
             else:
                 yield record
         for reason, count in recorder.failed.items():
-            yield {"type": "note", "text": f"PyTorch didn't give the nodes of {count} graphs ({reason})"}
+            yield {"type": "note", "text": f"the driver didn't give the nodes of {count} graphs ({reason})"}
+        if open_captures := sum(record["type"] == "capture_begin" for record in self.records if isinstance(record, dict)) - len(captures):
+            yield {"type": "note", "text": f"{open_captures} captures failed, or hadn't ended"}
+        if recorder.changed:
+            yield {"type": "note", "text": f"{recorder.changed} executables have other nodes than their graphs had at first"}
         if self.nested:
             yield {"type": "note", "text": f"the graphs in {self.nested} nodes, child graphs and bodies, aren't recorded"}
 
     def _nodes(self, graph: Graph) -> Any:
         first = self.first[graph.number] = self.count["nodes"]
-        self.count["nodes"] += len(graph.nodes)
-        for place, node in enumerate(graph.nodes):
-            kind = KINDS.get(node["node_type"], node["node_type"])
+        if graph.content is None:
+            return
+        self.count["nodes"] += len(graph.content)
+        for place, node in enumerate(graph.content.nodes()):
+            kind = node["kind"]
             self.nested += kind in ("graph", "conditional")
             record = {"type": "node", "id": first + place, "graph": graph.number, "kind": kind, "source": "walk"}
             if kind == "kernel":
-                name = node["kernel_name"] or "unknown"
+                name = node["name"] or "unknown"
                 if name not in self.kernels:
                     self.kernels[name] = len(self.kernels)
                     yield {"type": "kernel", "id": self.kernels[name], "name": name}
                 record["kernel"] = self.kernels[name]
-                for key, of in (("grid", "grid_dim"), ("block", "block_dim"), ("shared", "shared_mem_bytes")):
-                    if node[of]:
-                        record[key] = node[of]
+                record.update({key: node[key] for key in ("grid", "block", "shared") if node[key]})
             yield record
-        for edge in graph.edges:
-            data = {"from_port": edge["from_port"], "to_port": edge["to_port"], "edge_type": edge["type"]}
-            yield {"type": "edge", "id": self.count["edges"], "from": first + edge["from"], "to": first + edge["to"],
-                   **{key: value for key, value in data.items() if value}}
+        for begin, end, data in graph.content.edges():
+            yield {"type": "edge", "id": self.count["edges"], "from": first + begin, "to": first + end, **data}
             self.count["edges"] += 1
 
-    def _runs(self, graph: Graph, tool_id: int, numbers: list[int]) -> list[list[int]]:
+    def _runs(self, graph: Graph, content: GraphNodes) -> list[list[Any]]:
         """[first node, how many, the executable's id, number of the first]"""
-        runs: list[list[int]] = []
-        for node, number in enumerate(numbers[:len(graph.nodes)], self.first.get(graph.number, 0)):
+        runs: list[list[Any]] = []
+        for node, number in enumerate(content.numbers(), self.first.get(graph.number, 0)):
             if runs and runs[-1][3] + runs[-1][1] == number:
                 runs[-1][1] += 1
             else:
-                runs.append([node, 1, tool_id, number])
+                runs.append([node, 1, content.exec_id, number])
         return runs
 
 
@@ -335,8 +336,12 @@ _recordings: dict[int, GraphRecording] = {}  # by process
 
 def plugin() -> None:
     """An entry point of vLLM and SGLang, which call it in each of their processes: with GRAPHKIT_RECORD=1 it records."""
-    if os.environ.get("GRAPHKIT_RECORD", "0") not in ("", "0"):
+    if os.environ.get("GRAPHKIT_RECORD", "0") in ("", "0"):
+        return
+    try:
         record(f"trace.{os.getpid()}.json")
+    except Exception as error:  # the server goes on
+        _say(f"nothing is recorded: {error}")
 
 
 def record(path: Union[str, "os.PathLike[str]"] = "trace.json") -> GraphRecording:

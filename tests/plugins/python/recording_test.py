@@ -7,11 +7,20 @@ import cudagraphkit
 import pytest
 from cudagraphkit import _recording
 
-NODE = {"kernel_name": None, "grid_dim": None, "block_dim": None, "shared_mem_bytes": None}
-KERNEL = {**NODE, "node_type": "kernel", "kernel_name": "_Z6squarePfi", "grid_dim": (4, 2, 1), "block_dim": (128, 1, 1), "shared_mem_bytes": 64}
-DATA = {"exec_graph_id": 5,
-        "nodes": [{**KERNEL, "node_id": 0}, {**NODE, "node_type": "memcpy", "node_id": 1}, {**KERNEL, "node_id": 2}],
-        "edges": [{"from": 0, "to": 1, "from_port": 0, "to_port": 0, "type": 0}, {"from": 1, "to": 2, "from_port": 1, "to_port": 0, "type": 1}]}
+KERNEL = {"kind": "kernel", "name": "_Z6squarePfi", "grid": [4, 2, 1], "block": [128, 1, 1], "shared": 64}
+NODES, EDGES = [KERNEL, {"kind": "memcpy"}, KERNEL], [(0, 1, {}), (1, 2, {"from_port": 1, "edge_type": 1})]
+
+
+class Content:
+    """What a driver says of a graph (_graph_nodes.py)."""
+
+    exec_id = 5
+
+    def __init__(self, nodes, edges):
+        self.handles, self.nodes, self.edges, self.numbers = list(range(len(nodes))), lambda: nodes, lambda: edges, lambda: self.handles
+
+    def __len__(self):
+        return len(self.handles)
 
 
 class Handle:
@@ -23,14 +32,14 @@ class Graphs(types.SimpleNamespace):
     """torch.cuda.graphs with its hooks."""
 
     def __init__(self):
-        super().__init__(hooks={}, _cuda_runtime=types.SimpleNamespace(cudaGetLastError=lambda: 0))
+        super().__init__(hooks={})
         for moment in ("capture_start", "capture_end", "instantiate", "replay_start"):
             setattr(self, f"register_graph_{moment}_hook", lambda hook, moment=moment: self.hooks.update({moment: hook}) or Handle())
 
 
 class Graph:
-    def __init__(self, graphs, data):
-        self.graphs, self.data, self.callbacks = graphs, data, []
+    def __init__(self, graphs, content):
+        self.graphs, self.content, self.callbacks = graphs, content, []
 
     def run(self, *moments):
         for moment in moments:
@@ -42,14 +51,22 @@ class Graph:
     def raw_cuda_graph_exec(self):
         return 0x99
 
-    def get_graph_data(self):
-        if self.data is None:
-            raise RuntimeError("needs CUDA driver >= 13.1")
-        return self.data
+    def raw_cuda_graph(self):
+        return self
+
+
+def contents(_, graph, executable):
+    """In the place of GraphNodes: a graph is its own handle."""
+    assert executable == 0x99
+    if graph.content is None:
+        raise RuntimeError("cuGraphGetNodes returned 800")
+    return graph.content
 
 
 @pytest.fixture
-def torch():
+def torch(monkeypatch):
+    monkeypatch.setattr(_recording, "Driver", lambda: None)
+    monkeypatch.setattr(_recording, "GraphNodes", contents)
     cuda = types.SimpleNamespace(graphs=Graphs(), is_initialized=lambda: False, _lazy_call=lambda begin: None,
                                  current_stream=lambda: types.SimpleNamespace(device_index=0, cuda_stream=0x7))
     return types.SimpleNamespace(__version__="2.15.0", version=types.SimpleNamespace(cuda="13.2"), cuda=cuda)
@@ -63,7 +80,7 @@ def recorded(recorder, tmp_path):
 def test_hooks_give_graphs_nodes_edges_and_launches(torch, tmp_path):
     recorder = _recording.Recorder(torch)
     recorder.start()
-    graph = Graph(torch.cuda.graphs, DATA)
+    graph = Graph(torch.cuda.graphs, Content(NODES, EDGES))
     graph.run("capture_start", "capture_end", "instantiate", "replay_start", "replay_start")
     trace = recorded(recorder, tmp_path)
     nodes, edges = trace.to_dict("nodes"), trace.to_dict("edges")
@@ -76,7 +93,7 @@ def test_hooks_give_graphs_nodes_edges_and_launches(torch, tmp_path):
 def test_graphs_of_one_address_are_different_ones(torch, tmp_path):
     recorder = _recording.Recorder(torch)
     recorder.start()
-    graph = Graph(torch.cuda.graphs, DATA)
+    graph = Graph(torch.cuda.graphs, Content(NODES, EDGES))
     for _ in range(2):
         graph.run("capture_start", "capture_end", "instantiate", "replay_start")
         graph.callbacks.pop()()
@@ -88,21 +105,43 @@ def test_what_isnt_known_is_said(torch, tmp_path):
     recorder = _recording.Recorder(torch)
     recorder.start()
     Graph(torch.cuda.graphs, None).run("capture_start", "capture_end", "instantiate", "replay_start")
-    Graph(torch.cuda.graphs, {**DATA, "nodes": [{**NODE, "node_type": "child_graph", "node_id": 0}], "edges": []}).run(
-        "capture_start", "capture_end", "instantiate")
+    Graph(torch.cuda.graphs, Content([{"kind": "graph"}], [])).run("capture_start", "capture_end", "instantiate")
     trace = recorded(recorder, tmp_path)
     assert not trace.complete
-    assert list(trace.missing) == ["PyTorch didn't give the nodes of 1 graphs (RuntimeError: needs CUDA driver >= 13.1)",
+    assert list(trace.missing) == ["the driver didn't give the nodes of 1 graphs (RuntimeError: cuGraphGetNodes returned 800)",
                                    "the graphs in 1 nodes, child graphs and bodies, aren't recorded"]
+
+
+def test_a_capture_that_failed_is_no_capture(torch, tmp_path):
+    recorder = _recording.Recorder(torch)
+    recorder.start()
+    Graph(torch.cuda.graphs, Content(NODES, EDGES)).run("capture_start")  # its end isn't reported
+    Graph(torch.cuda.graphs, Content(NODES, EDGES)).run("capture_start", "capture_end", "instantiate")
+    trace = recorded(recorder, tmp_path)
+    assert list(trace.missing) == ["1 captures failed, or hadn't ended"]
+    assert (len(trace.graphs), len(trace.nodes)) == (2, 3)
+
+
+def test_an_executable_of_an_edited_graph_is_said(torch, tmp_path):
+    recorder = _recording.Recorder(torch)
+    recorder.start()
+    graph = Graph(torch.cuda.graphs, Content(NODES, EDGES))
+    graph.run("capture_start", "capture_end", "instantiate", "replay_start", "instantiate")
+    assert recorded(recorder, tmp_path).complete
+    graph.content = Content([*NODES, KERNEL], EDGES)
+    graph.run("instantiate", "replay_start")
+    trace = recorded(recorder, tmp_path)
+    assert list(trace.missing) == ["1 executables have other nodes than their graphs had at first"]
+    assert (len(trace.nodes), len(trace.execs), len(trace.launches)) == (3, 3, 2)
 
 
 def test_the_trace_is_written_once_captures_pause(torch, tmp_path, monkeypatch):
     monkeypatch.setattr(_recording, "IDLE_S", 0.01)
     recording = _recording.GraphRecording(torch, str(tmp_path / "early.json"))
-    Graph(torch.cuda.graphs, DATA).run("capture_start", "capture_end", "instantiate", "replay_start")
+    Graph(torch.cuda.graphs, Content(NODES, EDGES)).run("capture_start", "capture_end", "instantiate", "replay_start")
     while not (tmp_path / "early.json").exists():  # the file appears once it is whole
         time.sleep(0.01)
-    Graph(torch.cuda.graphs, DATA).run("capture_start", "capture_end", "instantiate")
+    Graph(torch.cuda.graphs, Content(NODES, EDGES)).run("capture_start", "capture_end", "instantiate")
     recording.save()
     assert len(cudagraphkit.load(tmp_path / "early.json").graphs) == 2
 
@@ -124,3 +163,13 @@ def test_the_entry_point_records_only_where_it_is_asked(monkeypatch):
     monkeypatch.setenv("GRAPHKIT_RECORD", "1")
     _recording.plugin()
     assert calls == [f"trace.{_recording.os.getpid()}.json"]
+
+
+def test_a_server_goes_on_where_nothing_can_be_recorded(monkeypatch, capfd):
+    def refuse(_):
+        raise RuntimeError("torch 2.15.0+cpu is built without CUDA: nothing to record")
+
+    monkeypatch.setattr(_recording, "record", refuse)
+    monkeypatch.setenv("GRAPHKIT_RECORD", "1")
+    _recording.plugin()
+    assert capfd.readouterr().err == "graphkit: nothing is recorded: torch 2.15.0+cpu is built without CUDA: nothing to record\n"
