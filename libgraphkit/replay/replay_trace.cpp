@@ -151,6 +151,18 @@ std::vector<PoolSharers> EachAlone(const Facts& facts, const std::set<GraphId>& 
   return alone;
 }
 
+// Judges the placements of graphs that share memory together, policy by policy.
+void VerifyTogether(const Facts& facts, const PoolSharers& one,
+                    std::span<std::vector<std::optional<ReplayedGraph>>> replayed) {
+  std::vector<GraphReplay*> by_graph(facts.blocks().size());
+  for (auto& graphs : replayed) {
+    for (const GraphId graph : one.graphs) {
+      if (graphs[graph.index()]) by_graph[graph.index()] = &graphs[graph.index()]->replay;
+    }
+    VerifySharers(facts, one, &ReplayedPool::segments, by_graph);
+  }
+}
+
 // Graphs that share no pool, and the policies of each, side by side.
 std::vector<PolicyReplay> ReplayGraphs(const Facts& facts, std::span<const PolicyKind> policies,
                                        const ReplayOptions& options,
@@ -189,14 +201,8 @@ std::vector<PolicyReplay> ReplayGraphs(const Facts& facts, std::span<const Polic
     const size_t shared = one->graphs.size() > 1 ? policies.size() : 0;
     std::vector<HeldPools> held(shared, HeldPools(facts.trace, options.config));
     for (const GraphId graph : one->graphs) replay(graph, &held);
-    if (!options.verify || held.empty() || planned != nullptr) return;
-    std::vector<GraphReplay*> by_graph(facts.blocks().size());
-    for (auto& graphs : replayed) {
-      for (const GraphId graph : one->graphs) {
-        if (graphs[graph.index()]) by_graph[graph.index()] = &graphs[graph.index()]->replay;
-      }
-      VerifySharers(facts, *one, &ReplayedPool::segments, by_graph);
-    }
+    if (options.verify && !held.empty() && planned == nullptr)
+      VerifyTogether(facts, *one, replayed);
   });
   std::vector<PolicyReplay> replays;
   for (size_t i = 0; i < policies.size(); ++i) {

@@ -15,9 +15,11 @@ bool Driver::Open(const char* path, std::string* error) {
   // Twice, so that cuda.h's macros put in the version.
 #define GRAPHKIT_TEXT_OF(name) #name
 #define GRAPHKIT_TEXT(name) GRAPHKIT_TEXT_OF(name)
-#define GRAPHKIT_LOAD(name)                                                             \
-  this->name = reinterpret_cast<decltype(&::name)>(dlsym(handle, GRAPHKIT_TEXT(name))); \
-  if (this->name == nullptr) *error = "the driver is too old: it has no " GRAPHKIT_TEXT(name);
+  const auto load = [&](auto* function, const char* symbol) {
+    *reinterpret_cast<void**>(function) = dlsym(handle, symbol);
+    if (*function == nullptr) *error = std::string("the driver is too old: it has no ") + symbol;
+  };
+#define GRAPHKIT_LOAD(name) load(&this->name, GRAPHKIT_TEXT(name));
   GRAPHKIT_DRIVER_FUNCTIONS(GRAPHKIT_LOAD)
 #undef GRAPHKIT_LOAD
 #undef GRAPHKIT_TEXT

@@ -35,6 +35,16 @@ class PlacedByOffset {
       ++size;
       span = {std::min(span.lower, life.lower), std::max(span.upper, life.upper)};
     }
+    // Which of its blocks live at the same time, into `hits`; how many.
+    uint32_t Overlapping(RankLifetime life, std::array<uint8_t, kChunk>* hits) const {
+      if (span.lower >= life.upper || span.upper <= life.lower) return 0;
+      uint32_t count = 0;
+      for (uint32_t i = 0; i < size; ++i) {
+        (*hits)[count] = static_cast<uint8_t>(i);
+        count += uint32_t{lives[i].lower < life.upper} & uint32_t{lives[i].upper > life.lower};
+      }
+      return count;
+    }
   };
   uint32_t ChunkFor(Bytes offset) const;
   void Split(uint32_t place);
@@ -87,25 +97,16 @@ Bytes PlacedByOffset::FindGap(Bytes size, Bytes alignment, RankLifetime life, Fi
   Bytes bottom = 0;  // all below is taken, or was too small a gap
   Bytes best = limit;
   Bytes best_spare = ~Bytes{0};
+  std::array<uint8_t, kChunk> hits;
   for (const uint32_t place : order_) {
     const Chunk& c = chunks_[place];
-    if (c.span.lower >= life.upper || c.span.upper <= life.lower) continue;
-    std::array<uint8_t, kChunk> hits;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < c.size; ++i) {
-      hits[count] = static_cast<uint8_t>(i);
-      const RankLifetime& other = c.lives[i];
-      count += uint32_t{other.lower < life.upper} & uint32_t{other.upper > life.lower};
-    }
+    const uint32_t count = c.Overlapping(life, &hits);
     for (uint32_t k = 0; k < count; ++k) {
       const auto& [offset, top] = c.places[hits[k]];
-      if (offset >= bottom + size) {
+      if (offset >= bottom + size && offset - bottom - size < best_spare) {
         if (fit == Fit::kFirst) return bottom;
-        const Bytes spare = offset - bottom - size;
-        if (spare < best_spare) {
-          best = bottom;
-          best_spare = spare;
-        }
+        best = bottom;
+        best_spare = offset - bottom - size;
       }
       if (top > bottom) {
         bottom = alignment == 1 ? top : RoundUp(top, alignment);

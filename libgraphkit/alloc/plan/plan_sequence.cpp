@@ -178,45 +178,74 @@ std::map<PoolId, std::vector<BlockId>> BlocksOfPools(const Facts& facts,
   return pools;
 }
 
-// By block: the graphs after whose launches work outside of graphs reads it, or may; none: after
-// one that isn't in the sequence.
-std::map<BlockId, std::set<GraphId>> ReadAfter(const Facts& facts, std::span<const GraphId> steps) {
-  const Trace& trace = facts.trace;
-  std::map<BlockId, std::set<GraphId>> read;
-  if (trace.works.empty()) return read;
-  const std::vector<bool>& backs = facts.lives().backs_segment;
-  const std::set<GraphId> of_steps(steps.begin(), steps.end());
-  std::set<GraphId> launched;
-  GraphId last;  // launched
-  const auto add = [&](BlockId block) {
-    const GraphId root = facts.lives()[block].root;
-    if (launched.contains(root)) read[block].insert(of_steps.contains(last) ? last : GraphId());
-  };
-  size_t launch = 0;
-  for (const EagerWork& work : trace.works) {
-    for (; launch < trace.launches.size() && trace.launches[launch].seq < work.seq; ++launch) {
-      const GraphId graph = facts.ran()[launch];
-      last = graph.valid() ? facts.roots()[graph.index()] : graph;
-      if (last.valid()) launched.insert(last);
+// Work outside of graphs that reads blocks of the steps, or may, after launches.
+struct LaterReads {
+  LaterReads(const Facts& facts, std::span<const GraphId> steps)
+      : facts(facts), of_steps(steps.begin(), steps.end()) {
+    const Trace& trace = facts.trace;
+    size_t launch = 0;
+    for (const EagerWork& work : trace.works) {
+      for (; launch < trace.launches.size() && trace.launches[launch].seq < work.seq; ++launch)
+        Launch(facts.ran()[launch]);
+      for (const Access& access : trace.accesses.Of(work.accesses)) Add(access);
     }
-    for (const Access& access : trace.accesses.Of(work.accesses)) {
-      if (access.mode == AccessMode::kWrite || access.block.index() >= backs.size()) continue;
-      if (!backs[access.block.index()]) {
-        add(access.block);
-        continue;
-      }
-      // By an address where no block lies any more.
-      const Address begin = trace[access.block].address + access.offset;
-      const Bytes length = access.length == kLengthUnknown ? 1 : access.length;
-      for (const GraphId graph : of_steps) {
-        for (const BlockId block : facts.blocks()[graph.index()]) {
-          const Block& there = trace[block];
-          if (there.address < begin + length && begin < there.address + there.size) add(block);
-        }
+  }
+
+  void Launch(GraphId graph) {
+    last = graph.valid() ? facts.roots()[graph.index()] : graph;
+    if (last.valid()) launched.insert(last);
+  }
+
+  void Add(const Access& access) {
+    const std::vector<bool>& backs = facts.lives().backs_segment;
+    if (access.mode == AccessMode::kWrite || access.block.index() >= backs.size()) return;
+    if (!backs[access.block.index()]) return Add(access.block);
+    // By an address where no block lies any more.
+    const Address begin = facts.trace[access.block].address + access.offset;
+    const Bytes length = access.length == kLengthUnknown ? 1 : access.length;
+    for (const GraphId graph : of_steps) {
+      for (const BlockId block : facts.blocks()[graph.index()]) {
+        const Block& there = facts.trace[block];
+        if (there.address < begin + length && begin < there.address + there.size) Add(block);
       }
     }
   }
-  return read;
+
+  void Add(BlockId block) {
+    const GraphId root = facts.lives()[block].root;
+    if (launched.contains(root)) read[block].insert(of_steps.contains(last) ? last : GraphId());
+  }
+
+  // Is it read after launches of the graph? None: of one that isn't in the sequence.
+  bool After(BlockId block, GraphId graph) const {
+    const auto of_block = read.find(block);
+    return of_block != read.end() && of_block->second.contains(graph);
+  }
+
+  const Facts& facts;
+  const std::set<GraphId> of_steps;
+  std::set<GraphId> launched;
+  GraphId last;  // launched
+  // By block: the graphs after whose last launch it is read.
+  std::map<BlockId, std::set<GraphId>> read;
+};
+
+// Of a graph's block: the graphs in whose steps it is needed, from each step of its own to the last
+// that needs it before the next one, around the end of the sequence.
+template <typename Needs>
+std::vector<bool> RunsThatNeed(std::span<const GraphId> steps, GraphId graph, size_t graphs,
+                               Needs needs) {
+  const size_t n = steps.size();
+  std::vector<bool> runs(graphs);
+  for (size_t i = 0; i < n; ++i) {
+    if (steps[i] != graph) continue;
+    size_t last = i;
+    for (size_t j = i + 1; j < i + n && steps[j % n] != graph; ++j) {
+      if (needs(steps[j % n])) last = j;
+    }
+    for (size_t j = i; j <= last; ++j) runs[steps[j % n].index()] = true;
+  }
+  return runs;
 }
 
 }  // namespace
@@ -275,33 +304,20 @@ SequenceNeeds::SequenceNeeds(const Facts& facts, std::span<const GraphId> steps)
       takers[input.block.index()].emplace_back(graph);
     }
   }
-  const std::map<BlockId, std::set<GraphId>> read = ReadAfter(facts, steps);
-  const size_t n = steps.size();
+  const LaterReads reads(facts, steps);
   for (const GraphId graph : std::set<GraphId>(steps.begin(), steps.end())) {
     for (const BlockId block : facts.blocks()[graph.index()]) {
-      const auto outside = read.find(block);
       const bool freed = facts.lives()[block].freed;
-      if (freed && outside == read.end()) continue;
+      if (freed && !reads.read.contains(block)) continue;
       const auto taken = [&](GraphId by) {
-        const std::vector<GraphId>& of = takers[block.index()];
-        return std::ranges::find(of, by) != of.end();
+        return std::ranges::find(takers[block.index()], by) != takers[block.index()].end();
       };
-      const auto read_after = [&](GraphId step) {
-        return outside != read.end() && outside->second.contains(step);
-      };
-      const bool elsewhere = read_after({});  // after a graph that the sequence doesn't have
+      const bool elsewhere = reads.After(block, {});
       const bool kept = elsewhere || (!freed && std::ranges::none_of(steps, taken));
-      std::vector<bool> runs(facts.trace.graphs.size());
-      for (size_t i = 0; i < n; ++i) {
-        if (steps[i] != graph) continue;
-        size_t last = i;  // the last step in which it is needed
-        for (size_t j = i + 1; j < i + n && steps[j % n] != graph; ++j) {
-          if (kept || taken(steps[j % n]) || read_after(steps[j % n])) last = j;
-        }
-        for (size_t j = i; j <= last; ++j) runs[steps[j % n].index()] = true;
-      }
       row_[block.index()] = static_cast<uint32_t>(runs_.size());
-      runs_.push_back(std::move(runs));
+      runs_.push_back(RunsThatNeed(steps, graph, facts.trace.graphs.size(), [&](GraphId step) {
+        return kept || taken(step) || reads.After(block, step);
+      }));
     }
   }
 }

@@ -102,16 +102,22 @@ void AddCall(const Facts& facts, const Failure& failure, Finding* finding, const
       failure.stack);
 }
 
+// A call that failed in the capture beside the one that the finding is about, and not its end.
+bool IsFurther(const Trace& trace, const Capture& capture, const CaptureBreak& broken,
+               const Failure& failure) {
+  const bool inside = failure.seq >= capture.begin && failure.seq <= capture.end;
+  return inside && failure.graph == capture.graph &&
+         &failure != (broken.failure != nullptr ? broken.failure : broken.noticed) &&
+         trace[failure.call].find("EndCapture") == std::string_view::npos;
+}
+
 // Adds the other calls that failed in the capture: because it was broken, and for other reasons.
 void AddFurtherFailures(const Facts& facts, const Capture& capture, const CaptureBreak& broken,
                         Finding* finding) {
   const Trace& trace = facts.trace;
   std::vector<std::pair<std::string, size_t>> calls[2];
   for (const Failure& failure : trace.failures) {
-    const bool inside = failure.seq >= capture.begin && failure.seq <= capture.end;
-    if (!inside || failure.graph != capture.graph) continue;
-    if (&failure == (broken.failure != nullptr ? broken.failure : broken.noticed)) continue;
-    if (trace[failure.call].find("EndCapture") != std::string_view::npos) continue;
+    if (!IsFurther(trace, capture, broken, failure)) continue;
     const bool only = failure.error == kErrorInvalidated;
     std::string name(trace[failure.call]);
     if (!only) name += " (" + std::to_string(failure.error) + ")";

@@ -271,6 +271,17 @@ std::vector<Finding> FindGraphLeaks(const Facts& facts) {
   });
 }
 
+// Whether a graph was launched, and whether each exec that was launched frees on launch.
+std::pair<bool, bool> LaunchedAndFreeing(const Facts& facts, GraphId graph) {
+  bool launched = false, frees = true;
+  for (const uint32_t exec : facts.execs().Of(graph.index())) {
+    if (facts.exec_launches().Of(exec).empty()) continue;
+    launched = true;
+    frees = frees && (facts.trace.execs[exec].flags & kInstantiateAutoFreeOnLaunch) != 0;
+  }
+  return {launched, frees};
+}
+
 // graph-allocation-leak: memory that a graph allocates and that is never freed.
 std::vector<Finding> FindGraphAllocationLeaks(const Facts& facts) {
   const Trace& trace = facts.trace;
@@ -287,12 +298,7 @@ std::vector<Finding> FindGraphAllocationLeaks(const Facts& facts) {
       AddEvidence(finding, "allocated by " + NameOf(trace, block.alloc_node), block.stack);
     }
     if (finding->blocks.empty()) return;
-    bool launched = false, frees = true;  // each exec that was launched frees on launch
-    for (const uint32_t exec : facts.execs().Of(graph.index())) {
-      if (facts.exec_launches().Of(exec).empty()) continue;
-      launched = true;
-      frees = frees && (trace.execs[exec].flags & kInstantiateAutoFreeOnLaunch) != 0;
-    }
+    const auto [launched, frees] = LaunchedAndFreeing(facts, graph);
     finding->severity = launched && !frees ? Severity::kError : Severity::kWarning;
     finding->message = Say(trace, "{} allocates {}, never freed{}", graph, BlocksText(*finding),
                            !launched ? "; the graph can be launched only once"

@@ -147,45 +147,58 @@ struct EscapeFinder {
     }
   }
 
-  // The worst of what the graph's nodes do to the block.
-  std::optional<Escape> EscapeOf(const Capture& capture, const EagerWork& work, const Access& own) {
-    const Block& block = trace[own.block];
-    const bool born = block.graph == capture.graph;
-    const bool near = born || work.thread == capture.thread;
-    std::optional<Escape> worst;
-    const auto take = [&](Escape::What what, Severity severity, NodeId node) {
-      if (!worst || severity > worst->severity) worst = Escape{what, severity, node};
-    };
-    bool first_after = true, overwritten = false, written = false;
-    const auto look = [&](NodeId id, const Access& access) {
+  // What the graph's nodes do to a block that work touches, node by node; the worst of it.
+  struct BlockUses {
+    void Look(NodeId id, const Access& access) {
       if (Overlap(own, access) == Ternary::kNo) return;
-      const bool before = trace[id].seq < work.seq;
-      const bool sure = IsSure(own.mode) && IsSure(access.mode);
+      const bool before = finder.trace[id].seq < work.seq;
       if (!before && std::exchange(first_after, false))
-        overwritten = Overwrites(access, own, block.size);
-      const bool both_unknown = !IsSure(own.mode) && !IsSure(access.mode);
-      if (before && MayRead(own.mode) && MayWrite(access.mode)) {
-        if (sure) take(Escape::kConsumes, Severity::kError, id);
-        if (!sure && near && (born || !both_unknown))
-          take(Escape::kConsumes, Severity::kWarning, id);
-      }
-      if (MayWrite(own.mode) && MayRead(access.mode) && !overwritten) {
-        // A block filled from the host, or with one value, may be meant to be filled once.
-        const bool sourced = HasSource(work, own.block);
-        const bool once = !sourced && !written && !MayWrite(access.mode);
-        const bool told = sure || (born && sourced);
-        if (!once && told) take(Escape::kProduces, Severity::kWarning, id);
-        if (!once && !told && near) take(Escape::kTouches, Severity::kNote, id);
-      }
+        overwritten = Overwrites(access, own, finder.trace[own.block].size);
+      if (before && MayRead(own.mode) && MayWrite(access.mode)) Consumes(id, access);
+      if (MayWrite(own.mode) && MayRead(access.mode) && !overwritten) Produces(id, access);
       written = written || (IsSure(access.mode) && MayWrite(access.mode));
-    };
+    }
+
+    void Consumes(NodeId id, const Access& access) {
+      const bool both_unknown = !IsSure(own.mode) && !IsSure(access.mode);
+      if (AreSure(access)) return Take(Escape::kConsumes, Severity::kError, id);
+      if (near && (born || !both_unknown)) Take(Escape::kConsumes, Severity::kWarning, id);
+    }
+
+    void Produces(NodeId id, const Access& access) {
+      // A block filled from the host, or with one value, may be meant to be filled once.
+      const bool sourced = finder.HasSource(work, own.block);
+      if (!sourced && !written && !MayWrite(access.mode)) return;
+      if (AreSure(access) || (born && sourced))
+        return Take(Escape::kProduces, Severity::kWarning, id);
+      if (near) Take(Escape::kTouches, Severity::kNote, id);
+    }
+
+    bool AreSure(const Access& access) const { return IsSure(own.mode) && IsSure(access.mode); }
+
+    void Take(Escape::What what, Severity severity, NodeId node) {
+      if (!worst || severity > worst->severity) worst = Escape{what, severity, node};
+    }
+
+    const EscapeFinder& finder;
+    const EagerWork& work;
+    const Access& own;
+    bool born;  // in the capture
+    bool near;  // of the capture, or by its thread
+    std::optional<Escape> worst = {};
+    bool first_after = true, overwritten = false, written = false;
+  };
+
+  std::optional<Escape> EscapeOf(const Capture& capture, const EagerWork& work, const Access& own) {
+    const bool born = trace[own.block].graph == capture.graph;
+    BlockUses uses{*this, work, own, born, born || work.thread == capture.thread};
     for (const NodeId node : touching.Of(own.block, capture.graph)) {
       for (const Access& access : trace.accesses.Of(trace[node].accesses)) {
         const bool sure = SureAccess(trace, trace[node].kernel, access);
-        if (access.block == own.block && sure) look(node, access);
+        if (access.block == own.block && sure) uses.Look(node, access);
       }
     }
-    return worst;
+    return uses.worst;
   }
 
   // True if the work makes what it writes out of other memory of the device.

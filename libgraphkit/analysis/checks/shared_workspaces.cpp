@@ -135,22 +135,28 @@ struct SharedWorkspaces {
                           [](const UnorderedUsers& pair) { return pair.first != pair.second; });
     for (const Severity grade : {Severity::kError, Severity::kWarning, Severity::kNote}) {
       std::set<size_t> without_order;
-      for (const bool by_threads : {false, true}) {
-        std::set<size_t> members;
-        const UnorderedUsers* first = nullptr;
-        for (const UnorderedUsers& pair : apart) {
-          const auto& [a, b, launches] = pair;
-          if (GradeOf(users[a], users[b]) != grade) continue;
-          if (launches.by_threads != by_threads) continue;
-          if (without_order.contains(a) && without_order.contains(b)) continue;
-          if (a == b && members.contains(a)) continue;
-          if (first == nullptr) first = &pair;
-          members.insert({a, b});
-        }
-        if (first != nullptr) AddBlock(block, users, *first, members, grade);
-        without_order = std::move(members);
-      }
+      for (const bool by_threads : {false, true})
+        without_order = AddGrade(block, users, apart, grade, by_threads, without_order);
     }
+  }
+
+  // The pairs of one grade that only threads order, or nothing, but for those between members of
+  // `known`; their members.
+  std::set<size_t> AddGrade(BlockId block, std::span<const User> users,
+                            std::span<const UnorderedUsers> apart, Severity grade, bool by_threads,
+                            const std::set<size_t>& known) {
+    std::set<size_t> members;
+    const UnorderedUsers* first = nullptr;
+    for (const UnorderedUsers& pair : apart) {
+      const auto& [a, b, launches] = pair;
+      if (GradeOf(users[a], users[b]) != grade || launches.by_threads != by_threads) continue;
+      if (known.contains(a) && known.contains(b)) continue;
+      if (a == b && members.contains(a)) continue;
+      if (first == nullptr) first = &pair;
+      members.insert({a, b});
+    }
+    if (first != nullptr) AddBlock(block, users, *first, members, grade);
+    return members;
   }
 
   void AddBlock(BlockId block, std::span<const User> users, const UnorderedUsers& pair,

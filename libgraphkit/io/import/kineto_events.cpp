@@ -177,6 +177,24 @@ class EventScanner {
     return true;
   }
 
+  void Open(char bracket) {
+    if (!found_ && bracket == '[' && (depth_ == 0 || (depth_ == 1 && named_))) {
+      found_ = true;
+      events_depth_ = depth_ + 1;
+    } else if (found_ && depth_ == events_depth_) {
+      kept_ = at_;
+    }
+    ++depth_;
+  }
+
+  // True: an event ends here.
+  bool Close() {
+    --depth_;
+    if (found_ && depth_ == events_depth_) return true;
+    done_ = depth_ == 0 || (found_ && depth_ < events_depth_);
+    return false;
+  }
+
   // Goes on to the end of an event.
   std::optional<size_t> Scan() {
     for (; at_ < end_; ++at_) {
@@ -185,18 +203,10 @@ class EventScanner {
         if (!SkipString()) return std::nullopt;
         --at_;
       } else if (c == '{' || c == '[') {
-        if (!found_ && c == '[' && (depth_ == 0 || (depth_ == 1 && named_))) {
-          found_ = true;
-          events_depth_ = depth_ + 1;
-        } else if (found_ && depth_ == events_depth_) {
-          kept_ = at_;
-        }
-        ++depth_;
+        Open(c);
       } else if (c == '}' || c == ']') {
         if (depth_ == 0) return std::nullopt;
-        --depth_;
-        if (found_ && depth_ == events_depth_) return ++at_;
-        done_ = depth_ == 0 || (found_ && depth_ < events_depth_);
+        if (Close()) return ++at_;
         if (done_) return std::nullopt;
       } else if (c == ',' && depth_ == 1) {
         named_ = false;

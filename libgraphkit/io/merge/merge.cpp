@@ -61,6 +61,15 @@ class Merger {
   }
 
  private:
+  // The input, or the snapshot chosen before it: the longer one.
+  const MergeInput* LongerSnapshot(const MergeInput* chosen, const MergeInput& input) {
+    if (chosen == nullptr) return &input;
+    const bool longer =
+        CountHistoryEvents(input.imported.trace) > CountHistoryEvents(chosen->imported.trace);
+    not_joined_.Add("snapshots beside the longest one", longer ? chosen->name : input.name);
+    return longer ? &input : chosen;
+  }
+
   // Topologies that a tracer recorded first; of several snapshots the longest one.
   Result<void> ChooseSources() {
     const MergeInput* snapshot = nullptr;
@@ -68,12 +77,7 @@ class Merger {
     for (const MergeInput& input : inputs_) {
       const Imported& imported = input.imported;
       if (HistoryOf(imported.trace) != nullptr) {
-        const bool longer = !snapshot || CountHistoryEvents(imported.trace) >
-                                             CountHistoryEvents(snapshot->imported.trace);
-        if (snapshot) {
-          not_joined_.Add("snapshots beside the longest one", longer ? snapshot->name : input.name);
-        }
-        if (longer) snapshot = &input;
+        snapshot = LongerSnapshot(snapshot, input);
       } else if (!imported.times.empty()) {
         profiles_.push_back(&input);
       } else if (!imported.origins.empty()) {

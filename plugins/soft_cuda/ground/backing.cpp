@@ -443,15 +443,7 @@ void Backing::CopyPages(uint64_t to, uint64_t from, uint64_t size) {
     if (run.size == 0) run = {to + at, 0, word};
     run.size += bytes;
   };
-  for (uint64_t batch = 0; batch < size; batch += kLook) {
-    const uint64_t bytes = std::min(kLook, size - batch);
-    const size_t count = bytes / kPageBytes;
-    if (!own || !pages_.Read(from + batch, {blank.data(), count})) blank.fill(false);
-    const bool all = std::all_of(blank.begin(), blank.begin() + count, [](bool b) { return b; });
-    if (all && HaveOneBase(from + batch, bytes)) {
-      add(batch, bytes, BaseWord(from + batch));
-      continue;
-    }
+  const auto add_pages = [&](uint64_t batch, uint64_t bytes) {
     for (uint64_t at = batch; at < batch + bytes; at += kPageBytes) {
       uint32_t word = 0;
       if (WordOf(from + at, blank[(at - batch) / kPageBytes], &word)) {
@@ -461,6 +453,17 @@ void Backing::CopyPages(uint64_t to, uint64_t from, uint64_t size) {
       if (run.size > 0) Flush(run);
       plain += kPageBytes;
     }
+  };
+  for (uint64_t batch = 0; batch < size; batch += kLook) {
+    const uint64_t bytes = std::min(kLook, size - batch);
+    const size_t count = bytes / kPageBytes;
+    if (!own || !pages_.Read(from + batch, {blank.data(), count})) blank.fill(false);
+    const bool all = std::all_of(blank.begin(), blank.begin() + count, [](bool b) { return b; });
+    if (all && HaveOneBase(from + batch, bytes)) {
+      add(batch, bytes, BaseWord(from + batch));
+      continue;
+    }
+    add_pages(batch, bytes);
     if (plain > 0) WritePlain(to + batch + bytes, from + batch + bytes, plain);
   }
   if (run.size > 0) Flush(run);

@@ -110,6 +110,18 @@ std::vector<WrittenWord> OfLambda(std::span<const uint64_t> words, const MemoryT
   return {{all[0].address}};
 }
 
+// Of a library's stand-in: the operands that it declares; of a collective none.
+std::vector<WriteSlot> SlotsOfStandIn(const KernelInfo& kernel) {
+  std::vector<WriteSlot> slots;
+  for (uint32_t i = 0; i < kernel.parameters.size(); ++i) {
+    const Parameter& p = kernel.parameters[i];
+    if (p.size == sizeof(graphkit_soft_collective)) return {};
+    if (p.size == sizeof(graphkit_soft_operand))
+      slots.push_back({i, p.offset, p.size / 8, WriteSlot::Use::kOperand});
+  }
+  return slots;
+}
+
 }  // namespace
 
 std::vector<std::string> ParameterTypes(std::string_view mangled) {
@@ -130,24 +142,15 @@ std::vector<std::string> ParameterTypes(std::string_view mangled) {
 }
 
 std::vector<WriteSlot> WriteSlots(const KernelInfo& kernel, bool is_stand_in) {
+  if (is_stand_in) return SlotsOfStandIn(kernel);
   std::vector<WriteSlot> slots;
-  std::vector<std::string> types;
-  std::string name;
-  if (!is_stand_in) {
-    types = ParameterTypes(kernel.name);
-    name = Demangled(kernel.name);
-  }
-  bool collective = false;
-  for (const Parameter& p : kernel.parameters) {
-    collective |= is_stand_in && p.size == sizeof(graphkit_soft_collective);
-  }
+  const std::vector<std::string> types = ParameterTypes(kernel.name);
+  const std::string name = Demangled(kernel.name);
   const bool typed = types.size() == kernel.parameters.size();
   for (uint32_t i = 0; i < kernel.parameters.size(); ++i) {
     const Parameter& p = kernel.parameters[i];
     const auto add = [&](WriteSlot::Use use) { slots.push_back({i, p.offset, p.size / 8, use}); };
-    if (is_stand_in) {
-      if (p.size == sizeof(graphkit_soft_operand) && !collective) add(WriteSlot::Use::kOperand);
-    } else if (p.size == 8) {
+    if (p.size == 8) {
       auto use = typed ? UseOf(types[i]) : WriteSlot::Use::kUnknown;
       if (typed && IsAddressArray(types[i])) use = WriteSlot::Use::kFirst;
       if (use) add(*use);
