@@ -401,6 +401,8 @@ bool Tracer::Enrich(ThreadState& thread, const DriverCall& row, const cupti::Cal
     if (cupti_.exec_id(reinterpret_cast<void*>(call.exec), &id) == cupti::kSuccess)
       call.tool_id = id;
   }
+  if (call.kind == CallKind::kAlloc && call.mapping && call.size == 0)
+    call.size = driver_.SizeAt(call.address);
   const bool stacked = HasStack(thread, call);
   if (stacked) call.stack = StackOf(thread);
   return stacked;

@@ -48,6 +48,9 @@ void Registered(Call& call) {
   call.is_allocation = false;
 }
 
+// Memory of another process, or of another API.
+void Imported(Call& call) { call.registered = true, call.mapping = call.kind == CallKind::kAlloc; }
+
 // Queries of edges: what they ask about.
 template <typename Params>
 void ReadQuery(const CallParams& params, Call& call) {
@@ -210,9 +213,14 @@ constexpr DriverCall kCalls[] = {
     GRAPHKIT_CALL(cuMemMap, kAlloc),
     // memory whose content may come from another process, or through another device's mapping
     GRAPHKIT_CALL(cuMemExportToShareableHandle, kShare),
-    GRAPHKIT_CALL(cuMemImportFromShareableHandle, kShare),
+    GRAPHKIT_CALL(cuMemImportFromShareableHandle, kShare, Imported),
     GRAPHKIT_CALL(cuMulticastBindMem, kShare),
     GRAPHKIT_CALL(cuMulticastBindAddr, kShare),
+    GRAPHKIT_CALL(cuIpcGetMemHandle, kShare),
+    GRAPHKIT_CALL(cuIpcOpenMemHandle, kAlloc, Imported),
+    GRAPHKIT_CALL(cuIpcOpenMemHandle_v2, kAlloc, Imported),
+    GRAPHKIT_CALL(cuIpcCloseMemHandle, kFree),
+    GRAPHKIT_CALL(cuExternalMemoryGetMappedBuffer, kAlloc, Imported),
     GRAPHKIT_CALL(cuMemFree_v2, kFree),
     GRAPHKIT_CALL(cuMemFreeHost, kFree),
     GRAPHKIT_CALL(cuMemUnmap, kFree),

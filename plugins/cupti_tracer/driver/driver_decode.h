@@ -177,6 +177,13 @@ class ParamReader {
       call_.physical = p.handle;
     if GRAPHKIT_HAS (p.memHandle) call_.physical = p.memHandle;
     if GRAPHKIT_HAS (p.memptr) call_.address = p.memptr;
+    if GRAPHKIT_HAS (*p.pdptr) {
+      if (params_.done) call_.address = *p.pdptr;
+    }
+    if GRAPHKIT_HAS (*p.devPtr; p.bufferDesc->size) {
+      if (params_.done) call_.address = *p.devPtr;
+      if (p.bufferDesc != nullptr) call_.size = p.bufferDesc->size;
+    }
     if GRAPHKIT_HAS (p.pp) {
       call_.pool_kind = PoolKind::kHost;
       if (params_.done) call_.address = Address(*p.pp);

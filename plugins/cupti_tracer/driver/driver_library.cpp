@@ -52,6 +52,12 @@ std::optional<bool> DriverLibrary::Knows(uint64_t address) const {
   return result == kSuccess;
 }
 
+uint64_t DriverLibrary::SizeAt(uint64_t address) const {
+  constexpr int kRangeSize = 12;  // CU_POINTER_ATTRIBUTE_RANGE_SIZE
+  size_t size = 0;
+  return pointer_ != nullptr && pointer_(&size, kRangeSize, address) == kSuccess ? size : 0;
+}
+
 std::optional<uint64_t> DriverLibrary::FreeMemory() const {
   size_t free = 0, total = 0;
   if (memory_info_ == nullptr || memory_info_(&free, &total) != kSuccess) return std::nullopt;

@@ -24,6 +24,9 @@ class DriverLibrary {
   // True if an address is CUDA's: allocated, mapped or registered; nothing: not known.
   std::optional<bool> Knows(uint64_t address) const;
 
+  // Of the allocation that holds an address, in bytes; 0: not known.
+  uint64_t SizeAt(uint64_t address) const;
+
   // Of the current context's device, in bytes; nothing: it can't be asked.
   std::optional<uint64_t> FreeMemory() const;
 

@@ -66,6 +66,8 @@ class LiveMemory {
     StreamId freed_on;      // by the call that is freeing it
     bool mapping = false;   // of physical memory
     uint64_t physical = 0;  // its handle
+    bool shared = false;    // with other processes, by the block's address
+    uint32_t opened = 0;    // another process's: times more than once
   };
   struct Place {
     BlockId block;

@@ -20,9 +20,12 @@ PoolId Memory::PoolOf(const Call& call, PoolKind kind, uint64_t handle) {
   return pools_.Insert(key, {WritePool(kind, {}, handle), kind}).id;
 }
 
-PoolId Memory::RegisteredPool() {
-  if (!registered_) registered_ = WritePool(PoolKind::kHost, "registered", 0);
-  return registered_;
+// Of memory that was there already.
+PoolId Memory::OthersPool(bool mapping) {
+  PoolId& pool = mapping ? imported_ : registered_;
+  if (!pool && mapping) pool = WritePool(PoolKind::kDevice, "imported", 0);
+  if (!pool) pool = WritePool(PoolKind::kHost, "registered", 0);
+  return pool;
 }
 
 PoolId Memory::WritePool(PoolKind kind, std::string_view name, uint64_t handle) {
@@ -128,8 +131,13 @@ void Memory::ForgetOverlaps(const Call& call) {
 void Memory::OnAlloc(const ThreadState& thread, const Call& call) {
   if (call.address == 0 || call.size == 0) return;
   Place place{.stream = streams_.IdOf(thread, call)};
-  place.pool = call.registered ? RegisteredPool() : PoolOf(call, call.pool_kind, call.pool);
+  place.pool = call.registered ? OthersPool(call.mapping) : PoolOf(call, call.pool_kind, call.pool);
   place.graph = streams_.CapturedGraph(thread, call);
+  LiveMemory::Block* known = driver().Find(call.address);
+  if (call.registered && call.mapping && known != nullptr && known->mapping) {
+    ++known->opened;  // again: it is there until it is closed as often
+    return;
+  }
   ForgetOverlaps(call);
   if (call.mapping) return Map(call, place);
   DropSegments(call, call.address, call.size);
@@ -144,6 +152,7 @@ void Memory::Map(const Call& call, Place place) {
   if (physical == nullptr && call.physical != 0)  // not made here, or before the recording
     physical = &physical_.Insert(call.physical, {.shared = true});
   if (physical != nullptr) place.same_as = physical->first;
+  if (physical != nullptr && physical->imported) place.pool = OthersPool(true);
   const BlockId id = WriteAlloc(LiveMemory::kDriver, call, place);
   LiveMemory::Block& block = *driver().Find(call.address);
   block.mapping = true;
@@ -159,12 +168,18 @@ void Memory::Map(const Call& call, Place place) {
 
 void Memory::OnShare(const Call& call) {
   uint64_t handle = call.physical;
-  const auto* under = driver().Holding(call.address);
+  auto* under = driver().Holding(call.address);
   if (handle == 0 && under != nullptr) handle = under->second.physical;
-  if (handle == 0) return;
+  if (handle == 0) {
+    const bool fresh = under != nullptr && !under->second.mapping;
+    if (fresh && !std::exchange(under->second.shared, true)) WriteShared(under->second.id);
+    return;
+  }
   Physical* physical = physical_.Find(handle);
   if (physical == nullptr) physical = &physical_.Insert(handle, {});
-  if (!std::exchange(physical->shared, true) && physical->first) WriteShared(physical->first);
+  if (std::exchange(physical->shared, true)) return;
+  physical->imported = call.registered;
+  if (physical->first) WriteShared(physical->first);
 }
 
 void Memory::OnPhysicalRelease(uint64_t handle) {
@@ -205,6 +220,10 @@ void Memory::OnFreeing(const ThreadState& thread, const Call& call) {
 // One call may unmap several mappings.
 void Memory::OnFree(const ThreadState& thread, const Call& call) {
   Address address = call.address;
+  if (LiveMemory::Block* block = driver().Find(address); block != nullptr && block->opened > 0) {
+    --block->opened;
+    return;
+  }
   do {
     const LiveMemory::Block block = *driver().Find(address);
     EraseDriver(address);

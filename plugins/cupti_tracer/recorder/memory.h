@@ -99,7 +99,8 @@ class Memory {
   struct Physical {
     BlockId first;  // mapping of it; none: it wasn't mapped yet
     uint32_t mappings = 0;
-    bool shared = false;    // its content may come from elsewhere
+    bool shared = false;  // its content may come from elsewhere
+    bool imported = false;
     bool released = false;  // by one that has its handle
   };
   struct Gap {
@@ -130,7 +131,7 @@ class Memory {
   void MarkOfGraphs(LiveMemory::Level level, Address address, GraphId graph);
 
   PoolId PoolOf(const Call& call, PoolKind kind, uint64_t handle);
-  PoolId RegisteredPool();
+  PoolId OthersPool(bool mapping);
   PoolId WritePool(PoolKind kind, std::string_view name, uint64_t handle);
   PoolId NamedPool(const ThreadState& thread, const Call& call, std::string_view name);
 
@@ -153,6 +154,7 @@ class Memory {
   RangeMap<PoolRange> pool_ranges_;
   std::map<std::string, PoolId, std::less<>> named_pools_;
   PoolId registered_;  // of memory of the host that was made known to CUDA
+  PoolId imported_;    // of memory of other processes and APIs
   std::vector<WaitingPiece> waiting_;
   HandleMap<Physical> physical_;
   RangeMap<Gap> unmapped_;  // where nodes touched memory

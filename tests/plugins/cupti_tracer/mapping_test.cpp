@@ -111,6 +111,32 @@ TEST_CASE("memory whose content may come from elsewhere is said to be shared, on
   CHECK(s.Records("memory_shared") == Lines{R"({"type":"memory_shared","block":0})"});
 }
 
+TEST_CASE("memory that isn't mapped is exported by its address, once") {
+  Mapping s;
+  s.Malloc(kMapping, 4096);
+  Call share = Script::Of(CallKind::kShare);
+  share.address = kMapping;
+  s.Do(share), s.Do(share);
+  CHECK(s.Records("memory_shared") == Lines{R"({"type":"memory_shared","block":0})"});
+}
+
+TEST_CASE("memory of another process is there until it is closed as often as it was opened") {
+  Mapping s;
+  Call open = Script::Of(CallKind::kAlloc);
+  open.mapping = true;
+  open.registered = true;
+  open.address = kMapping;
+  open.size = Mapping::kSize;
+  s.Do(open), s.Do(open);
+  CHECK(s.Mappings() == Lines{kNew});
+  CHECK(s.Records("pool") == Lines{R"({"type":"pool","id":0,"kind":"device","name":"imported"})"});
+  CHECK(s.Records("memory_shared") == Lines{R"({"type":"memory_shared","block":0})"});
+  s.Unmap(kMapping, 0);
+  CHECK(s.Records("free").empty());
+  s.Unmap(kMapping, 0);
+  CHECK(s.Records("free") == Lines{R"({"type":"free","memory":0})"});
+}
+
 TEST_CASE("one call unmaps several mappings") {
   Mapping s;
   for (const uint64_t handle : {Mapping::kHandle, Mapping::kNext}) s.Create(handle);
