@@ -14,7 +14,8 @@ in verdicts.py, `# estimate: SIZES` that all captured blocks have a stream and t
 tenth of what the graphs' pool reserved, `# attributed: LINES` that the kernels in the profile `replays.json`, which the program
 writes, are attributed to these lines, by their nodes' ids and without them alike, `# content: …` what a sleep would have to
 keep. A program that knows the argument `fixed` is run again with it. `# not: NAME …` names where a program can't run, which is
-printed. A line `tests: …` of the program is printed. Ends with the numbers. Where PYTHON isn't there, all of it is skipped.
+printed. A line `tests: …` of the program is printed; lines `paused: …` say what it gave back for a while (compare_paused). Ends
+with the numbers. Where PYTHON isn't there, all of it is skipped.
 """
 
 import argparse
@@ -28,7 +29,7 @@ import sys
 import tempfile
 import time
 
-from verdicts import Failed, compare_bounds, compare_content, compare_coverage, compare_findings, compare_kept, compare_ranks, expected_findings, heading, processes, started, variants
+from verdicts import Failed, compare_bounds, compare_content, compare_coverage, compare_findings, compare_kept, compare_paused, compare_ranks, expected_findings, heading, processes, started, variants
 
 PARSER = argparse.ArgumentParser()
 PARSER.add_argument("--build", type=pathlib.Path, default="build")
@@ -172,6 +173,9 @@ def check(program, folder, fixed=False):
     compare_ranks(json.loads(together), program, fixed)
     if heading(program, "content"):
         compare_content(program, json.loads(run(folder, [GRAPHKIT, "survive", "--format", "json", trace])), fixed)
+    paused = [line.removeprefix("paused: ") for line in said.splitlines() if line.startswith("paused: ")]
+    if paused:
+        compare_paused(paused, json.loads(run(folder, [GRAPHKIT, "survive", "--format", "json", trace])))
     if heading(program, "coverage"):
         coverage = run(folder, [GRAPHKIT, "analyze", "--coverage", "--format", "json", trace])
         compare_coverage(program, json.loads(coverage)["coverage"], fixed)

@@ -170,6 +170,16 @@ def compare_content(program, bill, fixed):
         raise Failed(f"its content is {' '.join(found)}; expected: {' '.join(wanted)}")
 
 
+def compare_paused(said, bill):
+    """Lines `paused: BYTES CLASS…` of the program: what it gave back for a while, and the classes that these bytes have. Within 1 %."""
+    known = {**bill["bytes_by_class"], "untouched": bill["idle_bytes"]}
+    for line in said:
+        wanted, *classes = line.split()
+        found = sum(known[name] for name in classes)
+        if abs(found - int(wanted)) * 100 > int(wanted):
+            raise Failed(f"{' and '.join(classes)} have {found} B; the program gave back {wanted} B")
+
+
 def compare_bounds(report, replay):
     """No placement that was verified is smaller than what no placement can be: a policy's own bound, of all graphs and of each,
     and each graph's bound where it rests on the same assumption (kernels access only memory passed as arguments). A graph with

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "libgraphkit/analysis/launches/launches.h"
+#include "libgraphkit/analysis/launches/strays.h"
 #include "libgraphkit/analysis/memory/first_writes.h"
 #include "libgraphkit/interval_map.h"
 #include "libgraphkit/model/trace.h"
@@ -24,10 +25,8 @@ struct BarFinder {
       if (!facts.lives().blocks[i].root.valid()) continue;
       BarBlock(BlockId(i));
       if (backs[i] || block.address == 0) continue;
-      by_address.Add(AddressesOf(block), BlockId(i));
       if (block.pool.valid()) captured[block.pool.index()] = true;
     }
-    by_address.Sort();
     for (PoolId& pool : pool_of) {
       if (pool.valid() && !captured[pool.index()]) pool = {};
     }
@@ -45,10 +44,16 @@ struct BarFinder {
   // Blocks of captures in some bytes, with the part of each that lies there.
   template <typename Visit>
   void ForEachBlockIn(Range range, Visit visit) const {
-    by_address.Visit(range, [&](Range own, BlockId block) {
-      const Range both = Common(own, range);
-      visit(block, Interval<Bytes>{both.begin - own.begin, both.end - own.begin});
+    accesses.ForEachBlockIn(range, [&](BlockId block, Range both) {
+      const Address begin = trace[block].address;
+      if (IsCaptured(block)) visit(block, Interval<Bytes>{both.begin - begin, both.end - begin});
     });
+  }
+  bool IsCaptured(BlockId block) const { return facts.lives()[block].root.valid(); }
+  bool IsInside(Address at) const {
+    bool inside = false;
+    ForEachBlockIn({at, at + 1}, [&](BlockId, Interval<Bytes>) { inside = true; });
+    return inside;
   }
 
   void Bar(BlockId block, std::span<const Interval<Bytes>> ranges, BorrowBar why) {
@@ -71,22 +76,9 @@ struct BarFinder {
     }
   }
 
-  // An access of unknown length ends with its block; where none lay, with the longest one that
-  // ever did, or with the segment.
-  Range BytesOf(const Access& access, bool* inside) const {
-    const Block& block = trace[access.block];
-    const Address begin = block.address + std::min(access.offset, block.size);
-    Address end = begin;
-    by_address.Visit({begin, begin + 1}, [&](Range own, BlockId) { end = std::max(end, own.end); });
-    *inside = end > begin;
-    if (access.length != kLengthUnknown) return {begin, begin + access.length};
-    const bool segment = backs[access.block.index()];
-    return {begin, segment && *inside ? end : block.address + block.size};
-  }
-
   // True if a block was handed out outside of captures, by a pool that captures allocate in.
   bool IsEager(BlockId id) const {
-    return !backs[id.index()] && !facts.lives()[id].root.valid() && trace[id].address != 0;
+    return !backs[id.index()] && !IsCaptured(id) && trace[id].address != 0;
   }
 
   // A launch finds there what blocks of other graphs, that were freed or came later, leave, or what
@@ -97,24 +89,22 @@ struct BarFinder {
         const BlockId block = access.block;
         if (block.index() >= backs.size() || !pool_of[block.index()].valid()) continue;
         if (!backs[block.index()] && !IsEager(block)) continue;
-        StrayBytes stray{.pool = pool_of[block.index()]};
+        StrayBytes stray = StrayAt(access);
         stray.root = facts.roots()[node.graph.index()];
         if (IsEager(block)) stray.block = block;
-        stray.bytes = BytesOf(access, &stray.inside);
         bars.strays.push_back(stray);
-        if (access.mode != AccessMode::kWrite) AddFound(NodeId(i), stray);
+        stray.found = true;
+        for (const Range& part : accesses.FoundBy(NodeId(i), access)) {
+          stray.bytes = part;
+          bars.strays.push_back(stray);
+        }
       }
     }
   }
-
-  void AddFound(NodeId node, StrayBytes stray) {
-    std::vector<Range> left = {stray.bytes};
-    writes.TakeOutWritten(stray.root, node, &left);
-    stray.found = true;
-    for (const Range& part : left) {
-      stray.bytes = part;
-      bars.strays.push_back(stray);
-    }
+  StrayBytes StrayAt(const Access& access) const {
+    StrayBytes stray{.pool = pool_of[access.block.index()], .bytes = accesses.BytesOf(access)};
+    stray.inside = IsInside(stray.bytes.begin);
+    return stray;
   }
 
   // Accesses of work outside of graphs to blocks of captures, and to where no block lay: of the
@@ -126,8 +116,8 @@ struct BarFinder {
         if (access.block.index() >= trace.blocks.size()) continue;
         const bool freed = trace[access.block].free_completed <= work.seq;
         if (!pool_of[access.block.index()].valid() || (IsEager(access.block) && !freed)) continue;
-        StrayBytes stray{.pool = pool_of[access.block.index()], .seq = work.seq};
-        stray.bytes = BytesOf(access, &stray.inside);
+        StrayBytes stray = StrayAt(access);
+        stray.seq = work.seq;
         last[{stray.bytes.begin, stray.bytes.end}] = stray;  // works come in their order
       }
     }
@@ -160,7 +150,7 @@ struct BarFinder {
   const Trace& trace = facts.trace;
   const FirstWrites writes{facts};
   const std::vector<bool>& backs = facts.lives().backs_segment;
-  RangeIndex<BlockId> by_address = {};
+  const StrayAccesses accesses{facts, writes};
   std::vector<PoolId> pool_of = std::vector<PoolId>(
       facts.trace.blocks.size());  // by block: its own, or that of the segment that it backs
   BorrowBars bars = {};

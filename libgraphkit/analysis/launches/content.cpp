@@ -5,6 +5,8 @@
 #include <set>
 #include <tuple>
 
+#include "libgraphkit/analysis/launches/restored_copies.h"
+#include "libgraphkit/analysis/launches/strays.h"
 #include "libgraphkit/analysis/memory/first_writes.h"
 #include "libgraphkit/interval_map.h"
 #include "libgraphkit/model/node_versions.h"
@@ -16,16 +18,17 @@ using Range = Interval<Address>;
 
 // What is known of some bytes.
 enum class ContentMarkKind : uint8_t {
-  kTouched,  // a graph touches them
-  kOutside,  // as a block that was allocated outside of captures, or where no block lay
-  kFound,    // and may read them before it has written them
-  kLeft,     // of a block that a launch leaves
-  kReads,    // a node surely reads there
-  kWrites,   // a node surely is to write there
-  kUnclear,  // a node may do either
-  kWork,     // work outside of graphs
+  kTouched,   // a graph touches them
+  kOutside,   // as a block that was allocated outside of captures, or where no block lay
+  kFound,     // and may read them before it has written them
+  kLeft,      // of a block that a launch leaves
+  kReads,     // a node surely reads there
+  kWrites,    // a node surely is to write there
+  kUnclear,   // a node may do either
+  kWork,      // work outside of graphs
+  kRestored,  // work that brings back what was there
 };
-constexpr size_t kMarkKinds = 8;
+constexpr size_t kMarkKinds = 9;
 
 struct ContentMark {
   Range bytes;
@@ -58,27 +61,14 @@ struct ContentUse {
   bool sure = false;  // writes all of them
 };
 
-// By graph: it was launched, or an exec of it is left.
-std::vector<bool> GraphsThatRun(const Facts& facts) {
-  std::vector<bool> runs;
-  for (const std::vector<uint32_t>& launches : facts.launches()) runs.push_back(!launches.empty());
-  for (const Exec& exec : facts.trace.execs) {
-    if (exec.graph.valid() && exec.destroyed == kNever) runs[exec.graph.index()] = true;
-  }
-  return runs;
-}
-
 struct ContentFinder {
   using Event = ContentUse;
   using enum ContentMarkKind;
   using enum ContentClass;
 
   std::vector<ContentRange> Find() {
-    for (size_t i = 0; i < trace.blocks.size(); ++i) {
-      if (!backs[i]) by_address.Add(AddressesOf(Block(trace.blocks[i])), BlockId(i));
-    }
-    by_address.Sort();
     for (size_t i = 0; i < trace.blocks.size(); ++i) AddBlock(BlockId(i));
+    AddWriters();
     for (uint32_t i = 0; i < trace.works.size(); ++i) AddWork(i);
     FindAnything();
     return Sweep();
@@ -102,10 +92,26 @@ struct ContentFinder {
       found = found || !of.found.empty();
     }
     if (!touched) return;
+    if (!found) written_first.push_back(id);
     const bool promised = rule == MarkerRule::kLastUse && !life.escaped;
     if (life.root.valid() && (!life.freed || (life.foreign && !promised)))
       marks.push_back({AddressesOf(block), kLeft, life.root.value, id});
     if (found) AddAccesses(id);
+  }
+
+  // Where one block's launches find what is there, others may write it: blocks that lay there at
+  // other times.
+  void AddWriters() {
+    std::vector<Range> found;
+    for (const ContentMark& mark : marks) {
+      if (mark.kind == kFound) found.push_back(mark.bytes);
+    }
+    found = Union(std::move(found));
+    for (const BlockId id : written_first) {
+      const Range own = AddressesOf(Block(trace[id]));
+      const auto at = std::ranges::upper_bound(found, own.begin, {}, &Range::end);
+      if (at != found.end() && at->begin < own.end) AddAccesses(id);
+    }
   }
 
   void AddRanges(ContentMarkKind kind, GraphId root, BlockId id,
@@ -117,7 +123,7 @@ struct ContentFinder {
 
   void AddAccesses(BlockId id) {
     ForEachAccess(trace, facts.lives(), id, [&](NodeId node, const Access& access) {
-      if (Runs(facts.RootOf(node))) AddAccess(node, BytesOf(access), access);
+      if (Runs(facts.RootOf(node))) AddAccess(node, strays.BytesOf(access), access);
     });
   }
   void AddAccess(NodeId node, Range bytes, const Access& access) {
@@ -134,41 +140,31 @@ struct ContentFinder {
     add(kUnclear);
   }
 
-  // An access of unknown length ends with its block; where none lay, with the longest one that ever
-  // did, or with the segment.
-  Range BytesOf(const Access& access) const {
-    const Block block = trace[access.block];
-    const Interval<Bytes> bytes = graphkit::BytesOf(access, block.size);
-    const Range range{block.address + bytes.begin, block.address + bytes.end};
-    if (access.length != kLengthUnknown || !backs[access.block.index()]) return range;
-    Address end = range.begin;
-    by_address.Visit({end, end + 1}, [&](Range own, BlockId) { end = std::max(end, own.end); });
-    return {range.begin, end > range.begin ? end : range.end};
-  }
-
   // Accesses to a segment where no block lay.
   void AddStrays(BlockId id) {
     ForEachAccess(trace, facts.lives(), id, [&](NodeId node, const Access& access) {
       const GraphId root = facts.RootOf(node);
       if (!Runs(root)) return;
-      const Range bytes = BytesOf(access);
+      const Range bytes = strays.BytesOf(access);
       for (const ContentMarkKind kind : {kTouched, kOutside})
         marks.push_back({bytes, kind, root.value, id});
       AddAccess(node, bytes, access);
-      if (access.mode == AccessMode::kWrite) return;
-      std::vector<Range> left = {bytes};
-      writes.TakeOutWritten(root, node, &left);
-      for (const Range& part : left) marks.push_back({part, kFound, root.value, id});
+      for (const Range& part : strays.FoundBy(node, access))
+        marks.push_back({part, kFound, root.value, id});
     });
   }
 
+  // Content that is saved before a sleep, and copied back after it, stays what it was.
   void AddWork(uint32_t i) {
     const EagerWork& work = trace.works[i];
     for (const Access& access : trace.accesses.Of(work.accesses)) {
       if (access.block.index() >= trace.blocks.size() || trace[access.block].address == 0) continue;
-      const bool sure = access.mode == AccessMode::kWrite && access.length != kLengthUnknown &&
-                        access.rows == AccessRows();
-      marks.push_back({BytesOf(access), kWork, i, access.block, access.mode, sure});
+      const bool writes = access.mode == AccessMode::kWrite;
+      const bool sure = writes && access.length != kLengthUnknown && access.rows == AccessRows();
+      const bool restores = copies.restores[i] && writes;
+      if (copies.saves[i] && !writes) continue;
+      marks.push_back({strays.BytesOf(access), restores ? kRestored : kWork, i, access.block,
+                       access.mode, sure});
     }
   }
 
@@ -240,6 +236,7 @@ struct ContentFinder {
       range.what = kUnknown;
       range.why = UnknownContent::kAnything;
     }
+    range.restored = !Of(open, kRestored).empty();
     return range;
   }
 
@@ -355,19 +352,34 @@ struct ContentFinder {
   const FirstWrites writes{facts};
   const KernelSet plain{facts.trace, TakesPlainPointers};
   const std::vector<bool>& backs = facts.lives().backs_segment;
-  RangeIndex<BlockId> by_address = {};
+  const StrayAccesses strays{facts, writes};
+  const RestoredCopies copies = FindRestoredCopies(facts);
   std::vector<ContentMark> marks = {};
+  std::vector<BlockId> written_first = {};
   bool anything = false;  // work or a node may touch any memory
   std::map<std::vector<uint64_t>, ContentUses> known_uses = {};
 };
+
+ContentSource SourceOf(const Trace& trace, const EagerWork& work) {
+  if (work.kind == NodeKind::kKernel) return ContentSource::kKernel;
+  if (work.kind == NodeKind::kMemset) return ContentSource::kFill;
+  if (work.kind != NodeKind::kMemcpy) return ContentSource::kNone;
+  // Memory of the host that CUDA doesn't know is in no block.
+  const bool device = std::ranges::any_of(trace.accesses.Of(work.accesses), [&](const Access& of) {
+    return of.mode == AccessMode::kRead && KindOf(trace, trace[of.block].pool) != PoolKind::kHost;
+  });
+  return device ? ContentSource::kDeviceCopy : ContentSource::kHostCopy;
+}
 
 // A range as a row of its own.
 ContentRow RowOf(const Trace& trace, const ContentRange& range) {
   const Block block = trace[range.block];
   const bool kept = range.what == ContentClass::kConstant || range.what == ContentClass::kInput;
-  const bool written = kept && range.work != kNoUse && trace.works[range.work].stack.valid();
+  const ContentSource from = kept && range.work != kNoUse ? SourceOf(trace, trace.works[range.work])
+                                                          : ContentSource::kNone;
+  const bool written = from != ContentSource::kNone && trace.works[range.work].stack.valid();
   const StackId stack = written ? trace.works[range.work].stack : block.stack;
-  return {range.what, range.why, block.pool, StackTitle(trace, stack), written, range};
+  return {range.what, range.why, block.pool, StackTitle(trace, stack), written, from, range};
 }
 
 // Of the pools' free ranges what no graph touches.
@@ -386,27 +398,16 @@ Bytes IdleBytes(std::span<const ContentRange> ranges, std::span<const PoolBorrow
   return idle;
 }
 
-// What kernels of graphs exchange with other devices.
-Bytes CommunicatingBytes(const Facts& facts, const std::vector<bool>& runs) {
-  const Trace& trace = facts.trace;
-  std::vector<Range> ranges;
-  if (facts.communication().empty()) return 0;
-  for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    if (!runs[facts.RootOf(NodeId(i)).index()]) continue;
-    if (!facts.communication().Has(trace.nodes[i].kernel)) continue;
-    for (const Access& access : trace.accesses.Of(trace.nodes[i].accesses)) {
-      const Block block = trace[access.block];
-      const Interval<Bytes> bytes = BytesOf(access, block.size);
-      if (KindOf(trace, block.pool) != PoolKind::kHost && block.address != 0)
-        ranges.push_back({block.address + bytes.begin, block.address + bytes.end});
-    }
-  }
-  Bytes sum = 0;
-  for (const Range& range : Union(std::move(ranges))) sum += range.size();
-  return sum;
-}
-
 }  // namespace
+
+std::vector<bool> GraphsThatRun(const Facts& facts) {
+  std::vector<bool> runs;
+  for (const std::vector<uint32_t>& launches : facts.launches()) runs.push_back(!launches.empty());
+  for (const Exec& exec : facts.trace.execs) {
+    if (exec.graph.valid() && exec.destroyed == kNever) runs[exec.graph.index()] = true;
+  }
+  return runs;
+}
 
 bool ContentRange::Continues(const ContentRange& before) const {
   ContentRange same = before;
@@ -418,26 +419,54 @@ std::vector<ContentRange> FindContent(const Facts& facts, MarkerRule rule) {
   return ContentFinder{facts, rule}.Find();
 }
 
+std::vector<std::string_view> ClassesOfBlocks(const Trace& trace,
+                                              std::span<const ContentRange> content) {
+  std::vector<std::string_view> classes;
+  for (const Block block : trace.blocks) {
+    const Range own = AddressesOf(block);
+    std::array<Bytes, 6> bytes = {};
+    auto at = std::ranges::upper_bound(content, own.begin, {},
+                                       [](const ContentRange& of) { return of.bytes.end; });
+    for (; at != content.end() && at->bytes.begin < own.end; ++at)
+      bytes[static_cast<size_t>(at->what)] += Common(at->bytes, own).size();
+    const auto most = std::ranges::max_element(bytes);
+    classes.push_back(*most == 0 ? "untouched" : NameOf(ContentClass(most - bytes.begin())));
+  }
+  return classes;
+}
+
 ContentBill BillContent(const Facts& facts, std::span<const ContentRange> ranges,
-                        std::span<const PoolBorrow> pools) {
+                        std::span<const PoolBorrow> pools, std::span<const PoolId> keep) {
   const Trace& trace = facts.trace;
-  ContentBill bill{.idle = IdleBytes(ranges, pools), .launches = trace.launches.size()};
-  std::map<std::tuple<ContentClass, UnknownContent, PoolId, std::string, bool>, ContentRow> rows;
+  const auto kept = [&](PoolId pool) { return std::ranges::find(keep, pool) != keep.end(); };
+  std::vector<PoolBorrow> others;
+  std::ranges::copy_if(pools, std::back_inserter(others),
+                       [&](const PoolBorrow& of) { return !kept(of.pool); });
+  ContentBill bill{.idle = IdleBytes(ranges, others), .launches = trace.launches.size()};
+  std::map<std::tuple<ContentClass, UnknownContent, PoolId, std::string, bool, ContentSource>,
+           ContentRow>
+      rows;
   for (const ContentRange& range : ranges) {
     const ContentRow own = RowOf(trace, range);
+    bill.touched += range.bytes.size();
+    if (kept(own.pool)) {
+      bill.kept += range.bytes.size();
+      continue;
+    }
     ContentRow& row =
-        rows.try_emplace({own.what, own.why, own.pool, own.line, own.written}, own).first->second;
+        rows.try_emplace({own.what, own.why, own.pool, own.line, own.written, own.from}, own)
+            .first->second;
     ++row.ranges;
     row.bytes += range.bytes.size();
     bill.bytes[static_cast<size_t>(range.what)] += range.bytes.size();
-    bill.touched += range.bytes.size();
+    const bool drops = range.what == ContentClass::kScratch || range.what == ContentClass::kInput;
+    if (range.restored && drops) bill.restored_in_vain += range.bytes.size();
   }
   for (auto& [key, row] : rows) bill.rows.push_back(std::move(row));
   std::ranges::stable_sort(bill.rows, [](const ContentRow& a, const ContentRow& b) {
     return std::tuple(a.what, b.bytes) < std::tuple(b.what, a.bytes);
   });
   const std::vector<bool> runs = GraphsThatRun(facts);
-  bill.communicating = CommunicatingBytes(facts, runs);
   bill.graphs = static_cast<uint64_t>(std::ranges::count(runs, true));
   return bill;
 }

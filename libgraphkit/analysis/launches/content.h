@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"
@@ -60,14 +61,26 @@ struct ContentRange {
   uint32_t work =
       kNoUse;  // in Trace::works: what wrote them last, of a constant before its launches
   uint32_t launch = kNoUse;  // in Trace::launches: the first one that finds them
+  bool restored = false;     // a copy brought them back after a sleep (restored_copies.h)
   bool operator==(const ContentRange&) const = default;
 
   // The same, but for the bytes.
   bool Continues(const ContentRange& before) const;
 };
 
-// Of all graphs that were launched, or that an exec is left of; by address. A byte is in one range.
+// By graph: it was launched, or an exec of it is left.
+std::vector<bool> GraphsThatRun(const Facts& facts);
+
+// Of these graphs; by address. A byte is in one range.
 std::vector<ContentRange> FindContent(const Facts& facts, MarkerRule rule);
+
+// By block, the class that most of its bytes have; "untouched": no such graph touches it.
+std::vector<std::string_view> ClassesOfBlocks(const Trace& trace,
+                                              std::span<const ContentRange> content);
+
+// How constants and inputs were written last, as far as that is recorded.
+enum class ContentSource : uint8_t { kNone, kHostCopy, kDeviceCopy, kFill, kKernel };
+GRAPHKIT_NAMES(ContentSource, "none", "host copy", "device copy", "fill", "kernel")
 
 // What graphs need when their memory is given away and taken back: ranges of one class by pool and
 // line, summed up.
@@ -77,7 +90,8 @@ struct ContentRow {
   PoolId pool;           // none: the driver's
   std::string line;      // that wrote constants and inputs, else that allocated them; may be empty
   bool written = false;  // the line is the one that wrote them
-  ContentRange first;    // the one with the lowest address
+  ContentSource from = ContentSource::kNone;
+  ContentRange first;  // the one with the lowest address
   uint64_t ranges = 0;
   Bytes bytes = 0;
   bool operator==(const ContentRow&) const = default;
@@ -86,16 +100,18 @@ struct ContentRow {
 struct ContentBill {
   std::vector<ContentRow> rows;     // by class, then the largest first
   std::array<Bytes, 6> bytes = {};  // by class: of its rows
-  Bytes touched = 0;                // of all rows
+  Bytes touched = 0;                // of all rows, and kept
+  Bytes kept = 0;                   // of pools that keep their memory: in no row
   Bytes idle = 0;  // in segments of pools that captures allocate in, and touched by nothing
-  Bytes communicating = 0;  // of the touched bytes: kernels exchange them with other devices
+  Bytes restored_in_vain = 0;  // scratch and inputs that were saved and copied back
   uint64_t graphs = 0;
   uint64_t launches = 0;
   bool operator==(const ContentBill&) const = default;
 
   Bytes of(ContentClass what) const { return bytes[static_cast<size_t>(what)]; }
 };
+// `keep`: pools that keep their memory.
 ContentBill BillContent(const Facts& facts, std::span<const ContentRange> ranges,
-                        std::span<const PoolBorrow> pools);
+                        std::span<const PoolBorrow> pools, std::span<const PoolId> keep = {});
 
 }  // namespace graphkit

@@ -28,7 +28,7 @@ std::vector<Line> Sorted(std::map<std::string, Line> by_name, BytesOf bytes_of) 
 }
 
 // The line that a block is billed to.
-std::string BillName(const Trace& trace, BlockId id, BillBy by) {
+std::string BillName(const Trace& trace, BlockId id, BillBy by, BlockClasses classes) {
   const Block& block = trace[id];
   switch (by) {
     case BillBy::kBlock:
@@ -37,6 +37,8 @@ std::string BillName(const Trace& trace, BlockId id, BillBy by) {
       return StreamTitle(trace, block.stream);
     case BillBy::kPool:
       return PoolTitle(trace, block.pool);
+    case BillBy::kContent:
+      return std::string(classes[id.index()]);
     case BillBy::kStack:
       break;
   }
@@ -45,7 +47,7 @@ std::string BillName(const Trace& trace, BlockId id, BillBy by) {
 }
 
 MemoryBill BillGraph(const Trace& trace, const GraphSummary& graph,
-                     const std::vector<BlockId>& blocks, BillBy by) {
+                     const std::vector<BlockId>& blocks, BillBy by, BlockClasses classes) {
   std::map<BlockId, Bytes> reuse;  // of a block that lies over several earlier ones, the largest
   for (const ReusePair& pair : graph.reuse) {
     Bytes& bytes = reuse[pair.later];
@@ -53,7 +55,7 @@ MemoryBill BillGraph(const Trace& trace, const GraphSummary& graph,
   }
   std::map<std::string, BillLine> lines;
   for (const BlockId id : blocks) {
-    BillLine& line = lines[BillName(trace, id, by)];
+    BillLine& line = lines[BillName(trace, id, by, classes)];
     const Bytes bytes = RoundUp(trace[id].size, kBlockGranularity);
     ++line.blocks;
     line.bytes += bytes;
@@ -87,7 +89,8 @@ Result<Seq> SeqOf(uint64_t number, const std::vector<Seq>& events, const Trace& 
 
 }  // namespace
 
-std::vector<MemoryBill> BillMemory(const Trace& trace, const Report& report, BillBy by) {
+std::vector<MemoryBill> BillMemory(const Trace& trace, const Report& report, BillBy by,
+                                   BlockClasses classes) {
   const std::vector<GraphId> roots = FindRoots(trace);
   const std::vector<bool> backs_segment = BacksSegment(trace);
   std::vector<std::vector<BlockId>> blocks(trace.graphs.size());
@@ -98,7 +101,7 @@ std::vector<MemoryBill> BillMemory(const Trace& trace, const Report& report, Bil
   std::vector<MemoryBill> bills;
   for (const GraphSummary& graph : report.graphs) {
     const std::vector<BlockId>& of_graph = blocks[graph.graph.index()];
-    if (!of_graph.empty()) bills.push_back(BillGraph(trace, graph, of_graph, by));
+    if (!of_graph.empty()) bills.push_back(BillGraph(trace, graph, of_graph, by, classes));
   }
   return bills;
 }
@@ -120,7 +123,8 @@ MemoryBill SumBills(const std::vector<MemoryBill>& bills) {
 
 bool HaveSegments(BillBy by) { return by == BillBy::kPool || by == BillBy::kStream; }
 
-std::vector<HeldLine> BillHeld(const Trace& trace, BillBy by, const HeldAt& at) {
+std::vector<HeldLine> BillHeld(const Trace& trace, BillBy by, const HeldAt& at,
+                               BlockClasses classes) {
   const MemoryHistory* history = HistoryOf(trace);
   const Seq first_event = history != nullptr ? history->seq : 0;
   const Seq seq = std::min(at.seq, kNever - 1);
@@ -141,7 +145,7 @@ std::vector<HeldLine> BillHeld(const Trace& trace, BillBy by, const HeldAt& at) 
   }
   for (const auto& [i, block] : Enumerate(trace.blocks)) {
     if (backs_segment[i] || !there(block, i)) continue;
-    std::string name = BillName(trace, BlockId(i), by);
+    std::string name = BillName(trace, BlockId(i), by, classes);
     if (name == kNoStack && block.allocated < first_event) name = kBeforeRecording;
     HeldLine& line = lines[std::move(name)];
     ++line.blocks;

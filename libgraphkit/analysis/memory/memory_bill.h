@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "libgraphkit/model/names.h"
@@ -13,8 +15,10 @@
 
 namespace graphkit {
 
-enum class BillBy : uint8_t { kBlock, kStack, kStream, kPool };
-GRAPHKIT_NAMES(BillBy, "block", "stack", "stream", "pool")
+enum class BillBy : uint8_t { kBlock, kStack, kStream, kPool, kContent };
+GRAPHKIT_NAMES(BillBy, "block", "stack", "stream", "pool", "content")
+// By block, the class of its content (launches/content.h); for kContent.
+using BlockClasses = std::span<const std::string_view>;
 
 struct BillLine {
   std::string name;  // "block 3", "train.py:120 forward", "stream 2", "pool 1 (graph)"
@@ -34,7 +38,8 @@ struct MemoryBill {
 
 // One bill for each graph of the report that has blocks. Blocks of embedded graphs are on the bill
 // of the graph that holds them; the memory that segments are made of is on none.
-std::vector<MemoryBill> BillMemory(const Trace& trace, const Report& report, BillBy by);
+std::vector<MemoryBill> BillMemory(const Trace& trace, const Report& report, BillBy by,
+                                   BlockClasses classes = {});
 
 // The same of all graphs together: of no graph.
 MemoryBill SumBills(const std::vector<MemoryBill>& bills);
@@ -66,7 +71,8 @@ bool HaveSegments(BillBy by);
 
 // The most in segments first, then in blocks, then by name. The memory that a
 // segment is made of is no block here.
-std::vector<HeldLine> BillHeld(const Trace& trace, BillBy by, const HeldAt& at = {});
+std::vector<HeldLine> BillHeld(const Trace& trace, BillBy by, const HeldAt& at = {},
+                               BlockClasses classes = {});
 
 // The moment of a run that a user names: analyze --at.
 

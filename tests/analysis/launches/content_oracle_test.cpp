@@ -4,8 +4,9 @@
 // A program is submissions (launches, work outside of graphs) on streams. They run in an order that
 // their streams and waits allow; at a cut the host has waited for all of them. Each launch runs its
 // nodes in an order that the edges allow, bodies at random. A cell's value is what was written
-// there last, mixed of all that its writer read. Of the library it has the trace and the classes
-// only.
+// there last, mixed of all that its writer read. One block is unmapped at times, and mapped again
+// with other memory; its content may have been saved, and be copied back. Of the library it has the
+// trace and the classes only.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -25,6 +26,7 @@ namespace {
 constexpr Bytes kContentCell = 512;
 constexpr Bytes kCells = 8;  // of a block
 constexpr uint64_t kBlocksOutside = 4, kPlaces = 4;
+constexpr Bytes kContentBlock = kCells * kContentCell;
 
 uint64_t Mix(uint64_t a, uint64_t b) { return Random(a * 31 + b).Next(); }
 
@@ -38,7 +40,7 @@ struct Deed {
   GraphId body = {};
 };
 struct Submission {
-  enum Kind { kWork, kLaunch, kCut } kind = kWork;
+  enum Kind { kWork, kLaunch, kCut, kNap } kind = kWork;
   Deed deed = {};
   bool observed = false;  // the host gets what it reads
   size_t graph = 0;       // of a launch
@@ -58,8 +60,13 @@ class ContentProgram {
     for (StreamId& stream : streams_) stream = t_.Stream();
     base_ = 0x500000000000;
     pool_ = t_.Pool(PoolKind::kPrivate, "pool");
-    for (uint64_t i = 0; i < kBlocksOutside; ++i) Place(streams_[0], i, nullptr);
+    blocks_.push_back(t_.Map(base_, kContentBlock));
+    for (uint64_t i = 1; i < kBlocksOutside; ++i) Place(streams_[0], i, nullptr);
     outside_ = blocks_;
+    t_.SetPool(t_.Pool(PoolKind::kHost));
+    saved_ = t_.AllocAt({}, kContentBlock, base_ + CellCount() * kContentCell);
+    shown_ = t_.AllocAt({}, kContentBlock, base_ + (CellCount() + kCells) * kContentCell);
+    t_.SetPool({});
     const uint64_t graphs = 1 + random_.Below(3);
     for (uint64_t i = 0; i < graphs; ++i) Capture();
     const std::vector<uint64_t> fed = SomeBlocks(), taken = SomeBlocks();
@@ -74,22 +81,25 @@ class ContentProgram {
   Address base() const { return base_; }
 
   struct Results {
-    std::vector<uint64_t> observed;  // by the host
-    std::vector<uint64_t> read;      // by launches
+    std::vector<uint64_t> observed;                 // by the host
+    std::vector<std::pair<NodeId, uint64_t>> read;  // by nodes of launches
     std::vector<uint64_t> memory;
   };
-  // The cells are poisoned at cuts; the host waits there with or without.
-  Results Run(uint64_t seed, const std::set<uint32_t>& cuts, const std::vector<bool>& poisoned) {
+  // The cells are poisoned at cuts, or set to 0; the host waits there with or without.
+  Results Run(uint64_t seed, const std::set<uint32_t>& cuts, const std::vector<bool>& poisoned,
+              bool zero = false) {
     Random order(seed);
     results_ = {};
-    results_.memory.assign(CellCount(), 0);
-    for (size_t i = 0; i < CellCount(); ++i) results_.memory[i] = Mix(i, 77);
+    results_.memory.assign(CellCount() + 2 * kCells, 0);
+    for (size_t i = 0; i < results_.memory.size(); ++i) results_.memory[i] = Mix(i, 77);
     for (const size_t at : SomeOrder(&order, cuts)) {
       const Submission& of = submissions_[at];
       if (of.kind == Submission::kCut) {
         for (size_t i = 0; cuts.contains(of.launch) && i < CellCount(); ++i) {
-          if (poisoned[i]) results_.memory[i] = Mix(i, 0xdead + of.launch);
+          if (poisoned[i]) results_.memory[i] = zero ? 0 : Mix(i, 0xdead + of.launch);
         }
+      } else if (of.kind == Submission::kNap) {
+        for (size_t i = 0; i < kCells; ++i) results_.memory[i] = Mix(i, 0x4a9 + at);
       } else if (of.kind == Submission::kWork) {
         const uint64_t read = Do(of.deed, at);
         if (of.observed) results_.observed.push_back(Mix(read, at));
@@ -99,6 +109,17 @@ class ContentProgram {
       }
     }
     return results_;
+  }
+  // The node that a class names reads some of the cells.
+  bool NodeReads(NodeId node, const std::vector<bool>& cells) const {
+    const auto deed = deeds_.find(node);
+    if (deed == deeds_.end()) return false;
+    for (const Cells& reads : deed->second.reads) {
+      for (size_t i = 0; i < reads.count; ++i) {
+        if (cells[reads.first + i]) return true;
+      }
+    }
+    return false;
   }
   static size_t CellCount() { return (kBlocksOutside + kPlaces) * kCells; }
 
@@ -253,6 +274,25 @@ class ContentProgram {
     for (const uint64_t block : taken) {
       if (Chance(0.9)) Work({}, {Reads(outside_[block], 0, Length())});
     }
+    if (Chance(0.4)) Sleep();
+  }
+  // What is saved may be copied back after this sleep or another one; what the host looks at isn't.
+  void Sleep() {
+    const bool saves = Chance(0.7), restores = Chance(0.8);
+    if (saves) SaveOrRestore(outside_[0], saved_, false);
+    if (Chance(0.2)) SaveOrRestore(outside_[0], shown_, true);
+    if (Chance(0.1)) Outside();
+    Synchronize();
+    t_.Free(outside_[0]);
+    submissions_.push_back({.kind = Submission::kNap});
+    outside_[0] = blocks_[0] = t_.Map(base_, kContentBlock);
+    if (Chance(0.05)) Outside();
+    if (restores) SaveOrRestore(saved_, outside_[0], false);
+    if (Chance(0.1)) Work({}, {Reads(saved_, 0, kContentBlock)});
+  }
+  void SaveOrRestore(BlockId from, BlockId to, bool observed) {
+    Work({.kind = Deed::kCopy}, {Writes(to, 0, kContentBlock), Reads(from, 0, kContentBlock)},
+         observed);
   }
   Bytes Length() { return (Chance(0.8) ? kCells : 1 + random_.Below(kCells)) * kContentCell; }
 
@@ -278,7 +318,7 @@ class ContentProgram {
     const Deed deed = SomeDeed(Chance(0.8) ? outside_ : blocks_, &accesses);
     Work(deed, accesses);
   }
-  void Work(Deed deed, const std::vector<Access>& accesses) {
+  void Work(Deed deed, const std::vector<Access>& accesses, bool observed = true) {
     const size_t stream = Chance(0.85) ? 0 : 1;
     if (deed.reads.empty() && deed.writes.empty()) {
       for (const Access& access : accesses) {
@@ -286,7 +326,7 @@ class ContentProgram {
         list.push_back(CellsOf(access));
       }
     }
-    Submit({.deed = deed, .observed = true}, stream);
+    Submit({.deed = deed, .observed = observed}, stream);
     AddWork(stream, KindOf(deed), accesses);
     if (stream == 1 && Chance(0.7)) Order(1, 0);
     if (stream == 0 && Chance(0.15)) Order(0, 1);
@@ -338,9 +378,9 @@ class ContentProgram {
     };
     for (size_t i = 0; i < submissions_.size(); ++i) {
       const Submission& of = submissions_[i];
-      if (of.kind != Submission::kCut) {
+      if (of.kind != Submission::kCut && of.kind != Submission::kNap) {
         open.insert(i);
-      } else if (cuts.contains(of.launch)) {
+      } else if (of.kind == Submission::kNap || cuts.contains(of.launch)) {
         run();
         order.push_back(i);
       }
@@ -393,7 +433,7 @@ class ContentProgram {
       const bool body = deed->second.kind == Deed::kBody;
       if (body && !taken) continue;
       const Deed& does = body ? deeds_.at(inner_.at(deed->second.body)) : deed->second;
-      results_.read.push_back(Do(does, Mix(salt, node.value)));
+      results_.read.emplace_back(node, Do(does, Mix(salt, node.value)));
     }
   }
 
@@ -404,6 +444,7 @@ class ContentProgram {
   PoolId pool_;
   Address base_ = 0;
   std::vector<BlockId> blocks_, outside_;
+  BlockId saved_, shown_;  // the content of the one that sleeps
   std::set<uint64_t> held_;
   std::vector<GraphOfProgram> graphs_;
   std::map<NodeId, Deed> deeds_;
@@ -423,8 +464,8 @@ std::vector<bool> CellsWith(const ContentRange& range, Address base) {
 }
 
 TEST_CASE("scratch and input are needed at no cut, and constants and state at some") {
-  uint64_t programs = 0, dropped = 0, changed = 0;
-  std::map<ContentClass, uint64_t> cells;
+  uint64_t programs = 0, dropped = 0, changed = 0, named = 0;
+  std::map<ContentClass, uint64_t> cells, restored;
   for (uint64_t seed = RandomSeed(), end = seed + static_cast<uint64_t>(RandomRounds(2000));
        seed < end; ++seed, ++programs) {
     CAPTURE(seed);
@@ -446,11 +487,13 @@ TEST_CASE("scratch and input are needed at no cut, and constants and state at so
       }
       const uint64_t order = random.Next();
       const auto whole = program.Run(order, cuts, std::vector<bool>(poisoned.size()));
-      const auto without = program.Run(order, cuts, poisoned);
-      REQUIRE(whole.observed == without.observed);
-      for (size_t i = 0; i < poisoned.size(); ++i) {
-        CAPTURE(i);
-        if (!poisoned[i]) REQUIRE(whole.memory[i] == without.memory[i]);
+      for (const bool zero : {false, true}) {
+        const auto without = program.Run(order, cuts, poisoned, zero);
+        REQUIRE(whole.observed == without.observed);
+        bool same = true;
+        for (size_t i = 0; i < poisoned.size(); ++i)
+          same = same && (poisoned[i] || whole.memory[i] == without.memory[i]);
+        REQUIRE(same);
       }
       for (const ContentRange& range : ranges) {
         const bool needed =
@@ -458,7 +501,11 @@ TEST_CASE("scratch and input are needed at no cut, and constants and state at so
         if (!needed || range.launch == kNoUse || round > 0) continue;
         ++dropped;
         const auto lost = program.Run(order, cuts, CellsWith(range, program.base()));
-        changed += lost.observed != whole.observed || lost.read != whole.read ? 1 : 0;
+        const bool differs = lost.observed != whole.observed || lost.read != whole.read;
+        changed += differs ? 1 : 0;
+        const std::vector<bool> own = CellsWith(range, program.base());
+        named += differs && program.NodeReads(range.reader, own) ? 1 : 0;
+        restored[range.what] += range.restored ? 1 : 0;
       }
     }
   }
@@ -469,12 +516,17 @@ TEST_CASE("scratch and input are needed at no cut, and constants and state at so
                     << cells[ContentClass::kState] << ", output " << cells[ContentClass::kOutput]
                     << ", unknown " << cells[ContentClass::kUnknown] << "; of " << dropped
                     << " constant and state ranges that were dropped " << changed
-                    << " changed a result");
+                    << " changed a result, of which " << named
+                    << " name a node that reads them; copied back after a sleep: "
+                    << restored[ContentClass::kConstant] << " and "
+                    << restored[ContentClass::kState]);
   CHECK(cells[ContentClass::kScratch] > 2 * programs);
   CHECK(cells[ContentClass::kInput] > programs / 2);
   CHECK(cells[ContentClass::kConstant] > programs / 2);
   CHECK(dropped > programs);
   CHECK(changed * 2 > dropped);
+  CHECK(named * 10 > changed * 9);
+  CHECK(restored[ContentClass::kConstant] > programs / 100);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <vector>
 
 #include "tests/build_trace.h"
@@ -302,6 +303,174 @@ TEST_CASE("graphs that were never launched count as long as they have an exec") 
   CHECK(range.launch == kNoUse);
 }
 
+TEST_CASE("what one graph finds in a freed block of another, which writes it, is state") {
+  for (const bool writes : {true, false}) {
+    Program p;
+    BlockId tmp;
+    const ExecId exec = p.Captured([&] {
+      tmp = p.t.Alloc(p.s, kSize);
+      p.t.Memset(p.s, {Writes(tmp, 0, writes ? kSize : 512)});
+      p.t.Free(tmp);
+    });
+    const BlockId later = p.t.AllocAt(p.s, kSize, p.t.trace()[tmp].address);
+    const ExecId other = p.Captured({Reads(later, 2048, 2048)}, NodeKind::kMemcpy);
+    p.t.Launch(exec, p.s);
+    p.t.Launch(other, p.s);
+    const ContentRange last = p.Find().back();
+    CHECK(last.what == (writes ? ContentClass::kState : ContentClass::kConstant));
+  }
+}
+
+// A mapping that sleeps between two launches which read it, and page-locked memory.
+struct Sleeper : Program {
+  static constexpr Address kAt = 0x7e0000000000;
+  BlockId w = t.Map(kAt, kSize), saved;
+  ExecId exec = Captured({Reads(w, 0, kSize)}, NodeKind::kMemcpy);
+
+  explicit Sleeper(bool loads = false) {
+    t.SetPool(t.Pool(PoolKind::kHost));
+    saved = t.Alloc({}, kSize);
+    t.SetPool({});
+    if (loads) Copy(saved, w, s);
+    if (!loads) t.Work(s, NodeKind::kMemset, {WritesAll(w)});
+    t.Launch(exec, s);
+  }
+  void Copy(BlockId from, BlockId to, StreamId stream) {
+    t.Work(stream, NodeKind::kMemcpy, {WritesAll(to), Reads(from, 0, kSize)});
+  }
+  void Wake(BlockId same_as = {}) { t.Free(w), w = t.Map(kAt, kSize, same_as); }
+  ContentRange Launched() {
+    t.Launch(exec, s);
+    return One();
+  }
+};
+
+TEST_CASE("a constant that is saved before a sleep and copied back after it stays one") {
+  Sleeper p;
+  p.Copy(p.w, p.saved, p.s);
+  p.Wake();
+  p.Copy(p.saved, p.w, p.s);
+  const ContentRange range = p.Launched();
+  CHECK(range.what == ContentClass::kConstant);
+  CHECK(range.work == 0);
+  CHECK(range.restored);
+}
+
+TEST_CASE("what is copied again after a sleep from where it came is constant, else input") {
+  for (const bool slept : {true, false}) {
+    Sleeper p(true);
+    if (slept) p.Wake();
+    p.Copy(p.saved, p.w, p.s);
+    CHECK(p.Launched().what == (slept ? ContentClass::kConstant : ContentClass::kInput));
+  }
+}
+
+TEST_CASE("a copy doesn't bring back what was there before") {
+  Sleeper p;
+  SUBCASE("where the saved copy was written") {
+    p.Copy(p.w, p.saved, p.s);
+    p.Wake();
+    p.t.Work(p.s, NodeKind::kMemset, {WritesAll(p.saved)});
+    p.Copy(p.saved, p.w, p.s);
+  }
+  SUBCASE("where the memory was written after it was saved") {
+    p.Copy(p.w, p.saved, p.s);
+    p.t.Work(p.s, NodeKind::kMemset, {WritesAll(p.w)});
+    p.Wake();
+    p.Copy(p.saved, p.w, p.s);
+  }
+  SUBCASE("where the same memory is mapped again") {
+    p.Copy(p.w, p.saved, p.s);
+    p.Wake(p.w);
+    p.Copy(p.saved, p.w, p.s);
+  }
+  SUBCASE("where the saved copy slept, too") {
+    const BlockId other = p.t.Map(Sleeper::kAt + kSize, kSize);
+    p.Copy(p.w, other, p.s);
+    p.Wake();
+    p.t.Free(other);
+    p.t.Map(Sleeper::kAt + kSize, kSize);
+    p.Copy(other, p.w, p.s);
+  }
+  SUBCASE("where other bytes were saved") {
+    p.Copy(p.x, p.saved, p.s);
+    p.Wake();
+    p.Copy(p.saved, p.w, p.s);
+  }
+  SUBCASE("where the launch may come first") {
+    p.Copy(p.w, p.saved, p.s);
+    p.Wake();
+    p.Copy(p.saved, p.w, p.t.Stream("side"));
+  }
+  const ContentRange range = p.Launched();
+  CHECK(range.what != ContentClass::kConstant);
+  CHECK_FALSE(range.restored);
+}
+
+TEST_CASE("a save counts as a read where other work reads what was saved") {
+  for (const bool read : {true, false}) {
+    Sleeper p;
+    const ExecId fills = p.Captured([&] {
+      p.t.Memset(p.s, {WritesAll(p.x)});
+      p.t.Memcpy(p.s, {Reads(p.x, 0, kSize)});
+    });
+    const BlockId slept = p.w;
+    p.t.Launch(fills, p.s);
+    p.Copy(p.w, p.saved, p.s);
+    p.Wake();
+    p.Copy(p.saved, p.w, p.s);
+    if (read) p.t.Work(p.s, NodeKind::kMemcpy, {Reads(p.saved, 0, kSize)});
+    p.t.Launch(p.exec, p.s);
+    bool found = false;
+    for (const ContentRange& range : p.Find()) {
+      if (range.block != slept) continue;
+      found = true;
+      CHECK(range.what == ContentClass::kConstant);
+    }
+    CHECK(found);
+  }
+}
+
+TEST_CASE("blocks have the class of most of their bytes") {
+  Program p;
+  const BlockId y = p.t.Alloc(p.s, kSize), unused = p.t.Alloc(p.s, kSize);
+  const ExecId exec = p.Captured({Reads(p.x, 0, 3072)}, NodeKind::kMemcpy);
+  const ExecId other = p.Captured([&] {
+    p.t.Memset(p.s, {Writes(p.x, 3072, 1024)});
+    p.t.Memcpy(p.s, {Reads(p.x, 3072, 1024)});
+    p.t.Memcpy(p.s, {ReadsWrites(y, 0, kSize)});
+  });
+  p.t.Launch(exec, p.s);
+  p.t.Launch(other, p.s);
+  const std::vector<ContentRange> ranges = p.Find();
+  const auto classes = ClassesOfBlocks(p.trace, ranges);
+  CHECK(classes[p.x.index()] == "constant");
+  CHECK(classes[y.index()] == "state");
+  CHECK(classes[unused.index()] == "untouched");
+}
+
+TEST_CASE("pools that keep their memory are in no row") {
+  Program p;
+  const PoolId weights = p.t.Pool(PoolKind::kPrivate, "weights");
+  p.t.SetPool(weights);
+  const BlockId w = p.t.Alloc(p.s, kSize);
+  p.t.SetPool({});
+  const ExecId exec = p.Captured([&] {
+    p.t.Memcpy(p.s, {Reads(p.x, 0, kSize)});
+    p.t.Memcpy(p.s, {Reads(w, 0, kSize)});
+  });
+  p.t.Launch(exec, p.s);
+  p.trace = p.t.Build();
+  p.trace.process.all_work = true;
+  const Facts facts(p.trace);
+  const ContentBill bill =
+      BillContent(facts, FindContent(facts, MarkerRule::kLastUse), {}, std::array{weights});
+  CHECK(bill.touched == 2 * kSize);
+  CHECK(bill.kept == kSize);
+  CHECK(bill.of(ContentClass::kConstant) == kSize);
+  CHECK(bill.rows.size() == 1);
+}
+
 TEST_CASE("the bill's rows sum up to what is touched") {
   Program p;
   const StackId load = p.t.Stack({{"Load", "load.cpp", 12}});
@@ -328,6 +497,7 @@ TEST_CASE("the bill's rows sum up to what is touched") {
   CHECK(bill.rows[0].what == ContentClass::kScratch);
   CHECK(bill.rows[1].line == "load.cpp:12 Load");
   CHECK(bill.rows[1].written);
+  CHECK(bill.rows[1].from == ContentSource::kHostCopy);
   CHECK(bill.rows[1].bytes == kSize);
 }
 

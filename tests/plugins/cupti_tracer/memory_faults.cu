@@ -170,7 +170,11 @@ void KeptOverUpdate(Program& p) {
   cudaGraphExecUpdateResultInfo info = {};
   CHECK(cudaGraphExecUpdate(exec, other, &info));
   float* kept = p.MallocInPool();
+  CHECK(cudaMemsetAsync(kept, 1, kBlock, p.main));
   if (!p.twin) p.Launch(exec);
+  std::vector<float> host(kElements);
+  CHECK(cudaMemcpyAsync(host.data(), kept, kBlock, cudaMemcpyDeviceToHost, p.main));
+  CHECK(cudaStreamSynchronize(p.main));
   p.allocator.Free(kept);
   Lent("kept", kept);
 }

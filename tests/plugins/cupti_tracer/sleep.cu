@@ -2,6 +2,8 @@
 // (sleep.py).
 #include <cuda.h>
 #include <cuda_runtime.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <map>
@@ -14,6 +16,7 @@ namespace {
 
 __global__ void Fill(float* to) { to[threadIdx.x] = 1; }
 __global__ void Scale(float* data, float by) { data[threadIdx.x] *= by; }
+__global__ void ncclDevKernel_AllReduce_Sum_f32_RING_LL(float* data) { data[threadIdx.x] += 1; }
 __global__ void Sum(const float* from, float* to) { to[threadIdx.x] += from[threadIdx.x]; }
 
 constexpr size_t kBytes = 2 * kMiB;  // of a mapping
@@ -117,16 +120,18 @@ void Save() { CHECK(cudaMemcpyAsync(saved, w->data(), kBytes, cudaMemcpyDeviceTo
 void Restore() { CHECK(cudaMemcpyAsync(w->data(), saved, kBytes, cudaMemcpyHostToDevice, s)); }
 
 // Launches, does something, launches again.
+cudaGraphExec_t around;
 template <typename Capture, typename Between>
-void Around(Capture capture, Between between) {
-  Set(w->data());
-  const cudaGraphExec_t exec = Make(capture);
-  Launch(exec);
+void Around(Capture capture, Between between, bool set = true) {
+  if (set) Set(w->data());
+  around = Make(capture);
+  Launch(around);
   between();
-  Launch(exec);
+  Launch(around);
   CHECK(cudaDeviceSynchronize());
-  CHECK(cudaGraphExecDestroy(exec));
+  CHECK(cudaGraphExecDestroy(around));
 }
+void Again() { Launch(around); }
 void Nap() { w->Sleep(), w->Wake(); }
 
 // The launch may fail at once, or what waits for it.
@@ -155,6 +160,101 @@ void UpdatedAsleep(Other other) {
   CHECK(cudaDeviceSynchronize());
   CHECK(cudaGraphExecDestroy(exec));
   CHECK(cudaGraphDestroy(next));
+}
+
+void Export(const Mapped& memory) {
+  int file = -1;
+  DRIVER(cuMemExportToShareableHandle(&file, memory.handle,
+                                      CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+  close(file);
+}
+
+// Memory that isn't the process's own, or is registered; a graph reads it, and it may go between
+// two launches.
+void* foreign;
+bool there;
+template <typename Between>
+void AroundForeign(Between between, void (*give_back)()) {
+  there = true;
+  around = Make([] { CHECK(cudaMemcpyAsync(y, foreign, kBytes, cudaMemcpyDefault, s)); });
+  Launch(around);
+  CHECK(cudaDeviceSynchronize());
+  between();
+  cudaGraphLaunch(around, s);
+  if (cudaDeviceSynchronize() != cudaSuccess || !there) std::exit(0);
+  CHECK(cudaGraphExecDestroy(around));
+  give_back();
+}
+
+void Unregister() { CHECK(cudaHostUnregister(foreign)), there = false; }
+template <typename Between>
+void Registered(Between between) {
+  static std::vector<char> host(kBytes);
+  foreign = host.data();
+  CHECK(cudaHostRegister(foreign, kBytes, cudaHostRegisterDefault));
+  AroundForeign(between, Unregister);
+}
+
+void FreeExternal() { CHECK(cudaFree(foreign)), there = false; }
+template <typename Between>
+void External(Between between) {
+  cudaExternalMemoryHandleDesc from = {};
+  from.type = cudaExternalMemoryHandleTypeOpaqueFd;
+  from.handle.fd = memfd_create("external", 0);
+  from.size = kBytes;
+  if (ftruncate(from.handle.fd, kBytes) != 0) std::exit(1);
+  cudaExternalMemory_t memory;
+  CHECK(cudaImportExternalMemory(&memory, &from));
+  cudaExternalMemoryBufferDesc buffer = {};
+  buffer.size = kBytes;
+  CHECK(cudaExternalMemoryGetMappedBuffer(&foreign, memory, &buffer));
+  AroundForeign(between, FreeExternal);
+  CHECK(cudaDestroyExternalMemory(memory));
+}
+
+// Another process, which begins when this one uses CUDA, so that this one has the trace's name. It
+// gives its memory to this one, and waits until this one has ended.
+int from_other = -1, to_other = -1;
+void BeOther(int in, int out) {
+  char begin;
+  if (read(in, &begin, 1) != 1) std::exit(1);
+  void* memory;
+  CHECK(cudaMalloc(&memory, kBytes));
+  cudaIpcMemHandle_t handle;
+  CHECK(cudaIpcGetMemHandle(&handle, memory));
+  char end;
+  if (write(out, &handle, sizeof handle) != sizeof handle || read(in, &end, 1) != 0) std::exit(1);
+  CHECK(cudaFree(memory));
+  std::exit(0);
+}
+void StartOther() {
+  int to[2], from[2];
+  if (pipe(to) != 0 || pipe(from) != 0) std::exit(1);
+  if (fork() == 0) {
+    close(to[1]), close(from[0]);
+    BeOther(to[0], from[1]);
+  }
+  close(to[0]), close(from[1]);
+  to_other = to[1], from_other = from[0];
+}
+void CloseOther() { CHECK(cudaIpcCloseMemHandle(foreign)), there = false; }
+template <typename Between>
+void OtherProcess(Between between) {
+  cudaIpcMemHandle_t handle;
+  if (write(to_other, "", 1) != 1) std::exit(1);
+  if (read(from_other, &handle, sizeof handle) != sizeof handle) std::exit(1);
+  for (int i = 0; i < 2; ++i)
+    CHECK(cudaIpcOpenMemHandle(&foreign, handle, cudaIpcMemLazyEnablePeerAccess));
+  CHECK(cudaIpcCloseMemHandle(foreign));  // it was opened twice
+  AroundForeign(between, CloseOther);
+}
+
+// Memory that was exported, as libraries of collectives do it, and that one of their kernels
+// exchanges.
+template <typename Between>
+void Exchanged(Between between) {
+  Export(*w);
+  Around([] { ncclDevKernel_AllReduce_Sum_f32_RING_LL<<<1, 32, 0, s>>>(w->data()); }, between);
 }
 
 const std::map<std::string, void (*)()> kCases = {
@@ -186,6 +286,27 @@ const std::map<std::string, void (*)()> kCases = {
      }},
     {"updated_asleep", [] { UpdatedAsleep(AddTo); }},
     {"updated_away", [] { UpdatedAsleep([] { Sum<<<1, 32, 0, s>>>(y, x); }); }},
+    // What is saved and copied back stays what it was (CONTENT in sleep.py).
+    {"restored", [] { Around(Read, [] { Again(), Save(), Nap(), Restore(), Again(); }); }},
+    {"restored_from_elsewhere",
+     [] { Around(Read, [] { Again(), Save(), Nap(), Set(w->data()), Again(); }); }},
+    {"restored_once", [] { Around(Read, [] { Save(), Nap(), Restore(); }); }},
+    {"saved_copy_changed", [] { Around(Read, [] { Save(), Nap(), Set(saved), Restore(); }); }},
+    {"loaded_again",
+     [] {
+       Restore();
+       Around(
+           Read, [] { Nap(), Restore(); }, false);
+     }},
+    {"fed_again",
+     [] {
+       Restore(), Around(
+                      Read, [] { Restore(); }, false);
+     }},
+    {"state_restored", [] { Around(Step, [] { Again(), Save(), Nap(), Restore(), Again(); }); }},
+    {"scratch_restored",
+     [] { Around(Scratch, [] { Again(), Save(), Nap(), Restore(), Again(); }); }},
+    {"scratch_read", [] { Around(Scratch, [] { Again(), Save(), Nap(), Again(); }); }},
     {"copied_back", [] { Around(Read, [] { Save(), Nap(), Restore(); }); }},
     {"copied_back_kernel", [] { Around(AddTo, [] { Save(), Nap(), Restore(); }); }},
     {"state_copied_back", [] { Around(Step, [] { Save(), Nap(), Restore(); }); }},
@@ -237,15 +358,7 @@ const std::map<std::string, void (*)()> kCases = {
          w->Wake(other.handle);
        });
      }},
-    {"exported",
-     [] {
-       Around(Read, [] {
-         int file = -1;
-         Nap();
-         DRIVER(cuMemExportToShareableHandle(&file, w->handle,
-                                             CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-       });
-     }},
+    {"exported", [] { Around(Read, [] { Nap(), Export(*w); }); }},
     {"asleep",  // other graphs run
      [] {
        static cudaGraphExec_t other;
@@ -253,6 +366,16 @@ const std::map<std::string, void (*)()> kCases = {
        Around(Read, [] { Save(), w->Sleep(), Launch(other), w->Wake(), Restore(); });
        CHECK(cudaGraphExecDestroy(other));
      }},
+    // Memory that is known by its address elsewhere (REGISTERED in sleep.py).
+    {"registered", [] { Registered([] {}); }},
+    {"registration_gone", [] { Registered(Unregister); }},
+    {"external", [] { External([] {}); }},
+    {"external_gone", [] { External(FreeExternal); }},
+    {"ipc", [] { OtherProcess([] {}); }},
+    {"ipc_closed", [] { OtherProcess(CloseOther); }},
+    {"exchanged", [] { Exchanged([] { w->Unmap(), Map(w->address, w->handle); }); }},
+    {"exchanged_new", [] { Exchanged(Nap); }},
+    {"exchanged_new_exported", [] { Exchanged([] { Nap(), Export(*w); }); }},
     // Nothing is mapped at the address.
     {"left_unmapped", [] { AroundFailing(Read, [] { w->Sleep(); }); }},
     {"left_unmapped_kernel", [] { Around(AddTo, [] { w->Sleep(); }), w->Wake(); }},
@@ -329,12 +452,14 @@ int main(int argc, char** argv) {
     for (const auto& [name, run] : kCases) std::printf("%s\n", name.c_str());
     return 0;
   }
+  if (found->first.rfind("ipc", 0) == 0) StartOther();
   CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
   for (float** memory : {&x, &y}) CHECK(cudaMalloc(memory, kBytes));
   CHECK(cudaMallocHost(&saved, kBytes));
   w = new Mapped, k = new Mapped;
   w->Wake(), k->Wake();
   Set(k->data());
+  std::printf("content %p %zu\n", static_cast<void*>(w->data()), kBytes);
   found->second();
   CHECK(cudaDeviceSynchronize());
   w->Sleep(), k->Sleep();

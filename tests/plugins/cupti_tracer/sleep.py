@@ -23,6 +23,32 @@ FOUND = {
     "new_elsewhere": ("still-unmapped", "error"),
     "other_left": ("still-unmapped", "error"),
     "one_call": ("still-unmapped", "error"),
+    "external_gone": ("still-unmapped", "error"),
+    "ipc_closed": ("still-unmapped", "error"),
+    "registration_gone": ("stale-host-memory", "error"),
+}
+# By case, the class of the memory that sleeps, and how much was saved and copied back that need not be.
+CONTENT = {
+    "restored": ("constant", 0),
+    "restored_from_elsewhere": ("state", 0),
+    "restored_once": ("constant", 0),
+    "saved_copy_changed": ("state", 0),
+    "loaded_again": ("constant", 0),
+    "fed_again": ("input", 0),
+    "state_restored": ("state", 0),
+    "scratch_restored": ("scratch", 2 << 20),
+    "scratch_read": ("output", 0),
+}
+# By case, what has to be registered or opened again after a restart: the kind, and how much of it others have no longer.
+REGISTERED = {
+    "same_handle": [],
+    "exported": [("shared", 0)],
+    "registered": [("host", 0)],
+    "external": [("imported", 0)],
+    "ipc": [("imported", 0)],
+    "exchanged": [("shared", 0), ("communication", 0)],
+    "exchanged_new": [("communication", 2 << 20)],
+    "exchanged_new_exported": [("shared", 0), ("communication", 0)],
 }
 # Programs that end at once leave these.
 LEFT = {"block-leak", "exec-leak"}
@@ -33,6 +59,29 @@ def findings_of(folder, case, options):
     assert code == 0, errors
     analyze = [BUILD / "bin/graphkit", "analyze", "--format", "json", f"{case}.json"]
     return json.loads(subprocess.run(analyze, cwd=folder, capture_output=True, text=True, check=True).stdout)["findings"]
+
+
+def survive(folder, case, *words):
+    """What the case needs, and the address of the memory that sleeps."""
+    code, out, errors = trace(folder, PROGRAM, case, options=("--scope", "all", "-o", f"{case}.json"))
+    assert code == 0, errors
+    command = [BUILD / "bin/graphkit", "survive", "--format", "json", f"{case}.json", *words]
+    found = json.loads(subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout)
+    return found, int(next(line for line in out.splitlines() if line.startswith("content ")).split()[1], 16)
+
+
+def test_what_is_copied_back_stays_what_it_was(folder):
+    for case, expected in CONTENT.items():
+        found, address = survive(folder, case)
+        classes = {of["class"] for of in found["ranges"] if of["address"] <= address < of["address"] + of["size"]}
+        assert (classes, found["restored_in_vain_bytes"]) == ({expected[0]}, expected[1]), f"{case}: {classes}, {found}"
+
+
+def test_what_is_registered_or_opened_is_listed(folder):
+    for case, expected in REGISTERED.items():
+        found, _ = survive(folder, case, "--event", "restart")
+        assert [(of["kind"], of["lost_bytes"]) for of in found["registrations"]] == expected, f"{case}: {found['registrations']}"
+        assert all(of["bytes"] == 2 << 20 and of["again"] for of in found["registrations"]), f"{case}: {found['registrations']}"
 
 
 def judge(folder, options):

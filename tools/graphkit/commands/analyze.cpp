@@ -5,6 +5,7 @@
 
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/analyze.h"
+#include "libgraphkit/analysis/launches/content.h"
 #include "libgraphkit/analysis/launches/coverage.h"
 #include "libgraphkit/analysis/memory/memory_bill.h"
 #include "libgraphkit/render/analyze/analyze.h"
@@ -49,8 +50,13 @@ Result<void> Write(const Report& report, const Trace& trace, const HeldAt& at,
   const BillBy by = arguments.by.value_or(otherwise);
   std::vector<MemoryBill> bills;
   std::vector<HeldLine> held;
-  if (arguments.by) bills = BillMemory(trace, report, by);
-  if (arguments.by || memory_only) held = BillHeld(trace, by, at);
+  std::vector<std::string_view> classes;
+  if (by == BillBy::kContent) {
+    const Facts facts(trace);
+    classes = ClassesOfBlocks(trace, FindContent(facts, MarkerRule::kLastUse));
+  }
+  if (arguments.by) bills = BillMemory(trace, report, by, classes);
+  if (arguments.by || memory_only) held = BillHeld(trace, by, at, classes);
   std::optional<Coverage> coverage;
   if (arguments.coverage) coverage = FindCoverage(Facts(trace));
   return WriteView(
@@ -128,8 +134,10 @@ void AddAnalyzeCommand(CLI::App& app, int& exit_code) {
       {{"block", BillBy::kBlock},
        {"stack", BillBy::kStack},
        {"stream", BillBy::kStream},
-       {"pool", BillBy::kPool}},
-      "Also list each graph's memory by block, call stack, stream or pool");
+       {"pool", BillBy::kPool},
+       {"content", BillBy::kContent}},
+      "Also list each graph's memory by block, call stack, stream, pool or what becomes of its "
+      "content");
   sub->add_option("--at", arguments->at,
                   "Also list the holders of memory (by stack without --by) at the peak in use, at "
                   "the end, or "

@@ -26,6 +26,8 @@ struct SurviveArguments {
   std::string plan;  // empty: none
   MarkerRule rule = MarkerRule::kLastUse;
   std::optional<uint32_t> node;
+  SurviveEvent event = SurviveEvent::kSleep;
+  std::vector<std::string> keep;  // pools: by id, or by name
   View view;
 };
 
@@ -33,16 +35,37 @@ struct Surviving {
   std::vector<PoolBorrow> pools;
   std::vector<ContentRange> ranges;
   ContentBill bill;
+  std::vector<Registration> registrations;
+  HeldByGraphs held;
   std::optional<PlannedMemory> plan;
 };
 
+// The pools that are named, by id or by name.
+Result<std::vector<PoolId>> FindKept(const Trace& trace, const SurviveArguments& arguments) {
+  std::vector<PoolId> kept;
+  for (const std::string& name : arguments.keep) {
+    const size_t before = kept.size();
+    for (const auto& [i, pool] : Enumerate(trace.pools)) {
+      if (name == std::to_string(i) || name == trace[pool.name]) kept.emplace_back(i);
+    }
+    if (kept.size() > before) continue;
+    return Error{.message = "there is no pool " + name,
+                 .hint = "graphkit survive " + arguments.file + " lists the pools",
+                 .file = arguments.file};
+  }
+  return kept;
+}
+
 // The plan only where it is needed.
-Result<Surviving> FindSurviving(const Trace& trace, const SurviveArguments& arguments) {
+Result<Surviving> FindSurviving(const Trace& trace, std::span<const PoolId> keep,
+                                const SurviveArguments& arguments) {
   const Progress progress("analyzing " + arguments.file);
   const Facts facts(trace);
   Surviving found{.pools = FindBorrow(facts, arguments.rule),
                   .ranges = FindContent(facts, arguments.rule)};
-  found.bill = BillContent(facts, found.ranges, found.pools);
+  found.bill = BillContent(facts, found.ranges, found.pools, keep);
+  found.registrations = FindRegistrations(facts, found.ranges);
+  found.held = FindHeldByGraphs(facts);
   std::vector<WrongBorrow> wrong = ValidateBorrow(facts, found.pools);
   const auto add = [&wrong](const std::vector<WrongBorrow>& more) {
     wrong.insert(wrong.end(), more.begin(), more.end());
@@ -65,7 +88,8 @@ Result<Surviving> FindSurviving(const Trace& trace, const SurviveArguments& argu
                .file = arguments.file};
 }
 
-Result<void> Write(const Surviving& found, const Trace& trace, const SurviveArguments& arguments) {
+Result<void> Write(const Surviving& found, const Trace& trace, std::span<const PoolId> keep,
+                   const SurviveArguments& arguments) {
   if (!arguments.plan.empty()) {
     const Result<void> written =
         WriteOutput(arguments.plan, [&](std::ostream& out) { RenderPlanJson(*found.plan, out); });
@@ -77,7 +101,8 @@ Result<void> Write(const Surviving& found, const Trace& trace, const SurviveArgu
     borrow.at_node = found.plan->borrow_at;
   }
   if (arguments.node) borrow.at = NodeId(*arguments.node);
-  const SurviveView view{found.bill, found.ranges, borrow};
+  const SurviveView view{arguments.event,     keep,       found.bill, found.ranges,
+                         found.registrations, found.held, borrow};
   return WriteView(
       arguments.view, [&](std::ostream& out) { RenderSurviveJson(view, trace, out); },
       [&](const TextOut& out) { RenderSurviveText(view, trace, out); });
@@ -92,9 +117,11 @@ int RunSurvive(const SurviveArguments& arguments) {
                             .hint = "graphkit dot trace.json shows the nodes",
                             .file = arguments.file});
   }
-  const Result<Surviving> found = FindSurviving(*trace, arguments);
+  const Result<std::vector<PoolId>> keep = FindKept(*trace, arguments);
+  if (!keep) return PrintError(keep.error());
+  const Result<Surviving> found = FindSurviving(*trace, *keep, arguments);
   if (!found) return PrintError(found.error());
-  const Result<void> written = Write(*found, *trace, arguments);
+  const Result<void> written = Write(*found, *trace, *keep, arguments);
   return written ? WarnIncomplete(*trace, arguments.file) : PrintError(written.error());
 }
 
@@ -104,9 +131,20 @@ void AddSurviveCommand(CLI::App& app, int& exit_code) {
   const auto [sub, arguments] = AddCommand<SurviveArguments>(
       app, exit_code, RunSurvive, "survive",
       "Find what memory of graphs must keep its content across a sleep",
-      {"graphkit survive trace.json", "graphkit survive trace.json --node 12",
-       "graphkit survive trace.json --plan plan.json"});
+      {"graphkit survive trace.json", "graphkit survive trace.json --event restart",
+       "graphkit survive trace.json --keep weights --format json",
+       "graphkit survive trace.json --node 12", "graphkit survive trace.json --plan plan.json"});
   AddTrace(*sub, arguments->file);
+  AddChoice<SurviveEvent>(
+      *sub, "--event", arguments->event,
+      {{"sleep", SurviveEvent::kSleep},
+       {"checkpoint", SurviveEvent::kCheckpoint},
+       {"restart", SurviveEvent::kRestart}},
+      "sleep (the default): physical memory is unmapped, and mapped again at its addresses; "
+      "checkpoint: the driver saves and restores the process (cuda-checkpoint); restart: a new "
+      "process");
+  sub->add_option("--keep", arguments->keep, "Pools that keep their memory, by id or name")
+      ->option_text("POOL…");
   sub->add_option("--node", arguments->node,
                   "Also list the plan's memory that is free while this node runs, and until when")
       ->option_text("NODE")

@@ -1,6 +1,8 @@
 #include "tools/graphkit/survive/render.h"
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "libgraphkit/analysis/names/naming.h"
@@ -12,18 +14,23 @@ namespace {
 
 struct ClassText {
   ContentClass what;
-  const char* fate;  // of the class, and of those below it without one
   const char* means;
 };
 constexpr ClassText kClassTexts[] = {
-    {ContentClass::kScratch, "may be dropped", "each launch writes it before it reads it"},
-    {ContentClass::kInput, "", "the program rewrites it before each launch that reads it"},
-    {ContentClass::kConstant, "must come back",
-     "launches read it, nothing writes it after the first"},
-    {ContentClass::kState, "", "launches read it, and launches or the program write it"},
-    {ContentClass::kUnknown, "", "not known to be any of these: keep its content"},
-    {ContentClass::kOutput, "may be dropped later", "once the program has read it"},
+    {ContentClass::kScratch, "each launch writes it before it reads it"},
+    {ContentClass::kInput, "the program rewrites it before each launch that reads it"},
+    {ContentClass::kConstant, "launches read it, nothing writes it after the first"},
+    {ContentClass::kState, "launches read it, and launches or the program write it"},
+    {ContentClass::kUnknown, "not known to be any of these: keep its content"},
+    {ContentClass::kOutput, "once the program has read it"},
 };
+// In the order of ContentSource: how a line wrote constants and inputs.
+constexpr const char* kWrittenTexts[] = {"written", "copied from the host", "copied on the device",
+                                         "filled", "computed"};
+// In the order of RegistrationKind.
+constexpr const char* kRegistrationTexts[] = {
+    "registered host memory", "memory of other processes or APIs", "memory that others map",
+    "memory of communication kernels"};
 
 std::string WhyText(const ContentRange& range, const Trace& trace) {
   switch (range.why) {
@@ -48,21 +55,57 @@ std::string WhyText(const ContentRange& range, const Trace& trace) {
 std::string RowText(const ContentRow& row, const Trace& trace) {
   std::string text = FormatBytes(row.bytes) + " in " + Counted(row.ranges, "range") + ", " +
                      (row.pool.valid() ? PoolTitle(trace, row.pool) : "no pool");
-  if (!row.line.empty()) text += (row.written ? ", written at " : ", allocated at ") + row.line;
+  const std::string how = kWrittenTexts[static_cast<size_t>(row.from)];
+  if (!row.line.empty()) text += ", " + (row.written ? how : "allocated") + " at " + row.line;
+  if (!row.written && row.from != ContentSource::kNone) text += ", " + how;
   const std::string why = WhyText(row.first, trace);
   return why.empty() ? text : text + "; " + why;
 }
 
-void RenderClasses(const ContentBill& bill, const TextOut& out) {
+void RenderClasses(const SurviveView& view, const TextOut& out) {
+  const ContentBill& bill = view.bill;
   TextRows rows;
+  std::string_view last;
   for (const ClassText& of : kClassTexts) {
-    rows.push_back(
-        {of.fate, std::string(NameOf(of.what)), FormatBytes(bill.of(of.what)), of.means});
+    const std::string_view fate = FateOf(view.event, of.what);
+    rows.push_back({fate == last ? "" : std::string(fate), std::string(NameOf(of.what)),
+                    FormatBytes(bill.of(of.what)), of.means});
+    last = fate;
     if (of.what != ContentClass::kInput) continue;
     rows.push_back(
         {"", "untouched", FormatBytes(bill.idle), "in the graphs' pools, nothing uses it"});
   }
+  if (!view.keep.empty())
+    rows.push_back(
+        {"kept", "", FormatBytes(bill.kept), "in pools that keep their memory (--keep)"});
   out << Table(rows, "llrl", "  ", out.style);
+}
+
+void RenderRegistrations(const SurviveView& view, const Trace& trace, const TextOut& out) {
+  if (!trace.imported_from.empty()) {
+    out.Wrap("  ", "What is registered, exported or opened isn't known: the trace was imported.");
+    return;
+  }
+  for (const Registration& of : view.registrations) {
+    const char* again = AgainText(view.event, of.kind);
+    out.Wrap("  ", FormatBytes(of.bytes) + " of " +
+                       kRegistrationTexts[static_cast<size_t>(of.kind)] +
+                       (of.first.valid() ? ", first " + NameOf(trace, of.first) : "") + ": " +
+                       (again != nullptr ? again : "stays as it is"));
+    if (of.lost == 0) continue;
+    out.Wrap("    ", FormatBytes(of.lost) +
+                         " of it lie in new physical memory that isn't shared, where the graphs "
+                         "had shared memory: others still have the old one");
+  }
+}
+
+void RenderRestart(const SurviveView& view, const TextOut& out) {
+  const HeldByGraphs& held = view.held;
+  out.Wrap("  ", "To make again: " + Counted(view.bill.graphs, "graph") + " with " +
+                     Counted(held.kernels, "kernel") + ", " +
+                     Counted(held.host_functions, "host function") + " and " +
+                     Counted(held.events, "event") +
+                     ", whose handles and addresses a new process doesn't have");
 }
 
 void RenderRows(const ContentBill& bill, const Trace& trace, const TextOut& out) {
@@ -79,6 +122,7 @@ void RenderRows(const ContentBill& bill, const Trace& trace, const TextOut& out)
 
 Json RowJson(const ContentRow& row) {
   Json json{{"class", row.what}, {"pool", row.pool}};
+  if (row.from != ContentSource::kNone) json["from"] = row.from;
   if (row.what == ContentClass::kUnknown) json["why"] = row.why;
   json[row.written ? "written_at" : "allocated_at"] = row.line;
   GRAPHKIT_ADD_MEMBERS(json, row, ranges, bytes);
@@ -87,9 +131,32 @@ Json RowJson(const ContentRow& row) {
 
 Json RangeJson(const ContentRange& range) {
   const auto index = [](uint32_t of) { return of == kNoUse ? Json(nullptr) : Json(of); };
-  return {{"address", range.bytes.begin}, {"size", range.bytes.size()},   {"class", range.what},
-          {"block", range.block},         {"reader", range.reader},       {"writer", range.writer},
-          {"work", index(range.work)},    {"launch", index(range.launch)}};
+  return {{"address", range.bytes.begin}, {"size", range.bytes.size()},
+          {"class", range.what},          {"block", range.block},
+          {"reader", range.reader},       {"writer", range.writer},
+          {"work", index(range.work)},    {"launch", index(range.launch)},
+          {"restored", range.restored}};
+}
+
+Json RegistrationJson(const Registration& of, SurviveEvent event) {
+  const char* again = AgainText(event, of.kind);
+  return {{"kind", of.kind},
+          {"bytes", of.bytes},
+          {"block", of.first},
+          {"again", again != nullptr ? Json(again) : Json(nullptr)},
+          {"lost_bytes", of.lost}};
+}
+
+Json RegistrationsJson(const SurviveView& view, const Trace& trace) {
+  if (!trace.imported_from.empty()) return nullptr;
+  return ListJson(view.registrations,
+                  [&](const Registration& of) { return RegistrationJson(of, view.event); });
+}
+
+Bytes Communicating(const SurviveView& view) {
+  const auto found =
+      std::ranges::find(view.registrations, RegistrationKind::kCommunication, &Registration::kind);
+  return found == view.registrations.end() ? 0 : found->bytes;
 }
 
 }  // namespace
@@ -101,13 +168,14 @@ void RenderSurviveText(const SurviveView& view, const Trace& trace, const TextOu
   } else {
     out.Wrap("", Counted(bill.graphs, "graph") + ", launched " + Counted(bill.launches, "time") +
                      ", " + (bill.graphs == 1 ? "touches " : "touch ") + FormatBytes(bill.touched) +
-                     ", which must come back at the same addresses.");
-    RenderClasses(bill, out);
-    if (bill.communicating > 0) {
-      out.Wrap("  ", FormatBytes(bill.communicating) +
-                         " of it are touched by communication kernels: what was registered with "
-                         "their library must be registered again");
+                     AddressText(view.event) + ".");
+    RenderClasses(view, out);
+    if (bill.restored_in_vain > 0) {
+      out.Wrap("  ", FormatBytes(bill.restored_in_vain) +
+                         " of scratch and inputs were saved and copied back: they need not be");
     }
+    RenderRegistrations(view, trace, out);
+    if (view.event == SurviveEvent::kRestart) RenderRestart(view, out);
     RenderRows(bill, trace, out);
   }
   out << "\nFree between launches\n";
@@ -121,9 +189,17 @@ void RenderSurviveJson(const SurviveView& view, const Trace& trace, std::ostream
   Json json = BorrowJson(view.borrow, trace);
   json["graphs"] = bill.graphs;
   json["launches"] = bill.launches;
+  json["event"] = view.event;
+  json["keep"] = view.keep;
+  json["kept_bytes"] = bill.kept;
+  json["restored_in_vain_bytes"] = bill.restored_in_vain;
+  json["registrations"] = RegistrationsJson(view, trace);
+  json["held"] = {{"kernels", view.held.kernels},
+                  {"host_functions", view.held.host_functions},
+                  {"events", view.held.events}};
   json["touched_bytes"] = bill.touched;
   json["idle_bytes"] = bill.idle;
-  json["communicating_bytes"] = bill.communicating;
+  json["communicating_bytes"] = Communicating(view);
   json["bytes_by_class"] = std::move(classes);
   json["rows"] = ListJson(bill.rows, RowJson);
   json["ranges"] = ListJson(view.ranges, RangeJson);

@@ -9,12 +9,18 @@
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/render/text_layout.h"
 #include "tools/graphkit/survive/between_launches.h"
+#include "tools/graphkit/survive/events.h"
+#include "tools/graphkit/survive/registrations.h"
 
 namespace graphkit {
 
 struct SurviveView {
+  SurviveEvent event = SurviveEvent::kSleep;
+  std::span<const PoolId> keep;  // pools that keep their memory
   const ContentBill& bill;
   std::span<const ContentRange> ranges;
+  std::span<const Registration> registrations;
+  HeldByGraphs held;
   BorrowView borrow;
 };
 void RenderSurviveText(const SurviveView& view, const Trace& trace, const TextOut& out);
