@@ -352,6 +352,8 @@ frameworks() {
     [[ "$wanted" == *" $name "* || ($# -eq 0 && "$packages" != *" --build "*) ]] || continue
     want_framework "$name" || true
     run_client "$name" run.py --python "$(client_python "$name")" --name "$name" "tests/clients/$name"
+    [[ "$name" != vllm && "$name" != sglang ]] ||
+      run_client "$name" server_recording.py --python "$(client_python "$name")" --name "$name" "tests/clients/$name/sizes.py"
     [[ "$packages" != *+torch* ]] || # the training stacks
       run_client "$name" peaks.py --python "$(client_python "$name")" --name "$name" "tests/clients/$name"
   done 3< <(grep -v '^#' tools/setup/frameworks.txt)

@@ -262,8 +262,12 @@ class Lines:
 class GraphRecording:
     """A recording that ends with the process, or with save()."""
 
-    def __init__(self, torch: Any, path: str):
-        self.path = path
+    def __init__(self, torch: Any, path: str, of_process: bool = False):
+        """`of_process`: the file has the process's number in its name, and isn't written where nothing used CUDA."""
+        stem, suffix = os.path.splitext(path)
+        self.path = f"{stem}.{os.getpid()}{suffix}" if of_process else path
+        self._base = path
+        self._of_process = of_process
         self._torch = torch
         self._graphs: Optional[Recorder] = None
         self._ended = False
@@ -275,10 +279,23 @@ class GraphRecording:
             self._graphs = Recorder(torch, self._captured)
             self._graphs.start()
         else:
-            _say(f"torch {torch.__version__} has no hooks for graphs (2.15 has): record() records its memory only")
+            _say(f"torch {torch.__version__} has no hooks for graphs (2.14 has): record() records its memory only")
         torch.cuda._lazy_call(self._begin_history)
         atexit.register(self.save)
-        multiprocessing.util.Finalize(None, self.save, exitpriority=0)  # its children may end without atexit
+        self._save_at_end()
+        multiprocessing.util.register_after_fork(self, GraphRecording._save_at_end)  # its children forget what was registered
+
+    def _save_at_end(self) -> None:
+        if os.getpid() == self._pid:
+            multiprocessing.util.Finalize(None, self.save, exitpriority=0)  # its children may end without atexit
+
+    def forked(self) -> "GraphRecording":
+        """The recording of a process that this one forked."""
+        if self._ended:
+            return self
+        if self._graphs is not None:
+            self._graphs.stop()
+        return GraphRecording(self._torch, self._base, of_process=True)
 
     def _begin_history(self) -> None:
         if not os.environ.get("GRAPHKIT_TORCH_OUT"):  # `graphkit trace` records already
@@ -323,6 +340,8 @@ class GraphRecording:
             self._write()
 
     def _write(self) -> None:
+        if self._of_process and not self._torch.cuda.is_initialized() and not (self._graphs and self._graphs.records):
+            return
         try:
             with tempfile.TemporaryDirectory() as folder:
                 native = importlib.import_module("cudagraphkit._native")
@@ -331,7 +350,13 @@ class GraphRecording:
             _say(f"record(): {self.path} isn't written: {type(error).__name__}: {error}")
 
 
-_recordings: dict[int, GraphRecording] = {}  # by process
+_recording: Optional[GraphRecording] = None  # of this process
+
+
+def _forked() -> None:
+    global _recording
+    if _recording is not None:
+        _recording = _recording.forked()
 
 
 def plugin() -> None:
@@ -339,7 +364,7 @@ def plugin() -> None:
     if os.environ.get("GRAPHKIT_RECORD", "0") in ("", "0"):
         return
     try:
-        record(f"trace.{os.getpid()}.json")
+        _begin("trace.json", of_process=True)
     except Exception as error:  # the server goes on
         _say(f"nothing is recorded: {error}")
 
@@ -348,11 +373,18 @@ def record(path: Union[str, "os.PathLike[str]"] = "trace.json") -> GraphRecordin
     """Records PyTorch's CUDA graphs, launches and memory from here to the end of the process, and writes them to `path`.
 
     Needs neither `graphkit trace` nor CUPTI, so profilers run beside it. Which memory a node uses isn't known that way. A
-    process has one recording: later calls return the first one.
+    process has one recording: later calls return the first one. A process that is forked from it records to
+    `path` with its number in it: trace.4321.json.
     """
-    if os.getpid() not in _recordings:
+    return _begin(path, of_process=False)
+
+
+def _begin(path: Union[str, "os.PathLike[str]"], of_process: bool) -> GraphRecording:
+    global _recording
+    if _recording is None:
         torch = importlib.import_module("torch")
         if torch.version.cuda is None:
             raise RuntimeError(f"torch {torch.__version__} is built without CUDA: nothing to record")
-        _recordings[os.getpid()] = GraphRecording(torch, os.path.abspath(path))
-    return _recordings[os.getpid()]
+        _recording = GraphRecording(torch, os.path.abspath(path), of_process)
+        os.register_at_fork(after_in_child=_forked)
+    return _recording

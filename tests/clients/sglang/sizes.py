@@ -15,11 +15,16 @@ import tiny_llama
 
 sgl_kernel.elementwise._has_flashinfer = False
 
-if __name__ == "__main__":
+
+def capture():
     import sglang
 
-    sglang.Engine(
+    return sglang.Engine(
         model_path=tiny_llama.write(), load_format="dummy", skip_tokenizer_init=True, dtype="bfloat16", context_length=512,
         max_running_requests=max(tiny_llama.SIZES), mem_fraction_static=0.5, attention_backend="triton",
         sampling_backend="pytorch", skip_server_warmup=True, cuda_graph_bs_decode=tiny_llama.SIZES,
-        cuda_graph_backend_prefill="disabled").shutdown()
+        cuda_graph_backend_prefill="disabled")
+
+
+if __name__ == "__main__":
+    capture().shutdown()

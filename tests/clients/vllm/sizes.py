@@ -4,7 +4,7 @@
 # estimate: 1,2,4,8
 """vLLM's engine in a process of its own: 22 graphs that it measures itself with and destroys, then 24 piecewise and full ones
 that share a pool. The engine is killed five seconds after it is no longer used: its snapshot has to be there by then."""
-import tiny_llama
+from tiny_llama import capture
 
 if __name__ == "__main__":
-    tiny_llama.capture()
+    capture()

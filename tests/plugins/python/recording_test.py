@@ -1,5 +1,7 @@
 """cudagraphkit.record(): hooks of a stand-in for PyTorch, as 2.15 calls them, and the trace that comes of them."""
 
+import os
+import sys
 import time
 import types
 
@@ -150,26 +152,51 @@ def test_an_older_torch_is_said(torch, capfd):
     torch.cuda.graphs, torch.__version__ = types.SimpleNamespace(), "2.8.0"
     recording = _recording.GraphRecording(torch, "unused.json")
     recording._ended = True  # so that nothing is written at the end of the test
-    assert capfd.readouterr().err == "graphkit: torch 2.8.0 has no hooks for graphs (2.15 has): record() records its memory only\n"
+    assert capfd.readouterr().err == "graphkit: torch 2.8.0 has no hooks for graphs (2.14 has): record() records its memory only\n"
 
 
 def test_the_entry_point_records_only_where_it_is_asked(monkeypatch):
     calls = []
-    monkeypatch.setattr(_recording, "record", calls.append)
+    monkeypatch.setattr(_recording, "_begin", lambda path, of_process: calls.append((path, of_process)))
     for value in (None, "0", ""):
         monkeypatch.setenv("GRAPHKIT_RECORD", value) if value is not None else monkeypatch.delenv("GRAPHKIT_RECORD", raising=False)
         _recording.plugin()
     assert calls == []
     monkeypatch.setenv("GRAPHKIT_RECORD", "1")
     _recording.plugin()
-    assert calls == [f"trace.{_recording.os.getpid()}.json"]
+    assert calls == [("trace.json", True)]
+
+
+@pytest.mark.parametrize("plugin", [False, True])
+def test_a_forked_process_records_for_itself(torch, tmp_path, monkeypatch, plugin):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setattr(_recording, "_recording", None)
+    monkeypatch.setenv("GRAPHKIT_RECORD", "1")
+    _recording.plugin() if plugin else _recording.record()
+
+    def fork(*moments):
+        child = os.fork()
+        if child == 0:
+            Graph(torch.cuda.graphs, Content(NODES, EDGES)).run(*moments) if moments else None
+            _recording._recording.save()
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        return child
+
+    child, idle = fork("capture_start", "capture_end", "instantiate", "replay_start"), fork()
+    _recording._recording.save()
+    trace = cudagraphkit.load(tmp_path / f"trace.{child}.json")
+    assert (len(trace.graphs), len(trace.launches)) == (1, 1)
+    assert not (tmp_path / f"trace.{idle}.json").exists()
+    assert (tmp_path / "trace.json").exists() != plugin  # a server's process without CUDA leaves nothing
 
 
 def test_a_server_goes_on_where_nothing_can_be_recorded(monkeypatch, capfd):
-    def refuse(_):
+    def refuse(*_, **__):
         raise RuntimeError("torch 2.15.0+cpu is built without CUDA: nothing to record")
 
-    monkeypatch.setattr(_recording, "record", refuse)
+    monkeypatch.setattr(_recording, "_begin", refuse)
     monkeypatch.setenv("GRAPHKIT_RECORD", "1")
     _recording.plugin()
     assert capfd.readouterr().err == "graphkit: nothing is recorded: torch 2.15.0+cpu is built without CUDA: nothing to record\n"
