@@ -13,7 +13,7 @@ if "torch_memory_saver" not in os.environ.get("LD_PRELOAD", ""):
         os.execv(sys.executable, [sys.executable, *sys.argv])
 
 torch_memory_saver.hook_mode = "preload"
-with torch_memory_saver.region("weights"):  # the first allocation of the process
+with torch_memory_saver.region("weights", enable_cpu_backup=True):  # the first allocation of the process
     model = torch.nn.Sequential(torch.nn.Linear(256, 1024), torch.nn.GELU(), torch.nn.Linear(1024, 256)).cuda()
 inputs = torch.randn(64, 256, device="cuda")
 with torch.no_grad():
