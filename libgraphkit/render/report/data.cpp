@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "libgraphkit/analysis/explain/memory_account.h"
+#include "libgraphkit/analysis/launches/content.h"
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/model/names.h"
@@ -18,6 +19,8 @@ namespace graphkit {
 
 namespace {
 
+constexpr std::string_view kContents[] = {"untouched", "scratch", "input",  "constant",
+                                          "state",     "output",  "unknown"};
 constexpr size_t kShortNameColumns = 48;
 constexpr size_t kFullNameColumns = 4000;  // of a full name; the middle of longer ones is left out
 
@@ -120,6 +123,14 @@ void AddEdges(const Trace& trace, PackedColumns& columns) {
   columns.AddAll("edge.from", edges, [&](EdgeId id) { return trace[id].from.value; });
   columns.AddAll("edge.to", edges, [&](EdgeId id) { return trace[id].to.value; });
   columns.AddAll("edge.sort", edges, [&](EdgeId id) { return EdgeSort(trace[id]); });
+}
+
+// What becomes of a block's content: in `contents`.
+void AddContents(const Facts& facts, PackedColumns& columns) {
+  const auto classes = ClassesOfBlocks(facts.trace, FindContent(facts, MarkerRule::kLastUse));
+  columns.AddAll("block.content", classes, [](std::string_view name) {
+    return uint64_t(std::ranges::find(kContents, name) - std::begin(kContents));
+  });
 }
 
 void AddBlocks(const Trace& trace, PackedColumns& columns) {
@@ -239,6 +250,7 @@ Json NamesJson(const Trace& trace, const NodeTexts& texts) {
       {"short_names", texts.short_names},
       {"details", TextsJson(texts.details)},
       {"assumptions", Names<Assumption>::value},
+      {"contents", kContents},
       {"stacks", StacksJson(trace)},
       {"stack_names", StackNamesJson(trace)},
       {"stack_titles",
@@ -308,6 +320,7 @@ std::string DeflatedReport(const ReportPage& page) {
   AddNodes(trace, texts, columns);
   AddEdges(trace, columns);
   AddBlocks(trace, columns);
+  AddContents(page.facts, columns);
   AddReuse(page.report, columns);
   columns.AddAll("event.us", PlacesOfEvents(trace, {}),
                  [&](Seq seq) { return seq < trace.times.size() ? trace.times[seq] / 1000 : 0; });

@@ -74,6 +74,22 @@ class Memory(Page):
         self.assertEqual([], found[0])
         self.assertIn(f" in {found[2]:,}, the largest ", found[1])
 
+    def test_blocks_of_graphs_have_the_classes_of_their_content(self):
+        file = TESTDATA / "torch-traces" / "decode_content.json.zst"
+        self.open(report_of(file))
+        found = self.browser.run("""
+          const {columns, texts} = app.trace, bytes = {};
+          for (const id of app.trace.views.find(({root}) => root !== null).blocks) {
+            const name = texts.contents[columns["block.content"][id]];
+            bytes[name] = (bytes[name] || 0) + Math.ceil(columns["block.size"][id] / 512) * 512;
+          }
+          groupBlocks("content");
+          return [bytes, [...new Set(app.groups.keys)].sort()];""")
+        (graph,) = json.loads(graphkit("analyze", str(file), "--by", "content", "--format", "json"))["graphs"]
+        lines = graph["memory_by"]["lines"]
+        self.assertEqual({line["name"]: line["bytes"] for line in lines}, found[0])
+        self.assertLessEqual({line["name"] for line in lines}, set(found[1]))
+
     def test_segments_have_all_their_addresses(self):
         with self.file.open("rb") as snapshot:
             segments = sorted(segment["total_size"] for segment in pickle.load(snapshot)["segments"])

@@ -1,6 +1,6 @@
-// Who holds memory: the blocks of a view in groups, by line, module, category, stream or pool. The largest groups at
+// Who holds memory: the blocks of a view in groups, by line, module, category, stream, pool or content. The largest groups at
 // the peak have a colour each, the same in all drawings.
-const GROUPINGS = ["line", "module", "category", "stream", "pool"];
+const GROUPINGS = ["line", "module", "category", "stream", "pool", "content"];
 const GROUP_COLORS = 9;
 const REST = GROUP_COLORS, NO_STACK = GROUP_COLORS + 1, EARLIER = GROUP_COLORS + 2, DEFERRED = GROUP_COLORS + 3, SLOTS = GROUP_COLORS + 4;
 const CATEGORIES = ["other", "weights and buffers", "optimizer state", "gradients and what a backward made", "activations",
@@ -77,10 +77,11 @@ class Groups {
 
   fill(view, by) {
     const {columns, texts} = app.trace, stacks = columns["block.stack"], graphs = columns["block.graph"], recorded = recordedFrom(view);
-    const pool = columns["block.pool"], column = by === "pool" ? pool : by === "stream" ? columns["block.stream"] : stacks, two = by === "category";
+    const pool = columns["block.pool"], column = {pool, stream: columns["block.stream"], content: columns["block.content"]}[by] || stacks, two = by === "category";
     const find = {line: lineOf, module: moduleOf, category: categoryOf,
       stream: (id) => ({key: app.trace.stream(id), operation: "", known: true}),
-      pool: (id) => ({key: id ? texts.pools[id - 1] : "no pool", operation: "", known: true})}[by];
+      pool: (id) => ({key: id ? texts.pools[id - 1] : "no pool", operation: "", known: true}),
+      content: (id) => ({key: texts.contents[id], operation: "", known: true})}[by];
     const pools = by === "line" && !stacksOf(view).some((stack) => lineOf(stack)), seen = [], bytes = [];
     for (let i = 0; i < view.blocks.length; ++i) {
       const block = view.blocks[i], id = two ? column[block] * 2 + (graphs[block] ? 1 : 0) : column[block];
@@ -190,7 +191,7 @@ function stacksOf(view) {
 
 // True where there are several groups.
 function tellsApart(view, by) {
-  if (by !== "stream" && by !== "pool") return stacksOf(view).length > 1 && groupsOf(view, by).keys.length > 1;
+  if (!["stream", "pool", "content"].includes(by)) return stacksOf(view).length > 1 && groupsOf(view, by).keys.length > 1;
   const column = app.trace.columns[`block.${by}`];
   for (let i = 1; i < view.blocks.length; ++i) if (column[view.blocks[i]] !== column[view.blocks[0]]) return true;
   return false;

@@ -9,7 +9,7 @@ const KEYS = [
   [",", ".", "the moment before and after, at which memory was allocated or freed"],
   ["m", "", "the peak"],
   ["s", "", "over events or seconds, where the file has times"],
-  ["g", "", "colour by line, module, category, stream or pool"],
+  ["g", "", "colour by line, module, category, stream, pool or content"],
   ["c", "", "the critical path"],
   ["l", "", "recorded memory and policy side by side, or stacked"],
   ["t", "", "light or dark"],
