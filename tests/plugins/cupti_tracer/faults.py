@@ -8,7 +8,8 @@ from harness import BUILD, Skipped, trace
 # The class of the content that a program names, and that of its twin.
 CONTENT = {"copied-once": ("constant", "input"), "copied-in-part": ("constant", "input"), "filled-aside": ("state", "input"),
            "read-afterwards": ("output", "scratch"), "counts-on": ("state", "input"),
-           "rewritten-by-another": ("state", "constant"), "kept-output": ("output", "scratch")}
+           "rewritten-by-another": ("state", "constant"), "kept-output": ("output", "scratch"),
+           "filled-in-body": ("state", "scratch")}
 LENT = ("copy-reads", "filled-before", "filled-in-capture", "kept-to-the-end", "kept-over-update")
 # Of bytes that must not be lent, the class of their content; their twins' may be dropped. A block that is made after the last
 # launch has no content at the end of one.

@@ -317,6 +317,38 @@ void KeptOutput(Program& p) {
   Content("own", own);
 }
 
+// A graph that fills a table before it copies it, in a conditional body only.
+void FilledInABody(Program& p) {
+  float *table = p.Malloc(), *out = p.Malloc();
+  CHECK(cudaMemsetAsync(table, 0, kBlock, p.main));
+  cudaGraph_t graph = nullptr;
+  cudaGraphNode_t first = nullptr, copy = nullptr;
+  CHECK(cudaGraphCreate(&graph, 0));
+  cudaGraph_t filling = graph;
+  if (!p.twin) {
+    cudaGraphNodeParams params = {};
+    params.type = cudaGraphNodeTypeConditional;
+    params.conditional.type = cudaGraphCondTypeIf;
+    params.conditional.size = 1;
+    CHECK(cudaGraphConditionalHandleCreate(&params.conditional.handle, graph, 1,
+                                           cudaGraphCondAssignDefault));
+    CHECK(cudaGraphAddNode(&first, graph, nullptr, nullptr, 0, &params));
+    filling = params.conditional.phGraph_out[0];
+  }
+  cudaMemsetParams fill = {};
+  fill.dst = table;
+  fill.elementSize = 1;
+  fill.width = kBlock;
+  fill.height = 1;
+  cudaGraphNode_t filled = nullptr;
+  CHECK(cudaGraphAddMemsetNode(&filled, filling, nullptr, 0, &fill));
+  if (p.twin) first = filled;
+  CHECK(cudaGraphAddMemcpyNode1D(&copy, graph, &first, 1, out, table, kBlock,
+                                 cudaMemcpyDeviceToDevice));
+  p.LaunchAll(graph);
+  Content("table", table);
+}
+
 struct Fault {
   const char* name;
   void (*run)(Program&);
@@ -329,6 +361,7 @@ constexpr Fault kFaults[] = {
     {"counts-on", CountsOn},
     {"filled-aside", FilledAside},
     {"filled-before", FilledBefore},
+    {"filled-in-body", FilledInABody},
     {"filled-in-capture", FilledInCapture},
     {"kept-to-the-end", KeptToTheEnd},
     {"kept-output", KeptOutput},

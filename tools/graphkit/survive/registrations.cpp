@@ -24,7 +24,7 @@ struct RegistrationFinder {
       if (block.free_requested < end || block.allocated > end) continue;
       if (KindOf(trace, block.pool) == PoolKind::kHost) {
         AddHost(BlockId(i));
-      } else if (trace[trace[block.pool].name] == kImportedPool) {
+      } else if (block.pool.valid() && trace[trace[block.pool].name] == kImportedPool) {
         Add(RegistrationKind::kImported, BlockId(i), TouchedBytes(AddressesOf(block)));
       } else if (IsShared(block)) {
         Add(RegistrationKind::kShared, BlockId(i), TouchedBytes(AddressesOf(block)));
@@ -81,31 +81,31 @@ struct RegistrationFinder {
     Registration of{.kind = RegistrationKind::kCommunication, .first = first};
     for (const Range& range : Union(std::move(ranges))) {
       of.bytes += range.size();
-      of.lost += LostBytes(range);
+      AddLost(range, &of);
     }
     found.push_back(of);
   }
 
   // Mappings that were shared and are gone, and those that are there now and aren't.
   void FindMappings() {
-    for (const Block block : trace.blocks) {
+    for (const auto& [i, block] : Enumerate(trace.blocks)) {
       if (!block.mapped) continue;
       const bool there = block.allocated < end && block.free_requested > end;
       if (IsShared(block) && !there) shared_once.push_back(AddressesOf(block));
-      if (!IsShared(block) && there) unshared.push_back(AddressesOf(block));
+      if (!IsShared(block) && there) unshared.emplace_back(i);
     }
     shared_once = Union(std::move(shared_once));
   }
   // Of bytes that were shared once, those that lie in memory that isn't, now.
-  Bytes LostBytes(Range bytes) const {
-    Bytes lost = 0;
-    for (const Range& now : unshared) {
+  void AddLost(Range bytes, Registration* of) const {
+    for (const BlockId now : unshared) {
       for (const Range& before : shared_once) {
-        const Range both = Common(Common(now, before), bytes);
-        lost += both.empty() ? 0 : both.size();
+        const Range both = Common(Common(AddressesOf(Block(trace[now])), before), bytes);
+        if (both.empty()) continue;
+        of->lost += both.size();
+        if (!of->lost_first.valid()) of->lost_first = now;
       }
     }
-    return lost;
   }
 
   const Facts& facts;
@@ -113,7 +113,8 @@ struct RegistrationFinder {
   const Trace& trace = facts.trace;
   const std::vector<bool> runs = GraphsThatRun(facts);
   const Seq end = trace.launches.empty() ? kNever - 1 : trace.launches.back().seq;
-  std::vector<Range> touched = {}, shared_once = {}, unshared = {};
+  std::vector<Range> touched = {}, shared_once = {};
+  std::vector<BlockId> unshared = {};
   std::vector<Registration> found = {};
 };
 

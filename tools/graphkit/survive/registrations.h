@@ -24,6 +24,7 @@ struct Registration {
   BlockId first;    // that has some of them
   // New physical memory, where that of a capture was shared and this isn't: others have the old.
   Bytes lost = 0;
+  BlockId lost_first;  // the mapping of some of it
   bool operator==(const Registration&) const = default;
 };
 // By kind; those without bytes are left out. `content`: of FindContent.

@@ -93,9 +93,10 @@ void RenderRegistrations(const SurviveView& view, const Trace& trace, const Text
                        (of.first.valid() ? ", first " + NameOf(trace, of.first) : "") + ": " +
                        (again != nullptr ? again : "stays as it is"));
     if (of.lost == 0) continue;
-    out.Wrap("    ", FormatBytes(of.lost) +
-                         " of it lie in new physical memory that isn't shared, where the graphs "
-                         "had shared memory: others still have the old one");
+    const std::string line = StackTitle(trace, trace[of.lost_first].stack);
+    out.Wrap("    ", FormatBytes(of.lost) + " of it lie in new physical memory that isn't shared" +
+                         (line.empty() ? "" : " (mapped at " + line + ")") +
+                         ", where the graphs had shared memory: others still have the old one");
   }
 }
 
@@ -140,11 +141,9 @@ Json RangeJson(const ContentRange& range) {
 
 Json RegistrationJson(const Registration& of, SurviveEvent event) {
   const char* again = AgainText(event, of.kind);
-  return {{"kind", of.kind},
-          {"bytes", of.bytes},
-          {"block", of.first},
-          {"again", again != nullptr ? Json(again) : Json(nullptr)},
-          {"lost_bytes", of.lost}};
+  return {{"kind", of.kind},       {"bytes", of.bytes},
+          {"block", of.first},     {"again", again != nullptr ? Json(again) : Json(nullptr)},
+          {"lost_bytes", of.lost}, {"lost_block", of.lost_first}};
 }
 
 Json RegistrationsJson(const SurviveView& view, const Trace& trace) {
