@@ -130,6 +130,34 @@ TEST_CASE("what another graph finds at the address of a freed block isn't lent")
         std::vector<BarredBlock>{{result, {kUnit, kUnit + 4}, BorrowBar::kOtherGraph, true}});
 }
 
+TEST_CASE("what a graph touches at addresses that another pool had isn't lent") {
+  for (const bool stale : {true, false}) {
+    OnePool p(8);
+    TraceBuilder& t = p.t;
+    t.SetPool(t.Pool(PoolKind::kAllocator));
+    const BlockId old = t.AllocAt(p.s, 2 * kUnit, p.base + 4 * kUnit);
+    const BlockId elsewhere = t.Alloc(p.s, 2 * kUnit);
+    t.SetPool({});
+    const GraphId first = t.BeginCapture(p.s);
+    t.Memcpy(p.s, {Reads(stale ? old : elsewhere, 0, 2 * kUnit)});
+    t.EndCapture(p.s);
+    t.Free(old);
+    const GraphId second = t.BeginCapture(p.s);
+    const BlockId own = p.Alloc(0, 2);
+    t.Memset(p.s, {Writes(own, 0, 2 * kUnit)});
+    t.Free(own);
+    t.EndCapture(p.s);
+    t.Launch(t.Instantiate(second), p.s);
+    t.Launch(t.Instantiate(first), p.s);
+    const Trace trace = t.Build();
+    const Facts facts(trace);
+    const std::vector<PoolBorrow> pools = FindBorrow(facts, MarkerRule::kLastUse);
+    REQUIRE(pools.size() == 1);
+    CHECK(ValidateBorrow(facts, pools).empty());
+    CHECK(FreeUnits(pools[0], p.base) == (stale ? Units{{0, 4}, {6, 8}} : Units{{0, 8}}));
+  }
+}
+
 TEST_CASE("what lies in two segments at once is lent once") {
   OnePool p(8);
   TraceBuilder& t = p.t;

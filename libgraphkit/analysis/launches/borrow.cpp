@@ -30,6 +30,11 @@ struct BarFinder {
     for (PoolId& pool : pool_of) {
       if (pool.valid() && !captured[pool.index()]) pool = {};
     }
+    for (const Segment& segment : trace.segments) {
+      if (segment.pool.valid() && captured[segment.pool.index()])
+        segments_of_captures.Add(AddressesOf(segment), segment.pool);
+    }
+    segments_of_captures.Sort();
     FindStrays();
     FindOutside();
     SortUnique(&bars.strays, [](const StrayBytes& stray) {
@@ -87,19 +92,26 @@ struct BarFinder {
     for (const auto& [i, node] : Enumerate(trace.nodes)) {
       for (const Access& access : trace.accesses.Of(node.accesses)) {
         const BlockId block = access.block;
-        if (block.index() >= backs.size() || !pool_of[block.index()].valid()) continue;
-        if (!backs[block.index()] && !IsEager(block)) continue;
+        if (block.index() >= backs.size() || (!backs[block.index()] && !IsEager(block))) continue;
         StrayBytes stray = StrayAt(access);
         stray.root = facts.roots()[node.graph.index()];
         if (IsEager(block)) stray.block = block;
-        bars.strays.push_back(stray);
+        AddStray(stray);
         stray.found = true;
         for (const Range& part : accesses.FoundBy(NodeId(i), access)) {
           stray.bytes = part;
-          bars.strays.push_back(stray);
+          AddStray(stray);
         }
       }
     }
+  }
+  // Memory of another pool may have been where a pool of captures has segments now.
+  void AddStray(StrayBytes stray) {
+    if (stray.pool.valid()) return bars.strays.push_back(stray);
+    segments_of_captures.Visit(stray.bytes, [&](Range, PoolId pool) {
+      stray.pool = pool;
+      bars.strays.push_back(stray);
+    });
   }
   StrayBytes StrayAt(const Access& access) const {
     StrayBytes stray{.pool = pool_of[access.block.index()], .bytes = accesses.BytesOf(access)};
@@ -115,14 +127,14 @@ struct BarFinder {
       for (const Access& access : trace.accesses.Of(work.accesses)) {
         if (access.block.index() >= trace.blocks.size()) continue;
         const bool freed = trace[access.block].free_completed <= work.seq;
-        if (!pool_of[access.block.index()].valid() || (IsEager(access.block) && !freed)) continue;
+        if (IsEager(access.block) && !freed) continue;
         StrayBytes stray = StrayAt(access);
         stray.seq = work.seq;
         last[{stray.bytes.begin, stray.bytes.end}] = stray;  // works come in their order
       }
     }
     for (const auto& [key, stray] : last) {
-      bars.strays.push_back(stray);
+      AddStray(stray);
       ForEachBlockIn(stray.bytes, [&, at = stray.seq](BlockId block, Interval<Bytes> bytes) {
         if (trace[block].free_requested > at || FirstLaunch(facts.lives()[block].root) > at) return;
         bars.blocks.push_back({block, bytes, BorrowBar::kOutside, true});
@@ -151,6 +163,7 @@ struct BarFinder {
   const FirstWrites writes{facts};
   const std::vector<bool>& backs = facts.lives().backs_segment;
   const StrayAccesses accesses{facts, writes};
+  RangeIndex<PoolId> segments_of_captures = {};
   std::vector<PoolId> pool_of = std::vector<PoolId>(
       facts.trace.blocks.size());  // by block: its own, or that of the segment that it backs
   BorrowBars bars = {};
