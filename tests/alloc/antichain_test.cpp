@@ -136,7 +136,7 @@ TEST_CASE("the heaviest antichain of random orders by trying all, and by a flow 
                                             .seed = seed});
     const Facts facts(trace);
     const MarkerRule rule = round % 3 == 0 ? MarkerRule::kAtFree : MarkerRule::kLastUse;
-    const PlannedMemory plan = PlanTrace(facts, rule, {.search = {.effort = 0}, .looks = 0});
+    const PlannedMemory plan = PlanTrace(facts, rule, {.search = {.effort = 0}});
     for (uint32_t arena = 0; arena < plan.arenas.size(); ++arena) {
       const SmallOrder order = OrderOf(facts.Blocks(rule), plan, arena);
       CheckHeaviest(order, plan.arenas[arena]);

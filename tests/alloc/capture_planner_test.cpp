@@ -157,7 +157,6 @@ TEST_CASE("plans of random traces are safe by both rules, and none is below the 
         const std::vector<BlockId>& blocks = facts.blocks()[graph];
         CapturePlannerOptions options;
         options.search.effort = 1'000'000;
-        options.looks = 10'000;
         CheckSafe(order, blocks, PlanCapture(order, blocks, options));
       }
     }
@@ -223,6 +222,80 @@ TEST_CASE("plans of synthetic captures are safe, and close to the bound") {
   }
 }
 
+// Two pairs, each in order, of which neither first one is before the other's second one, can't lie
+// on one line.
+bool OnOneLine(const BlockOrder& order, std::span<const BlockId> blocks) {
+  std::vector<std::pair<BlockId, BlockId>> pairs;
+  for (const BlockId x : blocks) {
+    for (const BlockId y : blocks) {
+      if (x != y && order.Before(x, y)) pairs.emplace_back(x, y);
+    }
+  }
+  return std::ranges::none_of(pairs, [&](const auto& one) {
+    return std::ranges::any_of(pairs, [&](const auto& other) {
+      const auto before = [&](BlockId x, BlockId y) { return x != y && order.Before(x, y); };
+      return !before(one.first, other.second) && !before(other.first, one.second);
+    });
+  });
+}
+
+TEST_CASE("lifetimes on one line overlap where blocks conflict, and are found if there are any") {
+  size_t found = 0;
+  size_t none = 0;
+  for (uint64_t seed = 1; seed <= 500; ++seed) {
+    CAPTURE(seed);
+    const Trace trace =
+        seed % 2 == 0
+            ? RandomTrace(seed, {.max_streams = 4, .max_steps = 40, .memory = true})
+            : Synthesize(
+                  {.ops = 100, .streams = 4, .join = 0.1, .alloc = 0.5, .free = 0.4, .seed = seed});
+    const Facts facts(trace);
+    const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
+    for (const std::vector<BlockId>& blocks : facts.blocks()) {
+      const Lanes lanes(order, blocks);
+      if (lanes.size() < 2 || lanes.left_out() > 0) continue;
+      const std::vector<Lifetime> lifetimes = LifetimesOnOneLine(lanes, PlacedConflicts(lanes));
+      REQUIRE(lifetimes.empty() == !OnOneLine(order, blocks));
+      ++(lifetimes.empty() ? none : found);
+      for (size_t x = 0; x < lifetimes.size(); ++x) {
+        for (size_t y = 0; y < x; ++y) {
+          REQUIRE(Overlaps(lifetimes[x], lifetimes[y]) == order.Conflict(blocks[x], blocks[y]));
+        }
+      }
+    }
+  }
+  CHECK(found > 100);
+  CHECK(none > 100);
+}
+
+TEST_CASE("the blocks of a section all conflict, and each block has one") {
+  for (uint64_t seed = 1; seed <= 30; ++seed) {
+    CAPTURE(seed);
+    const Trace trace =
+        Synthesize({.ops = 300, .streams = 4, .alloc = 0.5, .free = 0.4, .seed = seed});
+    const Facts facts(trace);
+    const Lanes lanes(facts.Blocks(MarkerRule::kLastUse), facts.blocks()[0]);
+    const ConflictLists lists(lanes, PlacedConflicts(lanes), 1'000'000);
+    LifetimeArena arena;
+    for (uint32_t x = 0; x < lanes.size(); ++x) {
+      arena.blocks.push_back({.block = x, .size = lanes.weight(x)});
+    }
+    FindSections(lists, &arena);
+    std::vector<Bytes> loads(arena.loads.size());
+    for (uint32_t x = 0; x < lanes.size(); ++x) {
+      REQUIRE(!arena.sections[x].empty());
+      for (const uint32_t section : arena.sections[x]) loads[section] += lanes.weight(x);
+      for (uint32_t y = 0; y < x; ++y) {
+        std::vector<uint32_t> both;
+        std::ranges::set_intersection(arena.sections[x], arena.sections[y],
+                                      std::back_inserter(both));
+        REQUIRE((both.empty() || std::ranges::count(lists.Of(x), y) == 1));
+      }
+    }
+    REQUIRE(loads == arena.loads);
+  }
+}
+
 void CheckApart(const Lanes& lanes, const ConflictLists& lists, std::span<const Bytes> offsets) {
   for (uint32_t x = 0; x < lanes.size(); ++x) {
     for (const uint32_t y : lists.Of(x)) {
@@ -259,7 +332,7 @@ TEST_CASE("ejection ends with a safe plan of the peak that it says, whatever it 
     PlacedConflicts conflicts(lanes);
     const ConflictLists lists(lanes, conflicts, 1'000'000);
     GreedyPlan plan = PlaceLargestFirst(lanes, fixed, 512, lists, &conflicts);
-    GuidedEjection ejection(lists, items, seed);
+    GuidedEjection ejection(lists, items, 0.5, seed);
     for (const Bytes percent : {90u, 80u, 60u, 1u}) {
       const Bytes target = plan.peak * percent / 100;
       const Bytes peak = ejection.Lower(

@@ -75,9 +75,10 @@ void LoadCapture(const Problem& problem, Loaded* loaded) {
   const Lanes lanes(order, blocks);
   const PlacedConflicts exits(lanes);
   const ConflictLists lists(lanes, exits, 100'000'000);
-  const std::vector<Bytes> fixed(lanes.size(), PlanBlock::kAnywhere);
-  loaded->peer.problem = LifetimesInCaptureOrder(lanes, exits, fixed, 512);
   for (uint32_t item = 0; item < lanes.size(); ++item) {
+    // Lifetimes in capture order: they overlap where blocks conflict, and elsewhere.
+    loaded->peer.problem.blocks.push_back({.size = lanes.weight(item), .alignment = 512});
+    loaded->peer.problem.lifetimes.push_back({item, EndInCaptureOrder(lanes, exits, item)});
     const auto others = lists.Of(item);
     loaded->peer.conflicts.emplace_back(others.begin(), others.end());
   }

@@ -248,7 +248,7 @@ void ShowDrawings(const Trace& trace, Views& views) {
 
 void ShowPlans(const Trace& trace, Random& random, Views& views) {
   const Facts facts(trace);
-  const CapturePlannerOptions little{.search = {.effort = 10'000}, .looks = 10'000};
+  const CapturePlannerOptions little{.search = {.effort = 200'000}};
   for (const MarkerRule rule : {MarkerRule::kLastUse, MarkerRule::kAtFree}) {
     const std::vector<PoolBorrow> pools = FindBorrow(facts, rule);
     CHECK(ValidateBorrow(facts, pools).empty());
@@ -279,7 +279,7 @@ void ShowReplays(const Trace& trace, const Report& report, Views& views) {
   const Facts facts(trace);
   std::vector<PolicyKind> policies;
   for (const PolicyInfo& info : Policies()) policies.push_back(info.kind);
-  const CapturePlannerOptions little{.search = {.effort = 10'000}, .looks = 10'000};
+  const CapturePlannerOptions little{.search = {.effort = 200'000}};
   const ReplayOptions options{.verify = true, .config = {}, .planner = little};
   const std::vector<PolicyReplay> replays = ReplayTrace(facts, policies, options);
   for (const PolicyReplay& replay : replays) {

@@ -161,7 +161,7 @@ TEST_CASE(
     RandomProgram random_program(seed);
     const OracleProgram program = random_program.Build();
     const Facts facts(program.trace);
-    PlannedMemory plan = PlanTrace(facts, kRule, {.looks = 20'000});
+    PlannedMemory plan = PlanTrace(facts, kRule, {.search = {.effort = 400'000}});
     plan.borrow = PlanBorrow(facts, plan, kRule);
     REQUIRE(ValidatePlanBorrow(facts, plan).empty());
     const PlanCells cells(plan);

@@ -337,7 +337,7 @@ TEST_CASE("what is free at a node of a plan is used by nothing that may run mean
     const Trace trace = RandomTrace(
         seed, {.max_steps = 40, .nested = seed % 2 == 0, .memory = true, .pools = seed % 3 == 0});
     const Facts facts(trace);
-    PlannedMemory plan = PlanTrace(facts, MarkerRule::kLastUse, {.looks = 100'000});
+    PlannedMemory plan = PlanTrace(facts, MarkerRule::kLastUse, {.search = {.effort = 2'000'000}});
     plan.borrow = PlanBorrow(facts, plan, MarkerRule::kLastUse);
     REQUIRE(ValidatePlanBorrow(facts, plan).empty());
     if (trace.nodes.empty()) continue;

@@ -59,7 +59,8 @@ TEST_CASE("graphs that share pools are replayed in what the ones before them lef
     const Facts facts(trace);
     for (const PolicyInfo& policy : Policies()) {
       CAPTURE(std::string(policy.name));
-      const ReplayOptions options{.verify = true, .config = {}, .planner = {.looks = 1000}};
+      const ReplayOptions options{
+          .verify = true, .config = {}, .planner = {.search = {.effort = 20'000}}};
       const PolicyReplay replay = ReplayTrace(facts, policy.kind, options);
       REQUIRE(replay.verified);
       REQUIRE(replay.figures.lower_bound <= replay.figures.peak_extent);

@@ -49,7 +49,7 @@ Made MakeAll(const Trace& trace) {
   const Facts facts(trace);
   std::vector<PolicyKind> policies;
   for (const PolicyInfo& info : Policies()) policies.push_back(info.kind);
-  const CapturePlannerOptions little{.search = {.effort = 100'000}, .looks = 100'000};
+  const CapturePlannerOptions little{.search = {.effort = 2'000'000}};
   ReplayOptions options{.verify = true, .config = {}, .planner = little, .capacity = 64 << 20};
   options.timeline = true;
   made.replays = ReplayTrace(facts, policies, options);

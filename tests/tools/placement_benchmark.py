@@ -88,6 +88,17 @@ class Benchmark(unittest.TestCase):
                     self.assertEqual(said, f"peak {plan['peak_bytes']}, bound {bound}", (seed, file.name, form))
         self.assertGreater(lifetimes, 0)
 
+    def test_orders_without_lifetimes_are_planned_as_well_as_recorded(self):
+        names = ["wavefront-1-history.0.0", "wavefront-3-history.0.0", "wavefront-9-history.0.0", "exchange-5-history.0.0",
+                 "exchange-9-history.0.0", "gpt-5.0.1", "recurrent-1-history.0.0"]  # the last two have lifetimes
+        with tempfile.TemporaryDirectory() as folder:
+            for name in names:
+                problem = json.loads((SOURCE / f"testdata/placement/{name}.json").read_text())
+                path = pathlib.Path(folder) / "trace.json"
+                path.write_text(placement("trace", SOURCE / f"testdata/placement/{name}.json").stdout)
+                plan = json.loads(subprocess.run([GRAPHKIT, "plan", path, "--format", "json"], check=True, capture_output=True).stdout)
+                self.assertEqual(plan["peak_bytes"], sum(problem["sizes"][x] for x in problem["bound"]), name)
+
     def test_the_page_has_the_table(self):
         page = SOURCE / "docs/benchmark.md"
         printed = placement("table", *sorted((SOURCE / "testdata/placement").glob("*.json")))

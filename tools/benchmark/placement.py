@@ -6,7 +6,7 @@ usage: placement.py table PROBLEM…                  a line for each problem, a
        placement.py make GRAPHKIT FOLDER TRACE…     the problems of traces and snapshots, with graphkit's plans
        placement.py record GRAPHKIT PYTHON FOLDER [NAME…]
                                                     those of the programs in captures.txt, run on the software device
-       placement.py time GRAPHKIT FOLDER            writes FOLDER/seconds.txt: graphkit plan of each problem
+       placement.py time GRAPHKIT FOLDER            plans each problem, keeps the plan where it is better, and writes FOLDER/seconds.txt
        placement.py trace PROBLEM                   the problem as a trace: allocations and frees in a graph, with its edges
        placement.py csv PROBLEM                     as lifetimes (id,lower,upper,size), if they have its order
        placement.py planners FOLDER GRAPHKIT [MINIMALLOC]
@@ -171,6 +171,11 @@ def problems_of(graphkit: str, trace: pathlib.Path, folder: pathlib.Path):
             "plan": [blocks[x][1] for x in order], "bound": sorted(numbers[number] for number in arena["heaviest"])}
 
 
+def write(file: pathlib.Path, problem: dict):
+    lines = [f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}" for key, value in problem.items()]
+    file.write_text("{" + ",\n ".join(lines) + "}\n")
+
+
 class Problems:
     """Writes problems, each order once."""
 
@@ -185,10 +190,8 @@ class Problems:
         return shape not in old
 
     def add(self, name: str, problem: dict):
-        if wrong(problem, problem["plan"]) or not self.isnew(problem):
-            return  # what the checker of certificates refuses, or has been seen
-        lines = [f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}" for key, value in problem.items()]
-        (self.folder / f"{name}.json").write_text("{" + ",\n ".join(lines) + "}\n")
+        if not wrong(problem, problem["plan"]) and self.isnew(problem):  # else the checker of certificates refuses it
+            write(self.folder / f"{name}.json", problem)
 
 
 def make(graphkit: str, folder: str, traces: list) -> int:
@@ -244,12 +247,16 @@ def time(graphkit: str, folder: str) -> int:
     """One run of each, with reading the trace."""
     lines = ["# Processor seconds of graphkit plan: placement.py time"]
     for file in sorted(pathlib.Path(folder).glob("*.json")):
+        problem = json.loads(file.read_text())
         with tempfile.NamedTemporaryFile("w", suffix=".json") as trace:
-            trace.write(as_trace(json.loads(file.read_text())))
+            trace.write(as_trace(problem))
             trace.flush()
             begin = resource.getrusage(resource.RUSAGE_CHILDREN)
-            subprocess.run([graphkit, "plan", trace.name], capture_output=True, check=True)
+            plan = subprocess.run([graphkit, "plan", trace.name, "--format", "json"], capture_output=True, check=True).stdout
             end = resource.getrusage(resource.RUSAGE_CHILDREN)
+        offsets = [placed["offset"] for placed in json.loads(plan)["placements"]]
+        if not wrong(problem, offsets) and peak(problem, offsets) < peak(problem, problem["plan"]):
+            write(file, {**problem, "plan": offsets})
         lines.append(f"{file.stem} {end.ru_utime - begin.ru_utime + end.ru_stime - begin.ru_stime:.2f}")
     (pathlib.Path(folder) / "seconds.txt").write_text("\n".join(lines) + "\n")
     return 0

@@ -28,8 +28,10 @@ void CanonicalSearch::Rank(SearchOrder order, uint64_t seed) {
   const auto disturbed = [&](Bytes key) {
     return seed ? key + random_.Next() % (key / 4 + 1) : key;
   };
-  const auto most_in = [](const auto& by_section, RankLifetime life) {
-    return *std::max_element(by_section.begin() + life.lower, by_section.begin() + life.upper);
+  const auto most_in = [&](const auto& by_section, uint32_t block) {
+    uint64_t most = 0;
+    for (const uint32_t s : state_.SectionsOf(block)) most = std::max(most, by_section[s]);
+    return most;
   };
   const std::vector<uint64_t>& failures = state_.failures();
   const uint64_t most = *std::ranges::max_element(failures);
@@ -38,12 +40,11 @@ void CanonicalSearch::Rank(SearchOrder order, uint64_t seed) {
     const ArenaBlock& b = component_.blocks[i];
     Bytes width = disturbed(b.length);
     if (most != 0) {
-      const double share =
-          static_cast<double>(most_in(failures, b.life)) / static_cast<double>(most);
+      const double share = static_cast<double>(most_in(failures, i)) / static_cast<double>(most);
       width += static_cast<Bytes>(kBlame * share * static_cast<double>(width));
     }
     const Bytes area = disturbed(width * b.size);
-    const Bytes load = most_in(component_.loads, b.life);
+    const Bytes load = most_in(component_.loads, i);
     std::array<Bytes, 3> key = {load, width, area};
     if (order == SearchOrder::kWidthAreaLoad) key = {width, area, load};
     if (order == SearchOrder::kLoadAreaWidth) key = {load, area, width};
@@ -226,20 +227,31 @@ CanonicalState::CanonicalState(const LifetimeArena& component, const ConflictLis
 }
 
 void CanonicalState::BuildSections() {
-  std::vector<std::vector<uint32_t>> in(component_.loads.size());
+  position_begin_.push_back(0);
+  unplaced_in_.resize(component_.loads.size());
   for (uint32_t block = 0; block < sizes_.size(); ++block) {
-    position_begin_.push_back(static_cast<uint32_t>(position_.size()));
     const RankLifetime life = component_.blocks[block].life;
-    for (int32_t s = life.lower; s < life.upper; ++s) {
-      position_.push_back(static_cast<uint32_t>(in[Index(s)].size()));
-      in[Index(s)].push_back(block);
+    if (component_.sections.empty()) {
+      for (int32_t s = life.lower; s < life.upper; ++s)
+        sections_.push_back(static_cast<uint32_t>(s));
+    } else {
+      const std::vector<uint32_t>& sections = component_.sections[block];
+      sections_.insert(sections_.end(), sections.begin(), sections.end());
     }
+    position_begin_.push_back(static_cast<uint32_t>(sections_.size()));
+    for (const uint32_t s : SectionsOf(block)) position_.push_back(unplaced_in_[s]++);
   }
-  section_begin_.push_back(0);
-  for (const std::vector<uint32_t>& section : in) {
-    section_blocks_.insert(section_blocks_.end(), section.begin(), section.end());
-    section_begin_.push_back(static_cast<uint32_t>(section_blocks_.size()));
-    unplaced_in_.push_back(static_cast<uint32_t>(section.size()));
+  section_begin_.assign(1, 0);
+  for (const uint32_t blocks : unplaced_in_)
+    section_begin_.push_back(section_begin_.back() + blocks);
+  section_blocks_.resize(sections_.size());
+  section_slots_.resize(sections_.size());
+  for (uint32_t block = 0; block < sizes_.size(); ++block) {
+    for (uint32_t slot = position_begin_[block]; slot < position_begin_[block + 1]; ++slot) {
+      const uint32_t at = section_begin_[sections_[slot]] + position_[slot];
+      section_blocks_[at] = block;
+      section_slots_[at] = slot;
+    }
   }
 }
 
@@ -266,28 +278,20 @@ void CanonicalState::Reset(Bytes capacity) {
 }
 
 void CanonicalState::LeaveSections(uint32_t block) {
-  const RankLifetime life = component_.blocks[block].life;
-  const auto position = [&](uint32_t b, int32_t s) -> uint32_t& {
-    return position_[position_begin_[b] + Index(s - component_.blocks[b].life.lower)];
-  };
-  for (int32_t s = life.lower; s < life.upper; ++s) {
-    uint32_t* blocks = section_blocks_.data() + section_begin_[Index(s)];
-    const uint32_t last = --unplaced_in_[Index(s)];
-    const uint32_t moved = blocks[last];
-    uint32_t& own = position(block, s);
-    blocks[own] = moved;
-    position(moved, s) = own;
-    blocks[last] = block;
-    own = last;
-    rest_[Index(s)] -= sizes_[block];
+  for (uint32_t slot = position_begin_[block]; slot < position_begin_[block + 1]; ++slot) {
+    const uint32_t s = sections_[slot];
+    const uint32_t own = section_begin_[s] + position_[slot];
+    const uint32_t last = section_begin_[s] + --unplaced_in_[s];
+    position_[section_slots_[last]] = std::exchange(position_[slot], unplaced_in_[s]);
+    std::swap(section_blocks_[own], section_blocks_[last]);
+    std::swap(section_slots_[own], section_slots_[last]);
+    rest_[s] -= sizes_[block];
   }
 }
 
-void CanonicalState::MarkDirty(RankLifetime life) {
-  for (int32_t s = life.lower; s < life.upper; ++s) {
-    if (dirty_[Index(s)]) continue;
-    dirty_[Index(s)] = 1;
-    dirty_list_.push_back(static_cast<uint32_t>(s));
+void CanonicalState::MarkDirty(uint32_t block) {
+  for (const uint32_t s : SectionsOf(block)) {
+    if (!std::exchange(dirty_[s], 1)) dirty_list_.push_back(s);
   }
 }
 
@@ -297,7 +301,7 @@ bool CanonicalState::RaiseBound(uint32_t block, Bytes bound) {
   if (bound <= bound_[block]) return true;
   bound_trail_.push_back({block, bound_[block]});
   bound_[block] = bound;
-  MarkDirty(b.life);
+  MarkDirty(block);
   return bound + b.size <= capacity_;
 }
 
@@ -313,7 +317,7 @@ bool CanonicalState::Place(uint32_t block, Bytes offset) {
   }
   LeaveSections(block);
   for (int32_t s = b.life.lower + 1; s < b.life.upper; ++s) --crossing_[Index(s)];
-  MarkDirty(b.life);
+  MarkDirty(block);
   return Propagate(offset);
 }
 
@@ -381,9 +385,9 @@ void CanonicalState::UndoBounds(const Mark& mark) {
 void CanonicalState::UndoPlace(uint32_t block, const Mark& mark) {
   const ArenaBlock& b = component_.blocks[block];
   placed_[block] = 0;
-  for (int32_t s = b.life.lower; s < b.life.upper; ++s) {
-    rest_[Index(s)] += b.size;
-    ++unplaced_in_[Index(s)];
+  for (const uint32_t s : SectionsOf(block)) {
+    rest_[s] += b.size;
+    ++unplaced_in_[s];
   }
   for (int32_t s = b.life.lower + 1; s < b.life.upper; ++s) ++crossing_[Index(s)];
   for (; support_trail_.size() > mark.supports; support_trail_.pop_back()) {
@@ -410,7 +414,7 @@ double CanonicalState::Lost(uint32_t block, Bytes offset, const Mark& mark) {
   for (size_t i = mark.floors; i < floor_trail_.size(); ++i) {
     const uint32_t s = floor_trail_[i].index;
     if (std::exchange(seen_[s], look_) == look_ || rest_[s] == 0) continue;
-    const bool lived = std::cmp_greater_equal(s, b.life.lower) && std::cmp_less(s, b.life.upper);
+    const bool lived = std::ranges::binary_search(SectionsOf(block), s);
     const Bytes before = std::max(floor_trail_[i].before, offset) + (lived ? b.size : 0);
     const Bytes after = std::max(floor_[s], offset);
     if (after > before) {

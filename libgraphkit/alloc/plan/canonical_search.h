@@ -64,6 +64,11 @@ class CanonicalState {
   // as its section couldn't hold its blocks so far.
   double Lost(uint32_t block, Bytes offset, const Mark& mark);
 
+  // Ascending.
+  std::span<const uint32_t> SectionsOf(uint32_t block) const {
+    const uint32_t begin = position_begin_[block];
+    return std::span(sections_).subspan(begin, position_begin_[block + 1] - begin);
+  }
   Bytes support(uint32_t block) const { return support_[block]; }  // top of what lies below it
   Bytes bound(uint32_t block) const { return bound_[block]; }      // it can't lie lower
   // True if no unplaced block crosses the boundary before a section.
@@ -86,7 +91,7 @@ class CanonicalState {
   bool Propagate(Bytes reached);
   bool TightenSection(size_t section, Bytes reached);
   bool RaiseBound(uint32_t block, Bytes bound);
-  void MarkDirty(RankLifetime life);
+  void MarkDirty(uint32_t block);
   // The unplaced blocks of a section, in any order.
   std::span<const uint32_t> UnplacedIn(size_t section) const {
     return std::span(section_blocks_).subspan(section_begin_[section], unplaced_in_[section]);
@@ -96,10 +101,12 @@ class CanonicalState {
   const ConflictLists& conflicts_;
   std::vector<Bytes> sizes_;  // of the blocks, together
   std::vector<uint32_t> section_blocks_;
+  std::vector<uint32_t> section_slots_;  // the same: where position_ has the block's place
   std::vector<uint32_t> section_begin_;
   // Of each section's blocks the first so many are unplaced. A block that is placed swaps places
   // with the last of them; undone in reverse order, raising the number brings it back.
   std::vector<uint32_t> unplaced_in_;
+  std::vector<uint32_t> sections_;  // by block
   std::vector<uint32_t> position_;  // by block and section of it: its place among the section's
   std::vector<uint32_t> position_begin_;
 

@@ -2,8 +2,8 @@
 
 #include <queue>
 
+#include "libgraphkit/alloc/plan/component_planner.h"
 #include "libgraphkit/alloc/plan/greedy.h"
-#include "libgraphkit/alloc/plan/guided_ejection.h"
 #include "libgraphkit/analysis/memory/timeline.h"
 #include "libgraphkit/group_by.h"
 
@@ -14,13 +14,9 @@ namespace {
 // capture have 20 million.
 constexpr size_t kMaxListedPairs = 50'000'000;
 
-// One step of ejection may take such a part of the looks.
-constexpr uint64_t kSteps = 20;
-
-// Looks at conflicts: as many as given, for few blocks so many for each pair of them, and for many
-// blocks so many more for each, up to twice the given ones.
-constexpr uint64_t kLooksPerPair = 500;
-constexpr uint64_t kLooksPerBlock = 5000;
+// Blocks without lifetimes get such a part of the effort, where they are few so much for each pair.
+constexpr uint64_t kOrderPart = 3;
+constexpr uint64_t kEffortPerPairOfOrder = 10'000;
 
 // Blocks of one size are chained up to so many, times their lanes.
 constexpr size_t kMaxChained = 16'000'000;
@@ -44,10 +40,12 @@ class CapturePlanner {
     }
     const ConflictLists lists(lanes_, conflicts, kMaxListedPairs);
     Take(PlaceLargestFirst(lanes_, fixed_, options_.alignment, lists, &conflicts));
-    if (lanes_.lanes() == 1) {
-      if (!Done()) SearchLifetimes(conflicts);
-    } else if (options_.search.effort != 0 && lists.complete()) {
-      Eject(lists);
+    if (Done() || options_.search.effort == 0) return std::move(best_);
+    const std::vector<Lifetime> lifetimes = LifetimesOnOneLine(lanes_, conflicts);
+    if (!lifetimes.empty()) {
+      SearchLifetimes(lifetimes);
+    } else if (lists.complete()) {
+      SearchConflicts(lists);
     }
     return std::move(best_);
   }
@@ -60,12 +58,6 @@ class CapturePlanner {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_;
     return took.count() > options_.search.seconds;
   }
-  uint64_t Looks() const {
-    const uint64_t blocks = lanes_.size();
-    const uint64_t looks = std::min(options_.looks, kLooksPerPair * blocks * blocks);
-    return looks + std::min(looks, kLooksPerBlock * blocks);
-  }
-
   bool OfOneSize() const {
     if (lanes_.size() == 0 || lanes_.size() * lanes_.lanes() > kMaxChained) return false;
     for (uint32_t item = 0; item < lanes_.size(); ++item) {
@@ -94,26 +86,37 @@ class CapturePlanner {
     if (options_.search.progress) options_.search.progress({best_.peak, bound_, 0});
   }
 
-  // On one stream lifetimes in capture order conflict where blocks do.
-  void SearchLifetimes(const PlacedConflicts& conflicts) {
-    const LifetimeProblem problem =
-        LifetimesInCaptureOrder(lanes_, conflicts, fixed_, options_.alignment);
+  void SearchLifetimes(const std::vector<Lifetime>& lifetimes) {
+    LifetimeProblem problem{.lifetimes = lifetimes};
+    for (uint32_t item = 0; item < lanes_.size(); ++item) {
+      problem.blocks.push_back(
+          {.size = lanes_.weight(item), .alignment = options_.alignment, .fixed = fixed_[item]});
+    }
     PlannerOptions options = options_.search;
     options.capacity = std::max(options.capacity, bound_);
     Plan plan = PlanLifetimes(problem, options);
     Take({std::move(plan.offsets), plan.peak});
   }
 
-  void Eject(const ConflictLists& lists) {
-    std::vector<PlanBlock> blocks;
+  void SearchConflicts(const ConflictLists& lists) {
+    LifetimeArena arena;
     for (uint32_t item = 0; item < lanes_.size(); ++item) {
-      blocks.push_back(
-          {.size = lanes_.weight(item), .alignment = options_.alignment, .fixed = fixed_[item]});
+      arena.blocks.push_back({.block = item,
+                              .size = lanes_.weight(item),
+                              .alignment = options_.alignment,
+                              .fixed = fixed_[item]});
     }
-    GuidedEjection ejection(lists, std::move(blocks), options_.search.seed);
-    const auto more = [&] { return !Done() && ejection.looks() < Looks(); };
-    while (more()) {
-      if (ejection.Step(bound_, Looks() / kSteps, more, &best_)) Report();
+    PlannerOptions options = options_.search;
+    options.capacity = std::max(options.capacity, bound_);
+    const uint64_t blocks = lanes_.size();
+    const uint64_t most =
+        std::min(options.effort / kOrderPart, kEffortPerPairOfOrder * blocks * blocks);
+    ComponentPlanner planner(std::move(arena), options.capacity, options, best_, &lists);
+    uint64_t effort = 0;
+    const std::function<bool()> more = [&] { return !Done(); };
+    while (effort < most && more() && planner.Unfinished()) {
+      effort += planner.Step(most - effort, more);
+      Take(planner.best());
     }
   }
 
@@ -268,7 +271,10 @@ CapturePlan PlanCapture(const BlockOrder& order, std::span<const BlockId> blocks
                         const CapturePlannerOptions& options, std::span<const FixedBlock> fixed) {
   const LowerBound bound = options.bound ? *options.bound : FindLowerBound(order, blocks);
   CapturePlan plan{std::vector<Bytes>(blocks.size()), 0, bound.bytes};
-  const Lanes lanes(order, blocks);
+  std::vector<BlockId> sized;
+  std::ranges::copy_if(blocks, std::back_inserter(sized),
+                       [&](BlockId block) { return order.trace()[block].size != 0; });
+  const Lanes lanes(order, sized);
   const std::vector<Bytes> fixed_offsets = FixedOffsets(lanes, fixed);
   for (uint32_t item = 0; item < lanes.size(); ++item) {
     if (fixed_offsets[item] == PlanBlock::kAnywhere) continue;
@@ -283,6 +289,7 @@ CapturePlan PlanCapture(const BlockOrder& order, std::span<const BlockId> blocks
       plan.offsets[i] = placed.offsets[item++];
       continue;
     }
+    if (order.trace()[blocks[i]].size == 0) continue;
     plan.offsets[i] = RoundUp(plan.peak, options.alignment);
     plan.peak = plan.offsets[i] + RoundedSize(order.trace()[blocks[i]]);
   }

@@ -2,8 +2,9 @@
 // memory only if the graph orders them (libgraphkit/analysis/memory/block_order.h): unlike with
 // plain lifetimes there is no single order of time.
 //
-// Blocks of one size in chains; others greedily, then by guided ejection, and where the graph has
-// one stream by the planner of lifetimes, in capture order. Stops at the lower bound.
+// Blocks of one size in chains; others greedily, then, where blocks have lifetimes on one line, by
+// the planner of lifetimes, and else by its exact search and guided ejection over the order. Stops
+// at the lower bound.
 // docs/planning.md.
 #pragma once
 
@@ -19,9 +20,8 @@
 namespace graphkit {
 
 struct CapturePlannerOptions {
-  PlannerOptions search;              // of the exact search; its seed is also that of the ejection
+  PlannerOptions search;
   Bytes alignment = 512;              // of every offset; a multiple of 512
-  uint64_t looks = 200'000'000;       // at conflicts; less for few blocks, up to 2 × for many
   const LowerBound* bound = nullptr;  // of the blocks, where it is known already
 };
 

@@ -213,15 +213,65 @@ uint32_t EndInCaptureOrder(const Lanes& lanes, const PlacedConflicts& conflicts,
   return end;
 }
 
-LifetimeProblem LifetimesInCaptureOrder(const Lanes& lanes, const PlacedConflicts& conflicts,
-                                        std::span<const Bytes> fixed, Bytes alignment) {
-  LifetimeProblem problem;
+std::vector<Lifetime> LifetimesOnOneLine(const Lanes& lanes, const PlacedConflicts& conflicts) {
+  std::vector<uint64_t> exits(lanes.size());
   for (uint32_t item = 0; item < lanes.size(); ++item) {
-    problem.blocks.push_back(
-        {.size = lanes.weight(item), .alignment = alignment, .fixed = fixed[item]});
-    problem.lifetimes.push_back({item, EndInCaptureOrder(lanes, conflicts, item)});
+    for (uint32_t lane = 0; lane < lanes.lanes(); ++lane) exits[item] += conflicts.Exit(item, lane);
   }
-  return problem;
+  std::vector<Lifetime> lifetimes(lanes.size());
+  std::vector<uint32_t> ends;  // an item that ends at each time
+  for (const uint32_t item : IndicesBy(lanes.size(), [&](uint32_t i) { return exits[i]; })) {
+    for (uint32_t lane = 0; lane < lanes.lanes() && !ends.empty(); ++lane) {
+      if (conflicts.Exit(item, lane) < conflicts.Exit(ends.back(), lane)) return {};
+    }
+    if (ends.empty() || exits[item] != exits[ends.back()]) ends.push_back(item);
+    lifetimes[item].end = static_cast<int64_t>(ends.size());
+  }
+  for (uint32_t item = 0; item < lanes.size(); ++item) {
+    const auto born = std::ranges::partition_point(ends, [&](uint32_t end) {
+      return conflicts.Exit(end, lanes.lane(item)) <= conflicts.place(item);
+    });
+    lifetimes[item].begin = born - ends.begin();
+    if (lifetimes[item].empty()) return {};  // it is before a block that is before it
+  }
+  return lifetimes;
+}
+
+void FindSections(const ConflictLists& lists, LifetimeArena* arena) {
+  const auto& blocks = arena->blocks;
+  const auto by_size = IndicesBy(
+      blocks.size(), [&](uint32_t i) { return blocks[i].size; }, std::greater<>());
+  std::vector<uint32_t> places(blocks.size());
+  for (uint32_t i = 0; i < by_size.size(); ++i) places[by_size[i]] = i;
+  std::vector<std::vector<uint32_t>> found;
+  std::vector<uint32_t> met(blocks.size());  // so many of the section conflict with it
+  for (uint32_t block = 0; block < blocks.size(); ++block) {
+    std::vector<uint32_t> section = {block};
+    std::vector<uint32_t> others(lists.Of(block).begin(), lists.Of(block).end());
+    std::ranges::sort(others, {}, [&](uint32_t other) { return places[other]; });
+    std::ranges::fill(met, 0u);
+    for (const uint32_t other : others) met[other] = 1;
+    for (const uint32_t other : others) {
+      if (met[other] != section.size()) continue;
+      section.push_back(other);
+      for (const uint32_t third : lists.Of(other)) ++met[third];
+    }
+    std::ranges::sort(section);
+    found.push_back(std::move(section));
+  }
+  SortUnique(&found);
+  arena->loads.assign(found.size(), 0);
+  arena->sections.resize(blocks.size());
+  for (uint32_t s = 0; s < found.size(); ++s) {
+    for (const uint32_t block : found[s]) {
+      arena->sections[block].push_back(s);
+      arena->loads[s] += blocks[block].size;
+    }
+  }
+  for (ArenaBlock& block : arena->blocks) {
+    block.length = arena->sections[static_cast<size_t>(&block - arena->blocks.data())].size();
+    block.life = {0, static_cast<int32_t>(found.size())};
+  }
 }
 
 template <typename ForEachPair>

@@ -60,17 +60,16 @@ class PlacedConflicts {
   std::vector<Tree> trees_;       // by lane
 };
 
-// A graph's blocks as plain lifetimes over capture order. Whatever conflicts overlaps; so does some
-// that wouldn't have to, unless the graph has one stream.
-//
-//     born at its place in capture order; ends after the last birth that it conflicts with
-
 // One past the last item in capture order that doesn't come after this one.
 uint32_t EndInCaptureOrder(const Lanes& lanes, const PlacedConflicts& conflicts, uint32_t item);
 
-// One block for each item, in one arena. `fixed`: by item.
-LifetimeProblem LifetimesInCaptureOrder(const Lanes& lanes, const PlacedConflicts& conflicts,
-                                        std::span<const Bytes> fixed, Bytes alignment);
+// A graph's blocks as plain lifetimes that overlap where blocks conflict. There are such if of two
+// blocks, what comes after one is always among what comes after the other: always on one stream,
+// and mostly on several. Empty: there are none.
+//
+//     x before b, c, d     ends: x first, then y; a is born before both, b and c between them
+//     y before d           x [0, 1)   y [0, 2)   a [0, …)   b [1, …)   c [1, …)   d [2, …)
+std::vector<Lifetime> LifetimesOnOneLine(const Lanes& lanes, const PlacedConflicts& conflicts);
 
 // One arena of a lifetime problem, in the form that the planner works on: blocks that matter, times
 // as ranks, and the load, which is the lower bound.
@@ -102,6 +101,9 @@ struct LifetimeArena {
   std::vector<ArenaBlock> blocks;  // that have bytes and a lifetime
   std::vector<Bytes> loads;        // by section
   Bytes lower_bound = 0;           // the largest load, or the top of a fixed block above it
+  // By block, ascending. Empty: those of its lifetime. Else each lives from the first section to
+  // the last, and not all conflicts have a section.
+  std::vector<std::vector<uint32_t>> sections = {};
 };
 
 // The arenas of a problem, by number.
@@ -131,5 +133,9 @@ class ConflictLists {
   std::vector<uint32_t> first_;  // by item, and one more
   std::vector<uint32_t> others_;
 };
+
+// Of blocks that a graph orders: for each the section with the most bytes that is found by adding
+// the largest block that conflicts with all in it, again and again. The lists are complete.
+void FindSections(const ConflictLists& lists, LifetimeArena* arena);
 
 }  // namespace graphkit

@@ -23,7 +23,7 @@ constexpr uint64_t kMovesPerCheck = 64;
 }  // namespace
 
 GuidedEjection::GuidedEjection(const ConflictLists& lists, std::vector<PlanBlock> blocks,
-                               uint64_t seed)
+                               double exponent, uint64_t seed)
     : lists_(lists),
       blocks_(std::move(blocks)),
       random_(seed),
@@ -31,7 +31,7 @@ GuidedEjection::GuidedEjection(const ConflictLists& lists, std::vector<PlanBlock
       buckets_(kBuckets + 1) {
   for (const PlanBlock& block : blocks_) {
     sizes_.push_back(block.size);
-    bases_.push_back(std::sqrt(static_cast<double>(block.size)));
+    bases_.push_back(std::pow(static_cast<double>(block.size), exponent));
   }
   costs_ = bases_;
 }

@@ -25,8 +25,10 @@ namespace graphkit {
 
 class GuidedEjection {
  public:
-  // `blocks`: by item, whatever their arenas. The lists are complete, and outlive it.
-  GuidedEjection(const ConflictLists& lists, std::vector<PlanBlock> blocks, uint64_t seed);
+  // `blocks`: by item, whatever their arenas. The lists are complete, and outlive it. Ejecting a
+  // block costs its size to the power of `exponent` at first.
+  GuidedEjection(const ConflictLists& lists, std::vector<PlanBlock> blocks, double exponent,
+                 uint64_t seed);
 
   // Moves blocks until all that aren't fixed end at `target` or below. Gives up after that many
   // looks, or when `more` says so; what has no place by then is put above the others. Returns the
@@ -69,7 +71,7 @@ class GuidedEjection {
   uint64_t attempt_ = 0;
   double share_;  // of what lies between goal and peak: where the next step aims
   std::vector<Bytes> sizes_;
-  std::vector<double> bases_;    // by item: what ejecting it costs at first, the size's root
+  std::vector<double> bases_;    // by item: what ejecting it costs at first
   std::vector<double> costs_;    // and at present
   std::vector<uint32_t> open_;   // without a place: a heap, the largest first
   std::vector<Range> taken_;     // of the item that is being placed, by begin

@@ -212,8 +212,8 @@ PlannedMemory PlanTrace(const Facts& facts, MarkerRule rule, const CapturePlanne
 void AddPlans(const Facts& facts, Report* report) {
   constexpr size_t kMostBlocks = 2000;
   if (facts.trace.blocks.size() > kMostBlocks) return;
-  const PlannedMemory planned = PlanTrace(facts, MarkerRule::kLastUse,
-                                          {.search = {.effort = 20'000'000}, .looks = 5'000'000});
+  const PlannedMemory planned =
+      PlanTrace(facts, MarkerRule::kLastUse, {.search = {.effort = 60'000'000}});
   std::vector<uint64_t> blocks(report->graphs.size());
   std::vector<Bytes> bytes(report->graphs.size());
   for (const PlannedArena& arena : planned.arenas) {

@@ -58,7 +58,7 @@ struct TradeOptions {
   uint32_t steps = 8;        // changes, at most
   uint32_t candidates = 32;  // that are tried at each step
   // Of each row.
-  CapturePlannerOptions planner{.looks = 10'000'000};
+  CapturePlannerOptions planner{.search = {.effort = 60'000'000}};
 };
 
 // Of some root graphs, in their order. `steps_done` counts up to options.steps.

@@ -223,10 +223,8 @@ void AddLimits(CLI::App& sub, PlanArguments& arguments) {
       "Fail when the plan needs more (exit code 1); stop searching when it fits, unless --effort "
       "or --time is given");
   const auto set_effort = [&arguments](const uint64_t& effort) {
-    const uint64_t effort_of_look = PlannerOptions().effort / CapturePlannerOptions().looks;
     arguments.to_the_least = true;
     arguments.options.search.effort = effort;
-    arguments.options.looks = effort / effort_of_look;
   };
   sub.add_option_function<uint64_t>(
          "--effort", set_effort,
