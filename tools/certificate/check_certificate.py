@@ -2,7 +2,7 @@
 """check_certificate.py TRACE CERTIFICATE: checks what graphkit (plan, replay) --certificate wrote, by the rules of
 docs/certificate.md, from the trace (docs/format.md) alone. Prints "proved", or the first thing that isn't (exit code 1).
 The clock of a point (the start or end of a node, where a stream stands): {chain: how many of its first nodes have ended}."""
-import bisect, functools, graphlib, heapq, json, re, sys, zlib
+import bisect, functools, graphlib, heapq, itertools, json, re, sys, zlib
 from collections import defaultdict
 NEVER, START, KNOWN, PLACED = 1 << 62, {"over": {}}, ("arguments", "torch-streams"), ("stream", "graph", "allocator", "private")
 def need(true, *words):
@@ -15,9 +15,8 @@ class Trace:
         self.nodes, self.blocks, self.previous, self.live = of["node"], of["alloc"], [[]], []  # previous: by point
         self.versions, self.holder, self.closed, self.read, self.loose = defaultdict(dict), {}, {}, set(), defaultdict(list)
         execs, at, event = {}, defaultdict(lambda: (None, 0)), defaultdict(lambda: (None, 0))  # a graph, and a point in it
-        lines = text.split(b"\0")[0].split(b"\n")
-        need(lines[0].startswith(b'{"schema":"graphkit-trace","version":1,'), "this is no trace")
-        for seq, line in enumerate(lines[1:-1]):  # the last line is the end, or was cut off
+        need(text.startswith(b'{"schema":"graphkit-trace","version":1,'), "this is no trace")
+        for seq, line in enumerate(text.split(b"\0")[0].split(b"\n")[1:-1]):  # the last line is the end, or was cut off
             if b'"type":"end"' in line: break
             r = json.loads(line.rstrip(b", \t\r"))
             kind, stream, block, (what, _, then) = r["type"], r.get("stream"), r.get("memory"), r["type"].partition("_")
@@ -25,8 +24,7 @@ class Trace:
             (graph, point), (other, more) = at[stream], event[r.get("event")]
             points = [self.nodes[n]["start" if port or sort else "end"] for n, port, sort in r.get("entries", [])]
             need(r.get("id", len(of[kind])) == len(of[kind]), "record", seq, "has a wrong id")
-            r.update(seq=seq, gone=NEVER, touches=self.touched(r))
-            of[kind].append(r)
+            of[kind].append(r.update(seq=seq, gone=NEVER, touches=self.touched(r)) or r)
             if then in ("destroyed", "removed"): of[what][r[what]]["gone"] = seq
             elif kind == "graph" and "parent" in r: self.holder[r["id"]] = self.nodes[r["parent"]]
             elif kind == "exec" or kind == "exec_updated" and r.get("result", 0) == 0:
@@ -62,8 +60,7 @@ class Trace:
                 if "freed" not in b: b.update(freed=r, streams=streams, free_at=[at[s] for s in streams])
                 place = bisect.bisect(self.live, (b["begin"], block))
                 if kind != "free_requested" and self.live[place - 1:place] == [(b["begin"], block)]: del self.live[place - 1]
-        self.order()
-        self.lives(by_free)
+        self.order(), self.lives(by_free)
     def point(self, *previous): return self.previous.append(list(previous)) or len(self.previous) - 1
     def touched(self, r):  # the blocks that accesses name, or run into; and whether one says how
         found = defaultdict(bool)
@@ -75,8 +72,7 @@ class Trace:
             for n in [number] + [n for at, n in near if begin < at + self.blocks[n]["size"]]: found[n] |= mode != "?"
         return found
     def outer(self, n, graph=None):  # of a node inside a node of the graph, that one; without a graph, the outermost one
-        while n["graph"] != graph and n["graph"] in self.holder: n = self.holder[n["graph"]]
-        return n
+        return n if n["graph"] == graph or n["graph"] not in self.holder else self.outer(self.holder[n["graph"]], graph)
     def order(self):  # gives the points their clocks, and the nodes that count their chain and place in it
         for n in self.nodes:
             n["root"], holder = self.outer(n)["graph"], self.holder.get(n["graph"])
@@ -97,8 +93,7 @@ class Trace:
             if point in ends:  # the node goes on with a chain that has ended as a whole, or begins one
                 chain = next((c for c, number in clock.items() if number == length[c]), len(length))
                 length[chain:chain + 1] = [clock.get(chain, 0) + 1]
-                ends[point]["over"] = {chain: length[chain]}
-                self.clock[point] = {**clock, chain: length[chain]}
+                ends[point]["over"], self.clock[point] = {chain: length[chain]}, {**clock, chain: length[chain]}
     def lives(self, by_free):  # of placed blocks: what has ended before anything touches it; what must, before others take it
         touches, opaque, rows, clock = defaultdict(list), defaultdict(list), defaultdict(list), self.clock
         for n in filter(lambda n: n["in"], self.nodes):
@@ -134,8 +129,9 @@ class Trace:
             b["need"] = join([n["over"] for n in last] + [over if streams else begin] * bool(streams or not last))
             b["until"], b["since"] = free["seq"] if streams else -1 if last else b["seq"], min(r["seq"] for r in [b] + early)
             b["first"] = {c: min([number] + [clock[n["start"]].get(c, 0) for n in early]) for c, number in begin.items()}
-            b["users"], b["stays"], b["end"] = {n["root"] for n, _ in touches[b["id"]]}, {root}, free["seq"]
+            b["users"], b["end"] = {n["root"] for n, _ in touches[b["id"]]}, free["seq"]
             b["dies"] = b["users"] <= {root} and (whole or b["inside"] and not streams)
+            b["stays"] = {root, root if b["dies"] and b["id"] not in self.read else -1}  # -1: between launches
 def before(x, y, timed=False):
     if x["root"] != y["root"]: return x["root"] not in y["stays"] and y["root"] not in x["stays"]
     return x["dies"] and within(x["need"], y["first"]) and not (timed and x["until"] >= y["since"])
@@ -160,11 +156,17 @@ def check(text, c):
         for later in [later[:later.index(b["root"])] for later in rounds]:
             b["stays"] |= {graph for k, graph in enumerate(later) if kept or b["users"] & set(later[k:])}
     for arena in c["arenas"]:
+        antichain = [t.blocks[number] for number in set(arena["heaviest"])]
+        for offset, size, *span in arena.get("loans", []):  # as blocks: between launches, or from one node to the end of another
+            at, last = [t.nodes[n] for n in span] or [{**START, "graph": -1, "root": -1, "start": 0, "end": 0}] * 2
+            need(at["graph"] == at["root"] == last["graph"] and within(at["over"], t.clock[last["end"]]), "no loan at", *span)
+            loan = dict(root=at["root"], stays={at["root"]}, need=last["over"], first=t.clock[at["start"]], dies=bool(span))
+            arena["blocks"], wanted[len(t.blocks)] = arena["blocks"] + [[len(t.blocks), offset, size]], loan
+            t.blocks.append(loan.update(id="lent", size=size, arena=[arena["graph"], arena["pool"]]) or loan)
         check_plan(t.blocks, arena, wanted)
-        check_bound([t.blocks[number] for number in set(arena["heaviest"])], arena, bool(steps or groups))
+        check_bound(antichain, arena, bool(steps or groups))
     need(not wanted, "block", min(wanted, default=0), "is left out")
-    sums = all(c[key] == sum(arena[key] for arena in c["arenas"]) for key in ("peak_bytes", "lower_bound_bytes"))
-    need(sums, "the peak or the bound isn't the sum over the arenas")
+    for key in ("peak_bytes", "lower_bound_bytes"): need(c[key] == sum(a[key] for a in c["arenas"]), key, "isn't their sum")
 def check_plan(blocks, arena, wanted):
     rows, ends, top = defaultdict(list), [], 0  # rows: at an address, by graph, blocks, each before the next one
     for number, offset, size in sorted(arena["blocks"], key=lambda placed: placed[1]):
@@ -179,22 +181,20 @@ def check_plan(blocks, arena, wanted):
             del rows[ended["root"]][bisect.bisect_left(rows[ended["root"]], Key(ended))]
         bisect.insort(rows[b["root"]], Key(b))
         for other in [other.obj for graph in rows if graph != b["root"] for other in rows[graph]]:
-            need(before(other, b), "block", other["id"], "and block", number, "have the same bytes, and one is still needed")
+            need(before(other, b), "block", other["id"], "and block", b["id"], "have the same bytes, and one is still needed")
         heapq.heappush(ends, (offset + size, number))
     need(top == arena["peak_bytes"], "the peak is", top)
 def check_bound(antichain, arena, shared):
-    need(all(b["arena"][0] is arena for b in antichain) and sum(b["arena"][1] for b in antichain)
-         == arena["lower_bound_bytes"], "the bound isn't the sum of its blocks")
+    least = sum(size for of, size in [b["arena"] for b in antichain] if of is arena)
+    need(least == arena["lower_bound_bytes"], "the bound isn't the sum of its blocks")
     waits = defaultdict(list)  # by a chain that they wait for
     for b in antichain:
         chain, count = max(b["need"].items(), key=lambda item: item[1], default=(None, 0))
         bisect.insort(waits[chain], (count, b["id"], b))
-    for y in antichain:
-        for chain, row in waits.items():
-            for _, number, x in row if shared else row[:bisect.bisect(row, (y["first"].get(chain, 0), NEVER))]:
-                need(x is y or not before(x, y, True), "of the bound, block", number, "and block", y["id"], "may share bytes")
+    for y, (chain, row) in itertools.product(antichain, waits.items()):
+        for _, number, x in row if shared else row[:bisect.bisect(row, (y["first"].get(chain, 0), NEVER))]:
+            need(x is y or not before(x, y, True), "of the bound, block", number, "and block", y["id"], "may share bytes")
 if __name__ == "__main__":
     if len(sys.argv) != 3 or sys.argv[1] in ("-h", "--help"): sys.exit(__doc__)
-    try: check(open(sys.argv[1], "rb").read(), json.load(open(sys.argv[2])))
+    try: print(check(open(sys.argv[1], "rb").read(), json.load(open(sys.argv[2]))) or "proved")
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, OSError) as error: sys.exit(f"not proved: {error}")
-    print("proved")

@@ -13,6 +13,7 @@
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/files/input.h"
+#include "tools/graphkit/plan/certificate.h"
 #include "tools/graphkit/survive/render.h"
 #include "tools/graphkit/terminal/progress.h"
 #include "tools/graphkit/terminal/talk.h"
@@ -23,13 +24,18 @@ namespace {
 
 struct SurviveArguments {
   std::string file;
-  std::string plan;  // empty: none
+  std::string plan;         // empty: none
+  std::string certificate;  // the same
   MarkerRule rule = MarkerRule::kLastUse;
   std::optional<uint32_t> node;
   SurviveEvent event = SurviveEvent::kSleep;
   std::vector<std::string> keep;  // pools: by id, or by name
   View view;
 };
+
+bool Plans(const SurviveArguments& arguments) {
+  return !arguments.plan.empty() || !arguments.certificate.empty() || arguments.node;
+}
 
 struct Surviving {
   std::vector<PoolBorrow> pools;
@@ -70,7 +76,7 @@ Result<Surviving> FindSurviving(const Trace& trace, std::span<const PoolId> keep
   const auto add = [&wrong](const std::vector<WrongBorrow>& more) {
     wrong.insert(wrong.end(), more.begin(), more.end());
   };
-  if (!arguments.plan.empty() || arguments.node) {
+  if (Plans(arguments)) {
     found.plan = PlanTrace(facts, arguments.rule);
     found.plan->borrow = PlanBorrow(facts, *found.plan, arguments.rule);
     add(ValidatePlanBorrow(facts, *found.plan));
@@ -90,6 +96,13 @@ Result<Surviving> FindSurviving(const Trace& trace, std::span<const PoolId> keep
 
 Result<void> Write(const Surviving& found, const Trace& trace, std::span<const PoolId> keep,
                    const SurviveArguments& arguments) {
+  if (!arguments.certificate.empty()) {
+    const Assumption assumes =
+        arguments.rule == MarkerRule::kAtFree ? Assumption::kTorchStreams : Assumption::kArguments;
+    const Result<void> written =
+        WriteCertificate({*found.plan, assumes}, arguments.file, arguments.certificate);
+    if (!written || arguments.certificate == "-") return written;
+  }
   if (!arguments.plan.empty()) {
     const Result<void> written =
         WriteOutput(arguments.plan, [&](std::ostream& out) { RenderPlanJson(*found.plan, out); });
@@ -109,8 +122,8 @@ Result<void> Write(const Surviving& found, const Trace& trace, std::span<const P
 }
 
 int RunSurvive(const SurviveArguments& arguments) {
-  const bool plans = !arguments.plan.empty() || arguments.node;
-  const Result<Trace> trace = plans ? ReadWithMemory(arguments.file) : ReadInput(arguments.file);
+  const Result<Trace> trace =
+      Plans(arguments) ? ReadWithMemory(arguments.file) : ReadInput(arguments.file);
   if (!trace) return PrintError(trace.error());
   if (arguments.node && *arguments.node >= trace->nodes.size()) {
     return PrintError(Error{.message = "there is no node " + std::to_string(*arguments.node),
@@ -150,6 +163,10 @@ void AddSurviveCommand(CLI::App& app, int& exit_code) {
       ->option_text("NODE")
       ->check(CheckNotNegative);
   sub->add_option("--plan", arguments->plan, "Also write a plan with these ranges to FILE, as JSON")
+      ->option_text("FILE");
+  sub->add_option("--certificate", arguments->certificate,
+                  "Also write a proof of that plan and these ranges to FILE, for "
+                  "check_certificate.py")
       ->option_text("FILE");
   AddAssume(*sub, arguments->rule);
   AddView(*sub, arguments->view);

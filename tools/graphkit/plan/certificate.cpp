@@ -23,6 +23,19 @@ void RenderBlocks(std::span<const Placement> placements, uint32_t arena, std::os
   }
 }
 
+// What is lent between launches, and at a node.
+void RenderLoans(const PlannedMemory& plan, uint32_t arena, std::ostream& out) {
+  Json loans = Json::array();
+  for (const BorrowedRange& range : plan.borrow.value_or(std::vector<BorrowedRange>())) {
+    if (range.arena == arena) loans.push_back({range.offset, range.size});
+  }
+  for (const BorrowAt& lent : plan.borrow_at) {
+    const auto& [at, offset, size] = lent.range;
+    if (at == arena) loans.push_back({offset, size, lent.at.value, lent.last.value});
+  }
+  if (!loans.empty()) out << ",\n   \"loans\": " << Dump(loans);
+}
+
 Json TraceHash(std::string_view text) {
   const auto* bytes = reinterpret_cast<const Bytef*>(text.data());
   return {{"bytes", text.size()}, {"crc32", crc32_z(0, bytes, text.size())}};
@@ -47,7 +60,9 @@ void RenderCertificate(const CertifiedMemory& memory, std::string_view trace, st
         << ", \"peak_bytes\": " << arena.peak << ", \"lower_bound_bytes\": " << arena.lower_bound
         << ",\n   \"heaviest\": " << Dump(Json(arena.heaviest)) << ",\n   \"blocks\": [";
     RenderBlocks(plan.placements, i, out);
-    out << "]}";
+    out << ']';
+    RenderLoans(plan, i, out);
+    out << '}';
     before = ",\n  ";
   }
   out << "]}\n";
