@@ -188,7 +188,8 @@ struct DifferenceFinder {
     std::vector<Seen> seen;
     for (const auto& [site, launches] : facts.kernel_sites()) {
       if (unplaced[site.kernel.index()]) continue;
-      Seen here{site.kernel, &launches, launches.stack, launches.Before(capture.begin), {}};
+      Seen here{
+          site.kernel, &launches, launches.stack, launches.Before(capture.begin).launches, {}};
       const auto place = [&](NodeId node) { return trace[node].seq; };
       auto node = std::ranges::lower_bound(launches.nodes, capture.begin, {}, place);
       for (; node != launches.nodes.end() && place(*node) < capture.end; ++node)
@@ -205,7 +206,7 @@ struct DifferenceFinder {
     for (const Seen& seen : all) {
       if (seen.before == 0 || seen.nodes.empty()) continue;
       const std::span<const StackFrame> outside = StackFrames(trace, seen.all->stack);
-      for (const StackFrame& frame : StackFrames(trace, seen.stack)) {
+      for (const StackFrame& frame : RanAnew(StackFrames(trace, seen.stack), outside)) {
         if (IsLibraryFrame(trace[frame.function], trace[frame.file])) continue;
         if (std::ranges::find(outside, frame) == outside.end()) continue;
         AddOnce(&seen, &functions[{frame.function, frame.file}].shared);
@@ -223,6 +224,16 @@ struct DifferenceFinder {
     for (const auto& [function, launched] : functions) Judge(capture, function, launched);
   }
 
+  // The frames that both may have of their own. Outside of the one whose lines differ, a function
+  // ran once: it holds the warm-ups and the capture.
+  static std::span<const StackFrame> RanAnew(std::span<const StackFrame> captured,
+                                             std::span<const StackFrame> outside) {
+    const auto [end, other] =
+        std::mismatch(captured.rbegin(), captured.rend(), outside.rbegin(), outside.rend());
+    const auto both = static_cast<size_t>(end - captured.rbegin());
+    return both == captured.size() ? captured : captured.first(captured.size() - both);
+  }
+
   // How often the function ran before the capture, if all that both launch agrees on it.
   static uint64_t WarmupsOf(const KernelRuns& launched) {
     constexpr uint64_t kFewest = 2;
@@ -238,14 +249,15 @@ struct DifferenceFinder {
 
   // True if its launches lie among those of the warm-ups, and not before or after all of them: at
   // each capture until then, it had run as often as they.
-  bool Among(const Seen& missed, const Seen& shared, uint64_t warmups) const {
+  bool Among(const Seen& missed, const Seen& shared, const Capture& capture,
+             uint64_t warmups) const {
     const SiteLaunches &launches = *missed.all, &warmup = *shared.all;
-    if (launches.thread != warmup.thread || launches.first >= warmup.last ||
-        launches.last <= warmup.first)
+    if (launches.thread != warmup.thread || launches.first >= warmup.Before(capture.begin).last ||
+        launches.Before(capture.begin).last <= warmup.first)
       return false;
     return std::ranges::all_of(trace.captures, [&](const Capture& other) {
-      const uint64_t runs = launches.Before(other.begin) * warmups / missed.before;
-      const uint64_t all = warmup.Before(other.begin) * warmups / shared.before;
+      const uint64_t runs = launches.Before(other.begin).launches * warmups / missed.before;
+      const uint64_t all = warmup.Before(other.begin).launches * warmups / shared.before;
       return runs >= warmups || (runs <= all + 1 && all <= runs + 1);
     });
   }
@@ -256,7 +268,9 @@ struct DifferenceFinder {
     Finding finding{.graph = capture.graph};
     std::vector<std::string> missed, added;
     for (const Seen* seen : launched.missed) {
-      const auto among = [&](const Seen* shared) { return Among(*seen, *shared, warmups); };
+      const auto among = [&](const Seen* shared) {
+        return Among(*seen, *shared, capture, warmups);
+      };
       if (seen->before % warmups == 0 && std::ranges::all_of(launched.shared, among))
         Add(*seen, "each warm-up launched ", &finding, &missed);
     }

@@ -47,8 +47,7 @@ struct SiteFinder {
       site->stack = row.stack;
     }
     if (site->thread != row.thread) return;
-    site->last = row.last;
-    site->counts.push_back({row.seq, site->all() + row.launches});
+    site->counts.push_back({row.seq, site->all() + row.launches, row.last});
   }
 
   // The values that a captured node passes: as it was made, and in each of its changes. False: they
@@ -301,9 +300,9 @@ std::string LaunchText(const Trace& trace, uint32_t launch, GraphId graph) {
          NameOf(trace, trace.launches[launch].stream);
 }
 
-uint64_t SiteLaunches::Before(Seq seq) const {
+SiteLaunches::Count SiteLaunches::Before(Seq seq) const {
   const auto next = std::ranges::lower_bound(counts, seq, {}, &Count::seq);
-  return next == counts.begin() ? 0 : std::prev(next)->launches;
+  return next == counts.begin() ? Count() : *std::prev(next);
 }
 
 KernelSites FindKernelSites(const Facts& facts) {

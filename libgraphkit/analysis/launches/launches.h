@@ -169,9 +169,10 @@ struct SiteLaunches {
   struct Count {
     Seq seq = 0;
     uint64_t launches = 0;  // until then
+    uint64_t last = 0;      // of these, among the launches of the thread
   };
   std::vector<Count> counts;       // outside of captures
-  uint64_t first = 0, last = 0;    // of these, among the launches of the thread
+  uint64_t first = 0;              // of these, among the launches of the thread
   ThreadId thread;                 // the first that made some: others aren't counted
   StackId stack;                   // of the first of these
   Numbers outside;                 // of captures
@@ -179,7 +180,7 @@ struct SiteLaunches {
   Numbers captured;                // by these, as they were made and as they were changed
   bool captured_known = true;      // all of them
 
-  uint64_t Before(Seq seq) const;
+  Count Before(Seq seq) const;
   uint64_t all() const { return counts.empty() ? 0 : counts.back().launches; }
 };
 using KernelSites = std::map<KernelSite, SiteLaunches>;

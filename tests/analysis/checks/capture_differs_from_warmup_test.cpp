@@ -68,6 +68,39 @@ TEST_CASE("capture-differs-from-warmup is silent of one warm-up, of equals, and 
   CHECK(silent({.init = [](int step) { return step == 0; }}));  // one-time initialisation
 }
 
+// Three warm-ups and a capture in one function, with Cast in `around` before and behind them.
+Trace Surrounded(FrameText around) {
+  TraceBuilder t;
+  t.SetThread(t.Thread("main"));
+  const StreamId s = t.Stream();
+  const auto split = [&](uint32_t line) {
+    t.SetStack(
+        t.Stack({{"Step", "step.cu", 1}, {"Capture", "capture.cu", line}, {"main", "main.cu", 5}}));
+  };
+  const auto cast = [&] {
+    t.SetStack(t.Stack({around, {"main", "main.cu", 3}}));
+    for (int i = 0; i < 3; ++i) t.Work(s, "Cast");
+  };
+  cast();
+  split(7);
+  for (int i = 0; i < 3; ++i) t.Work(s, "Split");
+  const GraphId graph = t.BeginCapture(s, "step");
+  split(9);
+  t.Kernel(s, "Split");
+  t.EndCapture(s);
+  t.Launch(t.Instantiate(graph), s);
+  cast();
+  return WithSites(t.Build());
+}
+
+TEST_CASE("capture-differs-from-warmup is silent of what ran before and behind the warm-ups") {
+  const auto silent = [](const FrameText& around) {
+    return Run("capture-differs-from-warmup", Surrounded(around)).empty();
+  };
+  CHECK(silent({"Make", "make.cu", 1}));  // called by the function that calls Capture
+  CHECK(silent({"Step", "step.cu", 4}));  // another call of the function that warms up
+}
+
 TEST_CASE("capture-differs-from-warmup is silent of a kernel with launches from unknown places") {
   Trace trace = WarmUps{.init = [](int step) { return step < 0; }}.Build();
   REQUIRE(Run("capture-differs-from-warmup", trace).size() == 1);
