@@ -360,26 +360,13 @@ struct ContentFinder {
   std::map<std::vector<uint64_t>, ContentUses> known_uses = {};
 };
 
-ContentSource SourceOf(const Trace& trace, const EagerWork& work) {
-  if (work.kind == NodeKind::kKernel) return ContentSource::kKernel;
-  if (work.kind == NodeKind::kMemset) return ContentSource::kFill;
-  if (work.kind != NodeKind::kMemcpy) return ContentSource::kNone;
-  // Memory of the host that CUDA doesn't know is in no block.
-  const bool device = std::ranges::any_of(trace.accesses.Of(work.accesses), [&](const Access& of) {
-    return of.mode == AccessMode::kRead && KindOf(trace, trace[of.block].pool) != PoolKind::kHost;
-  });
-  return device ? ContentSource::kDeviceCopy : ContentSource::kHostCopy;
-}
-
 // A range as a row of its own.
 ContentRow RowOf(const Trace& trace, const ContentRange& range) {
   const Block block = trace[range.block];
   const bool kept = range.what == ContentClass::kConstant || range.what == ContentClass::kInput;
-  const ContentSource from = kept && range.work != kNoUse ? SourceOf(trace, trace.works[range.work])
-                                                          : ContentSource::kNone;
-  const bool written = from != ContentSource::kNone && trace.works[range.work].stack.valid();
+  const bool written = kept && range.work != kNoUse && trace.works[range.work].stack.valid();
   const StackId stack = written ? trace.works[range.work].stack : block.stack;
-  return {range.what, range.why, block.pool, StackTitle(trace, stack), written, from, range};
+  return {range.what, range.why, block.pool, StackTitle(trace, stack), written, range};
 }
 
 // Of the pools' free ranges what no graph touches.
@@ -443,9 +430,7 @@ ContentBill BillContent(const Facts& facts, std::span<const ContentRange> ranges
   std::ranges::copy_if(pools, std::back_inserter(others),
                        [&](const PoolBorrow& of) { return !kept(of.pool); });
   ContentBill bill{.idle = IdleBytes(ranges, others), .launches = trace.launches.size()};
-  std::map<std::tuple<ContentClass, UnknownContent, PoolId, std::string, bool, ContentSource>,
-           ContentRow>
-      rows;
+  std::map<std::tuple<ContentClass, UnknownContent, PoolId, std::string, bool>, ContentRow> rows;
   for (const ContentRange& range : ranges) {
     const ContentRow own = RowOf(trace, range);
     bill.touched += range.bytes.size();
@@ -454,8 +439,7 @@ ContentBill BillContent(const Facts& facts, std::span<const ContentRange> ranges
       continue;
     }
     ContentRow& row =
-        rows.try_emplace({own.what, own.why, own.pool, own.line, own.written, own.from}, own)
-            .first->second;
+        rows.try_emplace({own.what, own.why, own.pool, own.line, own.written}, own).first->second;
     ++row.ranges;
     row.bytes += range.bytes.size();
     bill.bytes[static_cast<size_t>(range.what)] += range.bytes.size();

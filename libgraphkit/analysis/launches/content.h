@@ -78,10 +78,6 @@ std::vector<ContentRange> FindContent(const Facts& facts, MarkerRule rule);
 std::vector<std::string_view> ClassesOfBlocks(const Trace& trace,
                                               std::span<const ContentRange> content);
 
-// How constants and inputs were written last, as far as that is recorded.
-enum class ContentSource : uint8_t { kNone, kHostCopy, kDeviceCopy, kFill, kKernel };
-GRAPHKIT_NAMES(ContentSource, "none", "host copy", "device copy", "fill", "kernel")
-
 // What graphs need when their memory is given away and taken back: ranges of one class by pool and
 // line, summed up.
 struct ContentRow {
@@ -90,8 +86,7 @@ struct ContentRow {
   PoolId pool;           // none: the driver's
   std::string line;      // that wrote constants and inputs, else that allocated them; may be empty
   bool written = false;  // the line is the one that wrote them
-  ContentSource from = ContentSource::kNone;
-  ContentRange first;  // the one with the lowest address
+  ContentRange first;    // the one with the lowest address
   uint64_t ranges = 0;
   Bytes bytes = 0;
   bool operator==(const ContentRow&) const = default;

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "libgraphkit/interval_map.h"
@@ -137,11 +138,9 @@ struct RestoreFinder {
     uses.Visit(bytes, [&](Range, const CopyUse& use) {
       if (use.work != kNoUse && use.seq > at) ask(trace.works[use.work].stream, {use.work, true});
       if (use.work != kNoUse) return;
-      const std::vector<uint32_t>& launches = facts.launches()[use.root.index()];
-      const auto seq = [&](uint32_t launch) { return trace.launches[launch].seq; };
-      for (auto i = std::ranges::upper_bound(launches, at, {}, seq); i != launches.end(); ++i) {
-        const StreamId stream = trace.launches[*i].stream;
-        if (asked.emplace(use.root, stream).second) ask(stream, {*i, false});
+      for (const uint32_t launch : LaunchesFrom(use.root, at)) {
+        const StreamId stream = trace.launches[launch].stream;
+        if (asked.emplace(use.root, stream).second) ask(stream, {launch, false});
       }
     });
     return leads && trace.works[work].stream.valid();
@@ -155,10 +154,13 @@ struct RestoreFinder {
   }
   bool RanIn(const CopyUse& use, Interval<Seq> time) const {
     if (use.work != kNoUse) return time.contains(use.seq);
-    const std::vector<uint32_t>& launches = facts.launches()[use.root.index()];
+    const std::span<const uint32_t> launches = LaunchesFrom(use.root, time.begin);
+    return !launches.empty() && trace.launches[launches[0]].seq < time.end;
+  }
+  std::span<const uint32_t> LaunchesFrom(GraphId root, Seq at) const {
+    const std::vector<uint32_t>& launches = facts.launches()[root.index()];
     const auto seq = [&](uint32_t launch) { return trace.launches[launch].seq; };
-    const auto first = std::ranges::lower_bound(launches, time.begin, {}, seq);
-    return first != launches.end() && seq(*first) < time.end;
+    return {std::ranges::lower_bound(launches, at, {}, seq), launches.end()};
   }
 
   // From a save on, until the same work or another writes there again.

@@ -497,7 +497,6 @@ TEST_CASE("the bill's rows sum up to what is touched") {
   CHECK(bill.rows[0].what == ContentClass::kScratch);
   CHECK(bill.rows[1].line == "load.cpp:12 Load");
   CHECK(bill.rows[1].written);
-  CHECK(bill.rows[1].from == ContentSource::kHostCopy);
   CHECK(bill.rows[1].bytes == kSize);
 }
 

@@ -24,9 +24,26 @@ constexpr ClassText kClassTexts[] = {
     {ContentClass::kUnknown, "not known to be any of these: keep its content"},
     {ContentClass::kOutput, "once the program has read it"},
 };
-// In the order of ContentSource: how a line wrote constants and inputs.
-constexpr const char* kWrittenTexts[] = {"written", "copied from the host", "copied on the device",
-                                         "filled", "computed"};
+// How constants and inputs were written last, as far as that is recorded: in words, and in JSON.
+struct ContentSource {
+  const char* text = "written";
+  const char* name = nullptr;
+};
+ContentSource SourceOf(const ContentRow& row, const Trace& trace) {
+  const bool kept = row.what == ContentClass::kConstant || row.what == ContentClass::kInput;
+  if (!kept || row.first.work == kNoUse) return {};
+  const EagerWork& work = trace.works[row.first.work];
+  if (work.kind == NodeKind::kKernel) return {"computed", "kernel"};
+  if (work.kind == NodeKind::kMemset) return {"filled", "fill"};
+  if (work.kind != NodeKind::kMemcpy) return {};
+  // Memory of the host that CUDA doesn't know is in no block.
+  const bool device = std::ranges::any_of(trace.accesses.Of(work.accesses), [&](const Access& of) {
+    return of.mode == AccessMode::kRead && KindOf(trace, trace[of.block].pool) != PoolKind::kHost;
+  });
+  if (device) return {"copied on the device", "device copy"};
+  return {"copied from the host", "host copy"};
+}
+
 // In the order of RegistrationKind.
 constexpr const char* kRegistrationTexts[] = {
     "registered host memory", "memory of other processes or APIs", "memory that others map",
@@ -55,9 +72,10 @@ std::string WhyText(const ContentRange& range, const Trace& trace) {
 std::string RowText(const ContentRow& row, const Trace& trace) {
   std::string text = FormatBytes(row.bytes) + " in " + Counted(row.ranges, "range") + ", " +
                      (row.pool.valid() ? PoolTitle(trace, row.pool) : "no pool");
-  const std::string how = kWrittenTexts[static_cast<size_t>(row.from)];
-  if (!row.line.empty()) text += ", " + (row.written ? how : "allocated") + " at " + row.line;
-  if (!row.written && row.from != ContentSource::kNone) text += ", " + how;
+  const ContentSource from = SourceOf(row, trace);
+  if (!row.line.empty())
+    text += std::string(", ") + (row.written ? from.text : "allocated") + " at " + row.line;
+  if (!row.written && from.name != nullptr) text += std::string(", ") + from.text;
   const std::string why = WhyText(row.first, trace);
   return why.empty() ? text : text + "; " + why;
 }
@@ -121,9 +139,10 @@ void RenderRows(const ContentBill& bill, const Trace& trace, const TextOut& out)
   }
 }
 
-Json RowJson(const ContentRow& row) {
+Json RowJson(const ContentRow& row, const Trace& trace) {
   Json json{{"class", row.what}, {"pool", row.pool}};
-  if (row.from != ContentSource::kNone) json["from"] = row.from;
+  if (const ContentSource from = SourceOf(row, trace); from.name != nullptr)
+    json["from"] = from.name;
   if (row.what == ContentClass::kUnknown) json["why"] = row.why;
   json[row.written ? "written_at" : "allocated_at"] = row.line;
   GRAPHKIT_ADD_MEMBERS(json, row, ranges, bytes);
@@ -200,7 +219,7 @@ void RenderSurviveJson(const SurviveView& view, const Trace& trace, std::ostream
   json["idle_bytes"] = bill.idle;
   json["communicating_bytes"] = Communicating(view);
   json["bytes_by_class"] = std::move(classes);
-  json["rows"] = ListJson(bill.rows, RowJson);
+  json["rows"] = ListJson(bill.rows, [&](const ContentRow& row) { return RowJson(row, trace); });
   json["ranges"] = ListJson(view.ranges, RangeJson);
   WriteDocument("graphkit-survive", json, out);
 }
