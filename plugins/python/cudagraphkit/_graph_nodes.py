@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from typing import Any, Callable, Optional
+from typing import Any, Iterable, Optional
 
 # CUgraphNodeType, by the names of the trace (docs/format.md)
 KINDS = ("kernel", "memcpy", "memset", "host", "graph", "empty", "event_wait", "event_record", "semaphore_signal", "semaphore_wait",
@@ -23,16 +23,23 @@ class _KernelParams(ctypes.Structure):
                 ("params", ctypes.c_void_p), ("extra", ctypes.c_void_p), ("kern", ctypes.c_void_p), ("ctx", ctypes.c_void_p)]
 
 
+class _NodeParams(ctypes.Structure):
+    """CUgraphNodeParams of cuda.h, with the member of kernels."""
+
+    _fields_ = [("kind", ctypes.c_int), ("reserved", ctypes.c_int * 3), ("kernel", _KernelParams), ("others", ctypes.c_ubyte * 160),
+                ("reserved2", ctypes.c_longlong)]
+
+
 class _EdgeData(ctypes.Structure):
     """CUgraphEdgeData of cuda.h."""
 
     _fields_ = [("from_port", ctypes.c_ubyte), ("to_port", ctypes.c_ubyte), ("edge_type", ctypes.c_ubyte), ("reserved", ctypes.c_ubyte * 5)]
 
 
-def _handles(params: Any, field: str) -> list[int]:
-    """A field of each kernel's parameters that is a handle."""
-    place, words = getattr(_KernelParams, field).offset // 8, ctypes.sizeof(_KernelParams) // 8
-    return memoryview(params).cast("B").cast("Q")[place::words].tolist() if len(params) else []
+def _column(params: Any, offset: int, kind: str) -> list[int]:
+    """A field of each node's parameters; `kind`: as struct has it."""
+    size = ctypes.sizeof(ctypes.c_int if kind == "i" else ctypes.c_void_p)
+    return memoryview(params).cast("B").cast(kind)[offset // size::ctypes.sizeof(_NodeParams) // size].tolist() if len(params) else []
 
 
 class Driver:
@@ -54,20 +61,22 @@ class Driver:
         if error:
             raise RuntimeError(f"{name} returned {error}")
 
-    def each(self, name: str, handles: list[int], answers: Any) -> None:
-        """Asks for each handle; the answers are an array's elements."""
-        self._each(name, answers, len(handles), lambda at: (handles, at))
+    def each(self, name: str, *arguments: Iterable[int]) -> None:
+        """Calls it with the first of all arguments, then with the second of all, and so on."""
+        if any(map(self.function(name), *arguments)):
+            raise RuntimeError(f"{name} returned an error")
 
     def names(self, name: str, handles: list[int]) -> dict[int, bytes]:
         """By handle: its name. These functions write to their first argument."""
         names = (ctypes.c_char_p * len(handles))()
-        self._each(name, names, len(handles), lambda at: (at, handles))
+        self.each(name, _places(names), handles)
         return dict(zip(handles, names[:]))
 
-    def _each(self, name: str, answers: Any, count: int, arguments: Callable[[Any], tuple[Any, Any]]) -> None:
-        size, begin = ctypes.sizeof(answers._type_), ctypes.addressof(answers)
-        if any(map(self.function(name), *arguments(range(begin, begin + size * count, size)))):
-            raise RuntimeError(f"{name} returned an error")
+
+def _places(array: Any) -> range:
+    """Where its elements are."""
+    size, begin = ctypes.sizeof(array._type_), ctypes.addressof(array)
+    return range(begin, begin + size * len(array), size)
 
 
 class GraphNodes:
@@ -79,11 +88,8 @@ class GraphNodes:
         nodes = (ctypes.c_void_p * count.value)()
         driver.call("cuGraphGetNodes", graph, nodes, ctypes.byref(count))
         self.handles: list[int] = nodes[:]
-        self._types = (ctypes.c_int * count.value)()
-        driver.each("cuGraphNodeGetType", self.handles, self._types)
-        kernels = [handle for handle, kind in zip(self.handles, self._types[:]) if kind == KERNEL]
-        self._params = (_KernelParams * len(kernels))()
-        driver.each("cuGraphKernelNodeGetParams_v2", kernels, self._params)
+        self._params = (_NodeParams * count.value)()
+        self._ask_params(driver)
         self._ask_names(driver)
         self._ask_ids(driver, executable)
         self._ask_edges(driver, graph)
@@ -91,12 +97,27 @@ class GraphNodes:
     def __len__(self) -> int:
         return len(self.handles)
 
+    def _ask_params(self, driver: Driver) -> None:
+        places = _places(self._params)
+        if driver.function("cuGraphNodeGetParams"):  # since CUDA 13.2
+            driver.each("cuGraphNodeGetParams", self.handles, places)
+            self._kinds = _column(self._params, _NodeParams.kind.offset, "i")
+            return
+        driver.each("cuGraphNodeGetType", self.handles, places)
+        self._kinds = _column(self._params, _NodeParams.kind.offset, "i")
+        kernels = [(handle, place + _NodeParams.kernel.offset) for handle, place, kind in zip(self.handles, places, self._kinds) if kind == KERNEL]
+        driver.each("cuGraphKernelNodeGetParams_v2", *zip(*kernels)) if kernels else None
+
     def _ask_names(self, driver: Driver) -> None:
         """A kernel has a function, or else a handle that stands for it in every context."""
-        self._functions = _handles(self._params, "func")
+        def handles(field: Any) -> list[int]:
+            found = _column(self._params, _NodeParams.kernel.offset + field.offset, "Q")
+            return [handle for handle, kind in zip(found, self._kinds) if kind == KERNEL]
+
+        self._functions = handles(_KernelParams.func)
         self._names = driver.names("cuFuncGetName", list(set(self._functions) - {0}))
         if 0 in self._functions:
-            kernels = _handles(self._params, "kern")
+            kernels = handles(_KernelParams.kern)
             self._names |= driver.names("cuKernelGetName", list(set(kernels) - {0}))
             self._functions = [function or kernel for function, kernel in zip(self._functions, kernels)]
 
@@ -108,7 +129,7 @@ class GraphNodes:
             return
         number = ctypes.c_uint()
         driver.call("cuGraphExecGetId", executable, ctypes.byref(number))
-        driver.each("cuGraphNodeGetToolsId", self.handles, self._ids)
+        driver.each("cuGraphNodeGetToolsId", self.handles, _places(self._ids))
         self.exec_id = number.value
 
     def _ask_edges(self, driver: Driver, graph: int) -> None:
@@ -127,10 +148,11 @@ class GraphNodes:
 
     def nodes(self) -> list[dict[str, Any]]:
         """By node: `kind`; of a kernel its `name`, `grid`, `block` and `shared` bytes."""
-        found: list[dict[str, Any]] = [{"kind": KINDS[kind] if kind < len(KINDS) else "unknown"} for kind in self._types]
-        kernels = (node for node, kind in zip(found, self._types) if kind == KERNEL)
-        for node, params, function in zip(kernels, self._params, self._functions):
-            node.update(name=self._names.get(function, b"").decode(errors="replace"), grid=params.grid[:], block=params.block[:], shared=params.shared)
+        found: list[dict[str, Any]] = [{"kind": KINDS[kind] if kind < len(KINDS) else "unknown"} for kind in self._kinds]
+        kernels = [(node, params.kernel) for node, params, kind in zip(found, self._params, self._kinds) if kind == KERNEL]
+        for (node, params), function in zip(kernels, self._functions):
+            name = self._names.get(function, b"").decode(errors="replace")
+            node.update(name=name, grid=params.grid[:], block=params.block[:], shared=params.shared)
         return found
 
     def edges(self) -> list[tuple[int, int, dict[str, int]]]:
