@@ -123,6 +123,9 @@ class TraceBuilder {
   NodeId Memset(StreamId stream, AccessList accesses = {}) {
     return Capture(stream, NodeKind::kMemset, accesses);
   }
+  NodeId EventNode(StreamId stream, NodeKind kind, EventId event) {
+    return CaptureNode(stream, {.kind = kind, .accesses_complete = true, .event = event}, {});
+  }
   NodeId Host(StreamId stream) { return Capture(stream, NodeKind::kHost); }
   NodeId Empty(StreamId stream) { return Capture(stream, NodeKind::kEmpty); }
   NodeId ChildGraph(StreamId stream, GraphId original);  // embeds a clone: Embedded() names it

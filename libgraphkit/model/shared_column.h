@@ -75,6 +75,9 @@ class SharedColumn {
   }
   std::vector<Row>& rows() { return rows_; }  // to make room in
   size_t rests() const { return rests_.size(); }
+  // The rest of each value, without what is its own, and of some that are no longer there: what
+  // none of these has, no value has.
+  const std::vector<value_type>& shared() const { return rests_; }
 
   class Iterator {
    public:

@@ -1,5 +1,5 @@
 // Order across the border of graphs: launches, and work outside of graphs, that touch the same
-// bytes.
+// bytes of memory that graphs use.
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/checks/places.h"
 #include "libgraphkit/analysis/checks/unordered_uses.h"
@@ -74,9 +74,10 @@ struct BorderTeller {
                : kVerbs[static_cast<size_t>(side.by->does)];
   }
 
-  void Describe(const BorderSide& first, const BorderSide& then, BlockId block,
+  // `beside`: of two pieces of work, the access of a graph to the same bytes.
+  void Describe(const BorderSide& first, const BorderSide& then, const BorderAccess* beside,
                 Finding* finding) const {
-    finding->graph = first.at.work ? then.graph : first.graph;
+    const BlockId block = then.by->access.block;
     finding->assumes = Assumption::kArguments;
     finding->message = Say(trace, "{} {} {}, {} {} it, and nothing orders the two", Name(first),
                            Verb(first), block, Name(then), Verb(then));
@@ -95,6 +96,12 @@ struct BorderTeller {
             LaunchedThere(trace, side->at.index, side->graph, Say(trace, " runs {}", node)));
         finding->evidence.push_back(CapturedThere(trace, node));
       }
+    }
+    if (beside != nullptr) {
+      finding->nodes.push_back(beside->node);
+      AddEvidence(finding,
+                  Say(trace, "{} of {} uses the same memory", beside->node, finding->graph),
+                  trace[beside->node].stack, {beside->node});
     }
     if (IsUploaded(first)) {
       AddEvidence(finding,
@@ -134,7 +141,12 @@ struct BorderFinder {
     }
     std::ranges::sort(works);
     works.erase(std::unique(works.begin(), works.end()), works.end());
-    for (size_t block = 0; block < trace.blocks.size(); ++block) Judge(BlockId(block));
+    FindMappings();
+    for (size_t i = 0; i < trace.blocks.size(); ++i) {
+      const BlockId block(i);
+      if (mappings.empty() || !trace[block].mapped) Judge(block);
+    }
+    for (const auto& [first, all] : mappings) JudgeMapped(all);
     std::vector<Finding> findings;
     for (auto& [cause, found] : by_cause) {
       if (const size_t more = found.finding.blocks.size() - 1; more > 0)
@@ -146,21 +158,38 @@ struct BorderFinder {
   }
 
   // Where all versions are shown at once, launches of one run more than its nodes. Nodes that
-  // signal others outside make order that isn't followed.
+  // signal semaphores outside make order that isn't followed.
   void FindGraphs() {
     judged.resize(trace.graphs.size());
     for (size_t i = 0; i < judged.size(); ++i) {
       judged[i] = !facts.launches()[i].empty() && (!HasSeveralVersions(trace, GraphId(i)) ||
                                                    ShownAlone(trace, GraphId(i)) != nullptr);
     }
+    const auto signals = [](const Node& node) {
+      return node.kind == NodeKind::kExternalSemaphoreSignal ||
+             node.kind == NodeKind::kExternalSemaphoreWait;
+    };
+    if (std::ranges::none_of(trace.nodes.shared(), signals)) return;
     for (size_t i = 0; i < trace.nodes.size(); ++i) {
-      const NodeKind kind = trace.nodes[i].kind;
-      const bool signals = kind == NodeKind::kEventWait || kind == NodeKind::kEventRecord ||
-                           kind == NodeKind::kExternalSemaphoreSignal ||
-                           kind == NodeKind::kExternalSemaphoreWait;
-      if (signals && !facts.launches()[facts.RootOf(NodeId(i)).index()].empty())
+      if (signals(trace.nodes[i]) && !facts.launches()[facts.RootOf(NodeId(i)).index()].empty())
         return judged.assign(judged.size(), false);
     }
+  }
+
+  // Physical memory that is mapped, with its mappings: at the addresses that nodes have, each
+  // launch finds what is mapped there by then. Mappings of memory that others know, too, are on
+  // their own.
+  void FindMappings() {
+    if (std::ranges::none_of(trace.blocks.shared(), &Block::mapped)) return;
+    for (size_t i = 0; i < trace.blocks.size(); ++i) {
+      const Block block = trace.blocks[i];
+      if (!block.mapped) continue;
+      const BlockId first = block.same_as.valid() ? block.same_as : BlockId(i);
+      mappings[trace[first].shared == kNever ? first : BlockId(i)].emplace_back(i);
+      if (!facts.lives().Touches(BlockId(i)).empty())
+        mapped_touched.Add(AddressesOf(block), BlockId(i));
+    }
+    mapped_touched.Sort();
   }
 
   // Of a block: its users, and their accesses.
@@ -173,34 +202,78 @@ struct BorderFinder {
     const bool alone = std::ranges::all_of(
         touches, [&](NodeId touch) { return root_of(touch) == root_of(touches[0]); });
     if (begin == end && alone && !several_execs[root_of(touches[0]).index()]) return;
-    users.clear(), accesses.clear();
-    AddGraphs(id);
-    const size_t graphs = users.size();
-    for (auto work = begin; work != end; ++work) {
-      const EagerWork& row = trace.works[work->second];
-      users.push_back({.work = work->second});
-      for (const Access& access : trace.accesses.Of(row.accesses)) {
-        if (access.block == id && !numbers_only.Has(row.kernel))
-          Add({access, {}}, row.kernel, plain_pointers.Has(row.kernel), users.size() - 1);
+    Clear();
+    AddGraphs(id, id, trace[id].address);
+    Finish({&id, 1});
+  }
+
+  void JudgeMapped(const std::vector<BlockId>& all) {
+    Clear();
+    for (const BlockId mapping : all) {
+      const Block block = trace[mapping];
+      mapped_touched.Visit(AddressesOf(block), [&](Interval<Address> captured, BlockId with) {
+        AddGraphs(mapping, with, captured.begin);
+      });
+    }
+    Finish(all);
+  }
+
+  void Clear() { users.clear(), accesses.clear(), user_of.clear(); }
+
+  // Adds the work, and compares all.
+  void Finish(std::span<const BlockId> blocks) {
+    graphs = users.size();
+    if (graphs == 0) return;
+    for (const BlockId id : blocks) {
+      auto work = std::ranges::lower_bound(works, id, {}, &Touch::first);
+      for (; work != works.end() && work->first == id; ++work) {
+        const EagerWork& row = trace.works[work->second];
+        users.push_back({.work = work->second});
+        for (const Access& access : trace.accesses.Of(row.accesses)) {
+          if (access.block == id && !numbers_only.Has(row.kernel))
+            Add({access, {}}, row.kernel, plain_pointers.Has(row.kernel), users.size() - 1);
+        }
       }
     }
     const auto may_write = [](const auto& of) {
       return std::ranges::any_of(of, &BorderAccess::MayWrite);
     };
-    if (graphs == 0 || std::ranges::none_of(accesses, may_write)) return;
-    KeepShared(graphs);
-    UseSweep(facts, users, [&](const UseOfBytes& a, const UseOfBytes& b) { Compare(id, a, b); });
+    if (std::ranges::none_of(accesses, may_write)) return;
+    KeepShared();
+    UseSweep(facts, users, [&](const UseOfBytes& a, const UseOfBytes& b) { Compare(a, b); });
   }
 
-  void AddGraphs(BlockId id) {
-    std::unordered_map<GraphId, size_t> number;
-    ForEachAccess(trace, facts.lives(), id, [&](NodeId node, const Access& access) {
+  // What nodes do to a block, that they were captured with, or with another one at `address`.
+  void AddGraphs(BlockId id, BlockId captured, Address address) {
+    const Block block = trace[id];
+    const Interval<Seq> during =
+        block.mapped ? Interval<Seq>{block.allocated, block.free_requested} : UsedBytes().during;
+    ForEachAccess(trace, facts.lives(), captured, [&](NodeId node, const Access& access) {
       const GraphId root = facts.RootOf(node);
       if (!judged[root.index()] || !IsJudged(node)) return;
-      const auto [at, fresh] = number.try_emplace(root, users.size());
+      const std::optional<Access> own = id == captured ? access : Moved(access, address, id, block);
+      if (!own) return;
+      const auto [at, fresh] = user_of.try_emplace(root, users.size());
       if (fresh) users.push_back({.graph = root});
-      Add({access, node}, trace[node].kernel, AlwaysRuns(trace, node, plain_pointers), at->second);
+      Add({*own, node}, trace[node].kernel, AlwaysRuns(trace, node, plain_pointers), at->second,
+          during);
     });
+  }
+
+  // An access to memory at an address as one to the block that lies there; none: it isn't known to
+  // reach it.
+  static std::optional<Access> Moved(Access access, Address address, BlockId to,
+                                     const Block& block) {
+    const Address begin = address + access.offset;
+    const bool plain = access.length != kLengthUnknown && access.rows == AccessRows();
+    if (begin >= block.address + block.size) return std::nullopt;
+    if (begin < block.address) {
+      if (!plain || begin + access.length <= block.address) return std::nullopt;
+      access.length -= block.address - begin;
+    }
+    access.block = to;
+    access.offset = std::max(begin, block.address) - block.address;
+    return access;
   }
 
   // Nodes of which each launch may do something else aren't.
@@ -213,7 +286,8 @@ struct BorderFinder {
   }
 
   // Of accesses alike the first.
-  void Add(BorderAccess by, KernelId kernel, bool plain, size_t user) {
+  void Add(BorderAccess by, KernelId kernel, bool plain, size_t user,
+           Interval<Seq> during = UsedBytes().during) {
     const AccessMode mode = by.access.mode;
     by.does = mode == AccessMode::kRead      ? Touching::kReads
               : mode != AccessMode::kUnknown ? Touching::kWrites
@@ -227,11 +301,12 @@ struct BorderFinder {
     if (std::ranges::any_of(accesses[user], alike)) return;
     accesses[user].push_back(by);
     users[user].used.push_back({BytesJudged(by.access, trace[by.access.block].size),
-                                {static_cast<uint8_t>(by.does), by.sure}});
+                                {static_cast<uint8_t>(by.does), by.sure},
+                                during});
   }
 
   // Drops what one exec alone touches: a graph's allocator may hand out thousands of pieces.
-  void KeepShared(size_t graphs) {
+  void KeepShared() {
     constexpr size_t kSeveral = ~size_t{0};
     IntervalMap<size_t> whose;
     for (size_t user = 0; user < users.size(); ++user) {
@@ -256,21 +331,46 @@ struct BorderFinder {
     }
   }
 
-  void Compare(BlockId block, const UseOfBytes& earlier, const UseOfBytes& later) {
+  void Compare(const UseOfBytes& earlier, const UseOfBytes& later) {
     const BorderSide first = SideOf(earlier), then = SideOf(later);
     const std::optional<Severity> grade = GradeOfBorder(*first.by, *then.by);
     if (!grade || IsOfOthers(first, then)) return;
+    GraphId about = first.at.work ? then.graph : first.graph;
+    const BorderAccess* beside = nullptr;
+    if (first.at.work && then.at.work) {
+      std::tie(about, beside) = Beside(earlier, later);
+      if (beside == nullptr) return;
+    }
     const bool by_threads = facts.launch_order().BeforeByThreads(earlier.at, later.at);
-    const auto [at, fresh] = by_cause.try_emplace(CauseOf(first, then));
+    const auto [at, fresh] = by_cause.try_emplace(CauseOf(about, first, then));
     Found& found = at->second;
     const bool worse = std::pair(!by_threads, *grade) > std::pair(!found.by_threads, found.grade);
     if (fresh || worse) {
-      Finding described{.severity = *grade, .bytes = found.finding.bytes};
+      Finding described{.severity = *grade, .bytes = found.finding.bytes, .graph = about};
       described.blocks = std::move(found.finding.blocks);
-      teller.Describe(first, then, block, &described);
+      teller.Describe(first, then, beside, &described);
       found = {std::move(described), *grade, by_threads};
     }
-    AddBlockOnce(trace, block, &found.finding);
+    AddBlockOnce(trace, then.by->access.block, &found.finding);
+  }
+
+  // The first graph that uses the bytes that two pieces of work have in common. Work before the
+  // first launch counts where all of it is recorded: else it isn't known what orders it.
+  std::pair<GraphId, const BorderAccess*> Beside(const UseOfBytes& earlier,
+                                                 const UseOfBytes& later) const {
+    const Seq since = trace.process.all_work ? 0 : trace.launches[0].seq;
+    const auto bytes_of = [&](const UseOfBytes& use) {
+      return users[use.user].used[use.used].bytes;
+    };
+    const Interval<Address> both = Common(bytes_of(earlier), bytes_of(later));
+    if (trace.works[earlier.at.index].seq < since) return {};
+    for (size_t user = 0; user < graphs; ++user) {
+      for (size_t i = 0; i < users[user].used.size(); ++i) {
+        if (Overlaps(users[user].used[i].bytes, both))
+          return {users[user].graph, &accesses[user][i]};
+      }
+    }
+    return {};
   }
 
   BorderSide SideOf(const UseOfBytes& use) const {
@@ -293,14 +393,11 @@ struct BorderFinder {
   // The graph, and the other one or the line that submits work: in whatever order they were
   // submitted.
   using Cause = std::tuple<GraphId, GraphId, NodeKind, KernelId, std::string>;
-  Cause CauseOf(const BorderSide& first, const BorderSide& then) const {
+  Cause CauseOf(GraphId about, const BorderSide& first, const BorderSide& then) const {
     if (!first.at.work && !then.at.work)
       return {std::min(first.graph, then.graph), std::max(first.graph, then.graph), {}, {}, {}};
-    const EagerWork& work = trace.works[first.at.work ? first.at.index : then.at.index];
-    return {first.at.work ? then.graph : first.graph,
-            {},
-            work.kind,
-            work.kernel,
+    const EagerWork& work = trace.works[then.at.work ? then.at.index : first.at.index];
+    return {about, first.at.work && then.at.work ? about : GraphId(), work.kind, work.kernel,
             OwnPlace(trace, work.stack)};
   }
 
@@ -318,7 +415,12 @@ struct BorderFinder {
   KernelSet numbers_only{facts.trace, TakesNumbersOnly};
   std::vector<bool> judged = {};  // by graph
   std::vector<bool> several_execs = BySeveralExecs(facts);
-  std::vector<Touch> works = {};  // by block
+  std::vector<Touch> works = {};                          // by block
+  std::map<BlockId, std::vector<BlockId>> mappings = {};  // by the first of the same memory
+  RangeIndex<BlockId> mapped_touched = {};                // mappings, by the nodes' addresses
+  // Of the memory at hand:
+  size_t graphs = 0;                                 // the first users
+  std::unordered_map<GraphId, size_t> user_of = {};  // of them
   std::vector<UserOfBytes> users = {};
   std::vector<std::vector<BorderAccess>> accesses = {};  // by user, as its `used`
   std::map<Cause, Found> by_cause = {};
@@ -326,8 +428,8 @@ struct BorderFinder {
 
 }  // namespace
 
-// border-order: a launch and work outside of graphs, or two launches, that touch the same bytes and
-// that nothing orders.
+// border-order: a launch and work outside of graphs, two launches, or two pieces of work on memory
+// that a graph uses, that touch the same bytes and that nothing orders.
 std::vector<Finding> FindBorderOrder(const Facts& facts) {
   if (facts.trace.launches.empty() || OneAfterTheOther(facts.trace, facts.launch_order(), true))
     return {};

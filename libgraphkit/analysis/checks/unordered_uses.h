@@ -21,6 +21,7 @@ namespace graphkit {
 struct UsedBytes {
   Interval<Address> bytes;
   std::array<uint8_t, 2> strength = {};
+  Interval<Seq> during = {0, kNever};  // what is submitted there does it
 };
 
 // What touches memory: all launches of a graph, which wait for each other if one exec makes them,
@@ -52,7 +53,7 @@ inline std::vector<bool> BySeveralExecs(const Facts& facts) {
 // Goes through what was submitted, and keeps for each byte the last uses: those that a later one of
 // no less strength comes after are done with, as what comes after that one comes after them, too.
 // So each use is compared with those that may still run, not with all. Calls visit(earlier, later)
-// for each pair that isn't ordered, of which one is a launch.
+// for each pair that isn't ordered.
 template <typename Visit>
 class UseSweep {
  public:
@@ -68,8 +69,11 @@ class UseSweep {
     }
     std::ranges::sort(submitted_, {}, &Submitted::seq);
     for (const Submitted& submitted : submitted_) {
-      for (uint32_t i = 0; i < users[submitted.user].used.size(); ++i)
-        Enter({submitted.at, submitted.user, i}, users[submitted.user].used[i].bytes);
+      for (uint32_t i = 0; i < users[submitted.user].used.size(); ++i) {
+        const UsedBytes& used = users[submitted.user].used[i];
+        if (used.during.contains(submitted.seq))
+          Enter({submitted.at, submitted.user, i}, used.bytes);
+      }
     }
   }
 
@@ -106,10 +110,10 @@ class UseSweep {
       for (const UseOfBytes& other : earlier) {
         const bool before = other.at == use.at || facts_.launch_order().Before(other.at, use.at);
         if (before && other.user == use.user && other.at != use.at) continue;
-        // Work isn't compared with later work, so that it can't stand for a launch.
+        // A finding of a launch says more than one of work, which so can't stand for it.
         const bool stands_for = other.at.work || !use.at.work;
         if (before && stands_for && Covers(use, other)) continue;
-        if (!before && !(other.at.work && use.at.work)) visit_(other, use);
+        if (!before) visit_(other, use);
         still.push_back(other);
       }
       if (still.empty()) continue;

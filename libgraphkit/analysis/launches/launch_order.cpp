@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/group_by.h"
+#include "libgraphkit/model/nesting.h"
+#include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
 namespace {
@@ -34,6 +37,39 @@ std::vector<Seq> FreesThatWait(const Trace& trace) {
   }
   std::ranges::sort(frees);
   return frees;
+}
+
+// A node that waits for an event, or records it. It counts for its whole graph: what else the graph
+// does may be unordered with it, and is taken as ordered.
+struct EventNode {
+  EventId event;
+  bool records = false;
+  bool sure = true;  // in each launch: a record takes the place of the event's earlier one
+};
+
+// By root graph.
+std::unordered_map<GraphId, std::vector<EventNode>> FindEventNodes(const Trace& trace) {
+  const auto is_one = [](const Node& node) {
+    return node.kind == NodeKind::kEventWait || node.kind == NodeKind::kEventRecord;
+  };
+  std::unordered_map<GraphId, std::vector<EventNode>> by_root;
+  if (std::ranges::none_of(trace.nodes.shared(), is_one)) return by_root;
+  const std::vector<GraphId> roots = FindRoots(trace);
+  const auto add = [&](const Node& node, EventId event, bool sure) {
+    if (event.index() >= trace.events.size()) return;
+    by_root[roots[node.graph.index()]].push_back(
+        {event, node.kind == NodeKind::kEventRecord, sure});
+  };
+  for (const auto& [i, node] : Enumerate(trace.nodes)) {
+    if (!is_one(node)) continue;
+    const ChangedNode* changed = FindChanged(trace, NodeId(i));
+    add(node, node.event, node.destroyed == kNever && changed == nullptr);
+    if (changed != nullptr) add(node, changed->event, false);
+  }
+  for (const NodeChange& change : trace.node_changes) {
+    if (is_one(trace[change.node])) add(trace[change.node], change.event, false);
+  }
+  return by_root;
 }
 
 }  // namespace
@@ -81,6 +117,9 @@ LaunchOrder::LaunchOrder(const Trace& trace, bool by_threads)
       }
     }
   };
+  const auto event_nodes = FindEventNodes(trace);
+  const auto graphs =
+      event_nodes.empty() ? std::vector<std::vector<ExecGraph>>() : GraphsOfExecs(trace);
   std::vector<Place> execs(
       trace.execs.size());  // the last launch of each, which its next waits for
   for (const Submission at : AllSubmissions(trace)) {
@@ -100,8 +139,21 @@ LaunchOrder::LaunchOrder(const Trace& trace, bool by_threads)
       const Row end = rows_.Raise(last->row, last->stream, last->seq + 1);
       Absorb(&streams_[launch.stream.index()].row, end);
     }
+    std::span<const EventNode> nodes;
+    if (known && !graphs.empty()) {
+      const auto of = event_nodes.find(GraphBefore(graphs[launch.exec.index()], launch.seq).graph);
+      if (of != event_nodes.end()) nodes = of->second;
+    }
+    for (const EventNode& node : nodes) {
+      if (!node.records) Absorb(&streams_[launch.stream.index()].row, events_[node.event.index()]);
+    }
     launches_.push_back(PlaceOn(launch.stream, launch.thread));
     if (known) *last = launches_.back();
+    for (const EventNode& node : nodes) {
+      if (!node.records) continue;
+      if (node.sure) events_[node.event.index()] = ClockRows::kEmpty;
+      Absorb(&events_[node.event.index()], EndOf(launch.stream.value));
+    }
   }
 }
 

@@ -9,6 +9,7 @@
 // threads only if the program orders them (a lock, a join), which isn't recorded. A free of memory
 // that isn't stream-ordered waits for the device. Where work on the legacy stream was only counted
 // (Trace::eager_counts), blocking streams come after each other, as any of it may have been there.
+// A launch waits for, and records, the events of its graph's nodes as a whole.
 #pragma once
 
 #include <cstdint>

@@ -221,6 +221,110 @@ TEST_CASE("border-order follows the legacy stream, and work there that was only 
   CHECK(found(true, true).empty());
 }
 
+TEST_CASE("border-order follows events that nodes record and wait for") {
+  const auto found = [](bool records, bool waits) {
+    TwoStreams s;
+    const BlockId x = s.t.Alloc({}, 4096);
+    const EventId event = s.t.Event();
+    const auto make = [&](NodeKind kind, bool with, Access access) {
+      const GraphId graph = s.t.BeginCapture(s.b);
+      if (with && kind == NodeKind::kEventWait) s.t.EventNode(s.b, kind, event);
+      s.t.Memset(s.b, {access});
+      if (with && kind == NodeKind::kEventRecord) s.t.EventNode(s.b, kind, event);
+      s.t.EndCapture(s.b);
+      return s.t.Instantiate(graph);
+    };
+    const ExecId first = make(NodeKind::kEventRecord, records, Writes(x, 0, 4096));
+    const ExecId second = make(NodeKind::kEventWait, waits, Reads(x, 0, 4096));
+    s.t.Launch(first, s.a);
+    s.t.Launch(second, s.b);
+    return Run("border-order", &s.t);
+  };
+  CHECK(found(true, true).empty());
+  CHECK(found(true, false).size() == 1);
+  CHECK(found(false, true).size() == 1);
+}
+
+TEST_CASE("border-order: two pieces of work on memory that a launched graph uses") {
+  const auto found = [](bool used, bool ordered, bool later) {
+    Border s;
+    const BlockId other = s.t.Alloc({}, 4096), x = used ? s.x : other;
+    const StreamId side = s.t.Stream();
+    if (later) s.t.Launch(s.exec, s.b), s.t.Synchronize();
+    s.t.Work(s.a, NodeKind::kMemset, {Writes(x, 0, 4096)});
+    if (ordered) s.t.Order(s.a, side);
+    s.t.Work(side, kSum, {Reads(x), Touches(other)});
+    s.t.Synchronize();
+    s.t.Launch(s.exec, s.b);
+    return Run("border-order", &s.t);
+  };
+  const std::vector<Finding> findings = found(true, false, true);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].severity == Severity::kWarning);
+  CHECK(findings[0].graph == GraphId(0u));
+  CHECK(findings[0].message ==
+        "a memset on stream 0 'a' writes block 0 (4 KiB), Sum on stream 2 reads it, and nothing "
+        "orders the two");
+  CHECK(findings[0].evidence.at(2).text == "node 0 (memcpy) of graph 0 uses the same memory");
+  CHECK(found(true, true, true).empty());
+  CHECK(found(false, false, true).empty());  // memory of no graph
+  CHECK(found(true, false, false).empty());  // what was before isn't all recorded
+}
+
+constexpr Address kMapped = 0x5000'0000'0000;
+constexpr Bytes kPage = 2 << 20;
+
+// A graph reads a mapping; `remap` unmaps it and maps memory there, then work writes the mapping
+// that it returns, and the graph is launched.
+template <typename Remap>
+size_t FoundAfterRemap(Remap remap, bool ordered = false) {
+  TwoStreams s;
+  const BlockId x = s.t.Map(kMapped, kPage);
+  const BlockId y = s.t.Alloc({}, 4096);
+  const GraphId graph = s.t.BeginCapture(s.b);
+  s.t.Memcpy(s.b, {Writes(y, 0, 4096), Reads(x, 1024, 4096)});
+  s.t.EndCapture(s.b);
+  const ExecId exec = s.t.Instantiate(graph);
+  s.t.Launch(exec, s.b);
+  s.t.Synchronize();
+  const BlockId written = remap(s.t, x);
+  s.t.Work(s.a, NodeKind::kMemset, {Writes(written, 0, 8192)});
+  if (ordered) s.t.Order(s.a, s.b);
+  s.t.Launch(exec, s.b);
+  return Run("border-order", &s.t).size();
+}
+
+TEST_CASE("border-order compares what is mapped at the addresses of nodes when they run") {
+  const auto remapped = [](bool same) {
+    return [same](TraceBuilder& t, BlockId x) {
+      t.Free(x);
+      return t.Map(kMapped, kPage, same ? x : BlockId());
+    };
+  };
+  for (const bool same : {true, false}) {
+    CHECK(FoundAfterRemap(remapped(same)) == 1);
+    CHECK(FoundAfterRemap(remapped(same), true) == 0);
+  }
+  // The same memory, at another address: the graph still has the first.
+  CHECK(FoundAfterRemap(
+            [](TraceBuilder& t, BlockId x) { return t.Map(kMapped + 2 * kPage, kPage, x); }) == 1);
+  // Other memory, at another address.
+  CHECK(FoundAfterRemap(
+            [](TraceBuilder& t, BlockId) { return t.Map(kMapped + 2 * kPage, kPage); }) == 0);
+  // The memory that was there went elsewhere, and other memory came.
+  CHECK(FoundAfterRemap([](TraceBuilder& t, BlockId x) {
+          t.Free(x);
+          t.Map(kMapped, kPage);
+          return t.Map(kMapped + 2 * kPage, kPage, x);
+        }) == 0);
+  // Smaller mappings: the graph's bytes begin in the first one.
+  CHECK(FoundAfterRemap([](TraceBuilder& t, BlockId x) {
+          t.Free(x);
+          t.Map(kMapped, 4096);
+          return t.Map(kMapped + 4096, kPage - 4096);
+        }) == 1);
+}
+
 TEST_CASE("border-order judges neither nodes that vary nor graphs that signal others") {
   {
     Border s;
@@ -232,7 +336,7 @@ TEST_CASE("border-order judges neither nodes that vary nor graphs that signal ot
   }
   Border s;
   const GraphId second = s.t.BeginCapture(s.b);
-  s.t.Capture(s.b, NodeKind::kEventRecord);
+  s.t.Capture(s.b, NodeKind::kExternalSemaphoreSignal);
   s.t.EndCapture(s.b);
   const ExecId signals = s.t.Instantiate(second);
   s.t.Work(s.a, NodeKind::kMemset, {Writes(s.x, 0, 4096)});
@@ -241,7 +345,8 @@ TEST_CASE("border-order judges neither nodes that vary nor graphs that signal ot
   CHECK(s.Found().empty());
 }
 
-// Whether any launch and work have bytes in common, one writes, and neither is before the other.
+// Whether any two, after the first launch or of which one is a launch, have bytes in common that a
+// launched graph uses, one writes, and neither is before the other.
 // Launches of one exec come after each other.
 bool AnyRace(const Trace& trace, const std::vector<Access>& of_graphs) {
   const LaunchOrder order(trace);
@@ -267,8 +372,18 @@ bool AnyRace(const Trace& trace, const std::vector<Access>& of_graphs) {
   };
   for (size_t b = 1; b < all.size(); ++b) {
     for (size_t a = 0; a < b; ++a) {
-      if (all[a].work && all[b].work) continue;
       const Access x = access_of(all[a]), y = access_of(all[b]);
+      if (all[a].work && all[b].work) {
+        const auto shares = [&](Submission at) {
+          const Bytes begin = std::max(x.offset, y.offset);
+          const Bytes end = std::min(x.offset + x.length, y.offset + y.length);
+          return !at.work && begin < end &&
+                 Overlap(access_of(at), Reads(x.block, begin, end - begin)) == Ternary::kYes;
+        };
+        const bool launched =
+            std::any_of(all.begin(), all.begin() + a, [](Submission at) { return !at.work; });
+        if (!launched || std::ranges::none_of(all, shares)) continue;
+      }
       if (x.mode == AccessMode::kRead && y.mode == AccessMode::kRead) continue;
       const bool launches = !all[a].work && !all[b].work;
       if (launches && (x == y || (x.mode == y.mode))) continue;  // one graph, or shared-workspace

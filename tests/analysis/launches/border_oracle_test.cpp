@@ -33,7 +33,14 @@ RunProgram RandomProgram(Random& random) {
   program.streams.push_back(RunStream::kNonBlocking);
   program.streams.push_back(random.OneIn(2) ? RunStream::kBlocking : RunStream::kNonBlocking);
   program.events = 2;
-  program.execs.resize(2);
+  program.execs = 2;
+  // Execs are updated to graphs of the same shape.
+  const bool waits = random.OneIn(2), records = random.OneIn(2);
+  for (size_t i = 0; i < kGraphs; ++i) {
+    RunGraph& graph = program.graphs.emplace_back();
+    if (waits) graph.waits = random.Below(program.events);
+    if (records) graph.records = random.Below(program.events);
+  }
   using enum HostCallKind;
   const std::vector<HostCallKind> kinds = {kLaunch,     kLaunch,    kLaunch, kWork,
                                            kWork,       kRecord,    kRecord, kWait,
@@ -44,7 +51,7 @@ RunProgram RandomProgram(Random& random) {
     if (random.OneIn(20)) call.kind = random.OneIn(2) ? kSyncDevice : kFree;
     call.thread = random.Below(program.threads);
     call.event = random.Below(program.events);
-    call.exec = random.Below(program.execs.size());
+    call.exec = random.Below(program.execs);
     call.graph = random.Below(kGraphs);
     call.stream = random.Below(program.streams.size());
     // Of the default streams of threads, a thread has its own.
@@ -56,7 +63,7 @@ RunProgram RandomProgram(Random& random) {
 
 // What the nodes and the work of a program do to one block, beside when they do it.
 struct Accesses {
-  std::vector<Access> graphs;  // by graph: of its one node, a memset
+  std::vector<Access> graphs;  // by graph: of its one memset
   std::vector<Access> calls;   // by call: of work, or the parameters that it sets
 };
 
@@ -82,12 +89,18 @@ struct Tracing {
     }
     for (size_t i = 0; i < program.events; ++i) events.push_back(t.Event());
     t.Alloc({}, 4096);
-    for (const Access& access : does.graphs) {
-      graphs.push_back(t.BeginCapture(streams.back()));
-      nodes.push_back(t.Memset(streams.back(), {access}));
-      t.EndCapture(streams.back());
+    for (size_t i = 0; i < kGraphs; ++i) {
+      const StreamId stream = streams.back();
+      const auto add = [&](NodeKind kind, size_t event) {
+        if (event != RunGraph::kNoEvent) t.EventNode(stream, kind, events[event]);
+      };
+      graphs.push_back(t.BeginCapture(stream));
+      add(NodeKind::kEventWait, program.graphs[i].waits);
+      nodes.push_back(t.Memset(stream, {does.graphs[i]}));
+      add(NodeKind::kEventRecord, program.graphs[i].records);
+      t.EndCapture(stream);
     }
-    for (size_t i = 0; i < program.execs.size(); ++i) execs.push_back(t.Instantiate(graphs[i]));
+    for (size_t i = 0; i < program.execs; ++i) execs.push_back(t.Instantiate(graphs[i]));
   }
 
   void Make(size_t at) {
@@ -148,6 +161,11 @@ std::string TextOf(const RunProgram& program) {
   std::string text = "streams";
   for (const RunStream stream : program.streams)
     text += stream == RunStream::kLegacy ? " L" : stream == RunStream::kBlocking ? " B" : " N";
+  for (const RunGraph& graph : program.graphs) {
+    text += ", graph";
+    if (graph.waits != RunGraph::kNoEvent) text += " waits for " + std::to_string(graph.waits);
+    if (graph.records != RunGraph::kNoEvent) text += " records " + std::to_string(graph.records);
+  }
   for (const HostCall& call : program.calls) {
     text += "\n  thread " + std::to_string(call.thread) + ": " +
             kNames[static_cast<size_t>(call.kind)] + " stream " + std::to_string(call.stream) +
@@ -199,7 +217,7 @@ struct Submitted {
 std::vector<Submitted> SubmittedBy(const RunProgram& program, const Accesses& accesses) {
   std::vector<Submitted> submitted;
   std::vector<Submitted> execs;
-  for (size_t i = 0; i < program.execs.size(); ++i) execs.push_back({accesses.graphs[i], i});
+  for (size_t i = 0; i < program.execs; ++i) execs.push_back({accesses.graphs[i], i});
   for (size_t i = 0; i < program.calls.size(); ++i) {
     const HostCall& call = program.calls[i];
     if (call.kind == HostCallKind::kUpdate)
@@ -219,9 +237,24 @@ struct Races {
   // `in_order`: also where threads make their calls one after another.
   bool Race(size_t a, size_t b, bool in_order) const {
     const Submitted &x = submitted[a], &y = submitted[b];
-    if (!overlap[in_order][a][b] || (x.graph == kGraphs && y.graph == kGraphs)) return false;
+    if (!overlap[in_order][a][b]) return false;
+    if (x.graph == kGraphs && y.graph == kGraphs && !OfGraphs(a, x.access, y.access)) return false;
     const bool writes = x.access.mode == AccessMode::kWrite || y.access.mode == AccessMode::kWrite;
     return writes && Overlap(x.access, y.access) == Ternary::kYes;
+  }
+  // Two pieces of work are judged after the first launch, where they share bytes that some launch
+  // uses.
+  bool OfGraphs(size_t first, const Access& x, const Access& y) const {
+    const Bytes begin = std::max(x.offset, y.offset);
+    const Bytes end = std::min(x.offset + x.length, y.offset + y.length);
+    bool launched = false, used = false;
+    for (size_t i = 0; i < submitted.size(); ++i) {
+      if (submitted[i].graph == kGraphs) continue;
+      const Access& own = submitted[i].access;
+      launched = launched || i < first;
+      used = used || std::max(begin, own.offset) < std::min(end, own.offset + own.length);
+    }
+    return launched && used;
   }
   // Of two launches that both write shared-workspace judges.
   bool BothLaunched(size_t a, size_t b) const {

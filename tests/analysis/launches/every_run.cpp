@@ -34,8 +34,9 @@ struct Explorer {
         threads_in_order(in_order),
         queues(of.streams.size()),
         recorded(of.events),
-        launched(of.execs.size()),
+        launched(of.execs),
         calls_of(of.threads) {
+    for (size_t i = 0; i < program.execs; ++i) graph_of.push_back(i);
     for (size_t i = 0; i < program.calls.size(); ++i) Make(i);
   }
 
@@ -78,16 +79,16 @@ struct Explorer {
   // "Each launch is ordered behind both any previous work in hStream and any previous launches of
   // hGraphExec" (cuGraphLaunch).
   void QueueLaunch(size_t id, const HostCall& call) {
-    const RunExec& exec = program.execs[call.exec];
+    const RunGraph& graph = program.graphs[graph_of[call.exec]];
     std::vector<Point>& before = launched[call.exec];
-    if (exec.waits != RunExec::kNoEvent) {
+    if (graph.waits != RunGraph::kNoEvent) {
       Queue(call.stream, {.call = id, .after = before});
-      QueueWait(id, call.stream, exec.waits);
+      QueueWait(id, call.stream, graph.waits);
     }
     QueueSubmission(id, call.stream, before);
     before = {EndOf(call.stream)};
-    if (exec.records != RunExec::kNoEvent) {
-      QueueRecord(id, call.stream, exec.records);
+    if (graph.records != RunGraph::kNoEvent) {
+      QueueRecord(id, call.stream, graph.records);
       before = {EndOf(call.stream)};
     }
   }
@@ -118,6 +119,8 @@ struct Explorer {
         waits = recorded[call.event];
         return;
       case HostCallKind::kUpdate:
+        graph_of[call.exec] = call.graph;
+        return;
       case HostCallKind::kChange:
         return;  // counts for later launches
       case HostCallKind::kFree:
@@ -196,6 +199,7 @@ struct Explorer {
   std::vector<std::vector<Entry>> queues;     // by stream
   std::vector<std::vector<Point>> recorded;   // by event: the last record; none: there is none
   std::vector<std::vector<Point>> launched;   // by exec: the last launch
+  std::vector<size_t> graph_of = {};          // by exec, for its next launch
   std::vector<std::vector<size_t>> calls_of;  // by thread
   std::vector<std::vector<Point>> returns_after = {};  // by call
   std::vector<size_t> frees_before = {};  // by call: the last free, which all threads know

@@ -41,7 +41,7 @@ struct HostCall {
 enum class RunStream : uint8_t { kLegacy, kBlocking, kNonBlocking };
 
 // Nodes of a graph that wait for an event before all others, and record one after them.
-struct RunExec {
+struct RunGraph {
   static constexpr size_t kNoEvent = ~size_t{0};
   size_t waits = kNoEvent;
   size_t records = kNoEvent;
@@ -51,7 +51,8 @@ struct RunProgram {
   std::vector<RunStream> streams;
   size_t events = 0;
   size_t threads = 1;
-  std::vector<RunExec> execs;
+  std::vector<RunGraph> graphs;
+  size_t execs = 0;  // each of the graph with its number, at first
   std::vector<HostCall> calls;
 };
 

@@ -26,8 +26,8 @@ def step():
     hidden = torch.relu((hidden + cache.sum(1)) @ up)
     return hidden @ down
 
-
 side = torch.cuda.Stream()
+side.wait_stream(torch.cuda.current_stream())
 with torch.cuda.stream(side):
     step()
 torch.cuda.current_stream().wait_stream(side)

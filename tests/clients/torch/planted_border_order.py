@@ -7,7 +7,7 @@ import sys
 import torch
 from torch import nn
 
-fixed = "fixed" in sys.argv[1:]
+fixed = sys.argv[1:] == ["fixed"]
 model = nn.Sequential(nn.Linear(256, 1024), nn.ReLU(), nn.Linear(1024, 256)).cuda()
 side = torch.cuda.Stream()
 

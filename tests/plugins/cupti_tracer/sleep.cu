@@ -75,7 +75,7 @@ struct Mapped {
   }
 };
 
-cudaStream_t s;
+cudaStream_t s, side;
 float *x, *y, *saved;
 Mapped *w, *k;
 
@@ -144,6 +144,31 @@ void AroundFailing(Capture capture, Between between) {
   cudaGraphLaunch(exec, s);
   cudaDeviceSynchronize();
   std::exit(0);
+}
+
+// Memory comes back, and is filled on another stream than the launch's, which waits for it or not.
+template <typename Back>
+void FilledBeside(Back back, bool waits) {
+  Around(Read, [&] {
+    CHECK(cudaStreamSynchronize(s));
+    float* filled = back();
+    CHECK(cudaMemsetAsync(filled, 2, kBytes, side));
+    cudaEvent_t event;
+    CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    CHECK(cudaEventRecord(event, side));
+    if (waits) CHECK(cudaStreamWaitEvent(s, event));
+    CHECK(cudaEventDestroy(event));
+  });
+}
+float* Woken() { return Nap(), w->data(); }
+float* MappedAgain() {
+  w->Unmap(), Map(w->address, w->handle);
+  return w->data();
+}
+float* MappedTwice() {
+  const CUdeviceptr also = Reserve();
+  Map(also, w->handle);
+  return reinterpret_cast<float*>(also);
 }
 
 template <typename Other>
@@ -376,6 +401,12 @@ const std::map<std::string, void (*)()> kCases = {
     {"exchanged", [] { Exchanged([] { w->Unmap(), Map(w->address, w->handle); }); }},
     {"exchanged_new", [] { Exchanged(Nap); }},
     {"exchanged_new_exported", [] { Exchanged([] { Nap(), Export(*w); }); }},
+    {"raced_after_wake", [] { FilledBeside(Woken, false); }},
+    {"raced_same_handle", [] { FilledBeside(MappedAgain, false); }},
+    {"raced_elsewhere", [] { FilledBeside(MappedTwice, false); }},
+    {"ordered_after_wake", [] { FilledBeside(Woken, true); }},
+    {"ordered_same_handle", [] { FilledBeside(MappedAgain, true); }},
+    {"ordered_elsewhere", [] { FilledBeside(MappedTwice, true); }},
     // Nothing is mapped at the address.
     {"left_unmapped", [] { AroundFailing(Read, [] { w->Sleep(); }); }},
     {"left_unmapped_kernel", [] { Around(AddTo, [] { w->Sleep(); }), w->Wake(); }},
@@ -453,7 +484,8 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (found->first.rfind("ipc", 0) == 0) StartOther();
-  CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  for (cudaStream_t* stream : {&s, &side})
+    CHECK(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
   for (float** memory : {&x, &y}) CHECK(cudaMalloc(memory, kBytes));
   CHECK(cudaMallocHost(&saved, kBytes));
   w = new Mapped, k = new Mapped;
@@ -465,5 +497,5 @@ int main(int argc, char** argv) {
   w->Sleep(), k->Sleep();
   for (float* memory : {x, y}) CHECK(cudaFree(memory));
   CHECK(cudaFreeHost(saved));
-  CHECK(cudaStreamDestroy(s));
+  for (cudaStream_t stream : {s, side}) CHECK(cudaStreamDestroy(stream));
 }

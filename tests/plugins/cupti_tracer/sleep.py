@@ -27,6 +27,9 @@ FOUND = {
     "external_gone": ("still-unmapped", "error"),
     "ipc_closed": ("still-unmapped", "error"),
     "registration_gone": ("stale-host-memory", "error"),
+    "raced_after_wake": ("border-order", "error"),
+    "raced_same_handle": ("border-order", "error"),
+    "raced_elsewhere": ("border-order", "error"),
 }
 # By case, the class of the memory that sleeps, and how much was saved and copied back that need not be.
 CONTENT = {
