@@ -1,5 +1,6 @@
 #include "libgraphkit/model/graph_versions.h"
 
+#include "libgraphkit/group_by.h"
 #include "libgraphkit/model/nesting.h"
 
 namespace graphkit {
@@ -42,6 +43,8 @@ Slice Between(const Trace& trace, Slice versions, Seq made, Seq gone) {
           static_cast<uint32_t>(last - first)};
 }
 
+bool WasDestroyed(const Node& node) { return node.destroyed != kNever; }
+
 // True when all of the first versions are among the second.
 bool Within(Slice inner, Slice outer) {
   return outer.first <= inner.first && inner.first + inner.count <= outer.first + outer.count;
@@ -59,12 +62,16 @@ GraphId RootOf(const Trace& trace, GraphId graph) {
   return graph;
 }
 
-GraphPlaces::GraphPlaces(const Trace& trace)
-    : trace_(trace), nodes_(trace.graphs.size()), shrank_(trace.graphs.size()) {
-  for (size_t i = 0; i < trace_.nodes.size(); ++i) {
-    const Node& node = trace_.nodes[i];
-    nodes_[node.graph.index()].push_back(NodeId(i));
-    if (node.destroyed != kNever) shrank_[node.graph.index()] = true;
+GraphPlaces::GraphPlaces(const Trace& trace) : trace_(trace), shrank_(trace.graphs.size()) {
+  Grouped by_graph =
+      Group(trace.nodes, trace.graphs.size(), [](const Node& node) { return node.graph; });
+  first_ = std::move(by_graph.first);
+  nodes_.reserve(by_graph.items.size());
+  for (const uint32_t node : by_graph.items) nodes_.emplace_back(node);
+  if (std::ranges::any_of(trace.nodes.shared(), WasDestroyed)) {
+    for (const Node node : trace.nodes) {
+      if (WasDestroyed(node)) shrank_[node.graph.index()] = true;
+    }
   }
   for (size_t i = 0; i < trace_.graphs.size(); ++i) {
     if (trace_.graphs[i].parent.valid()) held_[trace_.graphs[i].parent].push_back(GraphId(i));
@@ -72,7 +79,8 @@ GraphPlaces::GraphPlaces(const Trace& trace)
 }
 
 std::span<const NodeId> GraphPlaces::NodesAt(GraphId graph, Seq at, std::vector<NodeId>* live) {
-  const std::vector<NodeId>& all = nodes_[graph.index()];
+  const auto all = std::span(nodes_).subspan(first_[graph.index()],
+                                             first_[graph.index() + 1] - first_[graph.index()]);
   const auto end =
       std::ranges::lower_bound(all, at, {}, [&](NodeId node) { return trace_[node].seq; });
   if (!shrank_[graph.index()]) return {all.begin(), end};

@@ -44,8 +44,9 @@ class GraphPlaces {
   bool AddPairs(GraphAt first, GraphAt second, size_t depth, NodePairs* pairs);
 
   const Trace& trace_;
-  std::vector<std::vector<NodeId>> nodes_;  // by graph
-  std::vector<bool> shrank_;                // by graph: nodes of it were destroyed
+  std::vector<uint32_t> first_;  // by graph, in `nodes_`; and the end
+  std::vector<NodeId> nodes_;
+  std::vector<bool> shrank_;  // by graph: nodes of it were destroyed
   std::unordered_map<NodeId, std::vector<GraphId>> held_;
 };
 

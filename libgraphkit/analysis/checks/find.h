@@ -34,8 +34,12 @@ inline constexpr size_t kShownEvidence = 3;
 std::vector<Finding> FindByGraph(const Facts& facts,
                                  const std::function<void(GraphId, Finding*)>& judge);
 
-// The root graphs that allocate in each private pool.
-std::map<PoolId, std::vector<GraphId>> GraphsByPool(const Facts& facts);
+// The root graphs that allocate in each private pool, by pool.
+struct GraphsOfPool {
+  PoolId pool;
+  std::vector<GraphId> graphs;
+};
+std::vector<GraphsOfPool> GraphsByPool(const Facts& facts);
 
 // Adds a block that the finding is about, and its bytes. Once: false if it is there already.
 void AddBlock(const Trace& trace, BlockId block, Finding* finding);

@@ -119,10 +119,11 @@ std::vector<Finding> FindPairs(const Facts& facts) {
 // two run at once, so that one pool would do. By that stream.
 std::map<StreamId, std::vector<GraphId>> GraphsApart(const Facts& facts) {
   const Trace& trace = facts.trace;
-  const auto graphs_of = GraphsByPool(facts);
+  std::vector<bool> single(trace.pools.size());  // by pool: one graph has it
+  for (const auto& [pool, graphs] : GraphsByPool(facts)) single[pool.index()] = graphs.size() == 1;
   const auto is_apart = [&](BlockId block) {
-    const auto graphs = graphs_of.find(trace[block].pool);
-    return graphs != graphs_of.end() && graphs->second.size() == 1;
+    const PoolId pool = trace[block].pool;
+    return pool.valid() && single[pool.index()];
   };
   std::map<StreamId, std::vector<GraphId>> apart;
   const auto& launches = facts.launches();
@@ -225,6 +226,7 @@ using ByStream = std::map<StreamId, std::vector<GraphId>>;
 std::map<PoolId, ByStream> FindSharedPools(const Facts& facts) {
   std::map<PoolId, ByStream> pools;
   for (const auto& [pool, graphs] : GraphsByPool(facts)) {
+    if (graphs.size() < 2) continue;
     for (const GraphId graph : graphs) {
       const std::vector<BlockId>& blocks = facts.blocks()[graph.index()];
       const StreamId stream = facts.trace[blocks.front()].stream;

@@ -147,7 +147,7 @@ struct RecordingFinder {
       Code code;
       for (const uint32_t id : of_graph.Of(capture.graph.index())) {
         const Node node = trace.nodes[id];
-        if (code.first.empty()) code.first = OwnPlace(trace, node.stack);
+        if (code.first.empty() && node.stack.valid()) code.first = OwnPlace(trace, node.stack);
         code.second.push_back(uint64_t{node.kernel.value} << 8 | static_cast<uint64_t>(node.kind));
       }
       Add(capture, &by_code[code]);
