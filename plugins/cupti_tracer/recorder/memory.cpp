@@ -104,6 +104,7 @@ void Memory::OnNodeTouches(std::span<const Address> addresses) {
     if (auto* piece = pieces().Holding(address)) piece->second.of_graphs = true;
     auto& [begin, block] = *under;
     if (!std::exchange(block.of_graphs, true)) watch_.Add(begin, block.size);
+    if (Physical* physical = physical_.Find(block.physical)) physical->of_graphs = true;
   }
 }
 
@@ -157,8 +158,9 @@ void Memory::Map(const Call& call, Place place) {
   LiveMemory::Block& block = *driver().Find(call.address);
   block.mapping = true;
   block.physical = call.physical;
-  if (TakeUnmapped(call.address, call.size) && !std::exchange(block.of_graphs, true))
-    watch_.Add(call.address, call.size);
+  const bool there = TakeUnmapped(call.address, call.size);
+  const bool same = physical != nullptr && physical->of_graphs;
+  if ((there || same) && !std::exchange(block.of_graphs, true)) watch_.Add(call.address, call.size);
   if (physical == nullptr) return WriteShared(id);
   ++physical->mappings;
   if (physical->first) return;

@@ -101,7 +101,8 @@ class Memory {
     uint32_t mappings = 0;
     bool shared = false;  // its content may come from elsewhere
     bool imported = false;
-    bool released = false;  // by one that has its handle
+    bool released = false;   // by one that has its handle
+    bool of_graphs = false;  // nodes touched a mapping of it: work on others matters, too
   };
   struct Gap {
     uint64_t size = 0;
