@@ -110,7 +110,7 @@ std::string Printable(std::string_view text) {
 
 size_t DisplayWidth(std::string_view text) {
   size_t width = 0;
-  for (const char c : text) width += Continues(c) ? 0 : 1;
+  for (const char c : text) width += Continues(c) ? 0u : 1u;
   return width;
 }
 

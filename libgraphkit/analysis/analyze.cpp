@@ -416,12 +416,12 @@ BlockJoins CountJoins(const MemoryFacts& facts) {
       const bool no_node = facts.lives().Touches(id).empty();
       const bool unread = no_node && facts.lives()[id].escaped;
       ++joins.captured_blocks;
-      joins.without_stream += block.stream.valid() ? 0 : 1;
+      joins.without_stream += block.stream.valid() ? 0u : 1u;
       joins.without_stack += no_stack ? 1 : 0;
       joins.library_only += library_only ? 1 : 0;
       joins.untouched += no_node && !unread ? 1 : 0;
       joins.unread += unread ? 1 : 0;
-      joins.joined += block.stream.valid() && !no_stack && !no_node ? 1 : 0;
+      joins.joined += block.stream.valid() && !no_stack && !no_node ? 1u : 0u;
     }
   }
   return joins;

@@ -65,6 +65,10 @@ function(graphkit_target target)
     C_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON)
   get_target_property(place ${target} SOURCE_DIR)
+  if(NOT place MATCHES "^${PROJECT_SOURCE_DIR}/tests")
+    # clang's -Wconversion has it, g++'s hasn't.
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:-Wsign-conversion>)
+  endif()
   if(GRAPHKIT_FEW_UNITS OR place MATCHES "^${PROJECT_SOURCE_DIR}/tests")
     cmake_language(EVAL CODE "cmake_language(DEFER CALL graphkit_few_units ${target})")
   endif()

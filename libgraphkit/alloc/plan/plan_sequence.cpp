@@ -132,7 +132,7 @@ class PoolPlanner {
   // Outputs at the bottom, and above them each graph by itself.
   PoolPlan Stacked(CapturePlannerOptions options) const {
     size_t outputs = 0;
-    for (size_t i = 0; i < blocks_.size(); ++i) outputs += Output(i) ? 1 : 0;
+    for (size_t i = 0; i < blocks_.size(); ++i) outputs += Output(i) ? 1u : 0u;
     PoolPlan plan{std::vector<Bytes>(blocks_.size()), 0};
     if (outputs <= kMaxPairwise) {
       plan = Greedy(Sequence(true, outputs));

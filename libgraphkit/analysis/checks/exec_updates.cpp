@@ -281,7 +281,7 @@ UnseenChanges FindUnseen(const Trace& trace, const std::vector<const NodeChange*
         now.emplace(next.node, &next);
       }
     }
-    found.launches += now.empty() ? 0 : 1;
+    found.launches += now.empty() ? 0u : 1u;
     for (const auto& [node, set] : now) AddOnce(set, &found.changes);
   }
   return found;

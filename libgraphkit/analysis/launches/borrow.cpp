@@ -180,6 +180,7 @@ struct BorrowFinder {
       ran.push_back(graph.valid() ? facts.roots()[graph.index()] : graph);
     }
     FindPools();
+    FindCaptureEnds();
     GroupByPool();
     std::vector<PoolBorrow> found;
     for (auto& [pool, blocks] : pool_blocks) {
@@ -205,13 +206,16 @@ struct BorrowFinder {
     std::erase_if(pool_blocks, [this](const auto& of) { return !pool_graphs.contains(of.first); });
   }
 
-  void GroupByPool() {
+  void FindCaptureEnds() {
     captured.resize(trace.graphs.size());
     for (const Capture& capture : trace.captures) {
       if (!capture.graph.valid() || capture.end == kNever) continue;
       Seq& end = captured[facts.roots()[capture.graph.index()].index()];
       end = std::max(end, capture.end);
     }
+  }
+
+  void GroupByPool() {
     std::vector<std::vector<PoolId>> pools(trace.graphs.size());
     for (const auto& [pool, graphs] : pool_graphs) {
       for (const GraphId graph : graphs) pools[graph.index()].push_back(pool);

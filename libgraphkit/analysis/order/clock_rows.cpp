@@ -18,7 +18,7 @@ uint32_t ClockRows::CountDeep(Row row, uint32_t chain) const {
 
 bool ClockRows::NoneAbove(const Tile& a, const Tile& b) {
   uint32_t above = 0;
-  for (uint32_t i = 0; i < kWidth; ++i) above |= a.v[i] > b.v[i] ? 1 : 0;
+  for (uint32_t i = 0; i < kWidth; ++i) above |= a.v[i] > b.v[i] ? 1u : 0u;
   return above == 0;
 }
 

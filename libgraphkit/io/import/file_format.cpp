@@ -292,7 +292,7 @@ std::optional<FileAbout> DescribeFolder(const std::string& path) {
     if (!entry.is_regular_file(failed)) continue;
     const std::string name = entry.path().filename().string();
     ++files;
-    traces += name.ends_with(".json") || name.ends_with(".json.zst") ? 1 : 0;
+    traces += name.ends_with(".json") || name.ends_with(".json.zst") ? 1u : 0u;
   }
   FileAbout about{.kind = "folder", .what = "folder", .facts = {Counted(files, "file")}};
   if (traces == 0) {

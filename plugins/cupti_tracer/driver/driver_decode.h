@@ -149,6 +149,13 @@ class ParamReader {
   }
 
   void ReadMemory(const auto& p) {
+    ReadAllocation(p);
+    ReadPhysical(p);
+    ReadTensorMap(p);
+    ReadAddress(p);
+  }
+
+  void ReadAllocation(const auto& p) {
     if GRAPHKIT_HAS (p.bytesize) {
       call_.size = p.bytesize;
       call_.is_allocation = true;
@@ -163,6 +170,14 @@ class ParamReader {
       call_.size = p.size;
       call_.is_allocation = params_.row->kind == CallKind::kAlloc;
     }
+    if GRAPHKIT_HAS (p.pp) {
+      call_.pool_kind = PoolKind::kHost;
+      if (params_.done) call_.address = Address(*p.pp);
+    }
+  }
+
+  // A handle of physical memory.
+  void ReadPhysical(const auto& p) {
     if GRAPHKIT_HAS (p.ptr; p.handle; p.offset) {
       call_.mapping = true;
       if (p.offset == 0) call_.physical = p.handle;
@@ -176,18 +191,9 @@ class ParamReader {
         !requires { p.ptr; })
       call_.physical = p.handle;
     if GRAPHKIT_HAS (p.memHandle) call_.physical = p.memHandle;
-    if GRAPHKIT_HAS (p.memptr) call_.address = p.memptr;
-    if GRAPHKIT_HAS (*p.pdptr) {
-      if (params_.done) call_.address = *p.pdptr;
-    }
-    if GRAPHKIT_HAS (*p.devPtr; p.bufferDesc->size) {
-      if (params_.done) call_.address = *p.devPtr;
-      if (p.bufferDesc != nullptr) call_.size = p.bufferDesc->size;
-    }
-    if GRAPHKIT_HAS (p.pp) {
-      call_.pool_kind = PoolKind::kHost;
-      if (params_.done) call_.address = Address(*p.pp);
-    }
+  }
+
+  void ReadTensorMap(const auto& p) {
     if GRAPHKIT_HAS (p.tensorMap) {
       call_.tensor_map = p.tensorMap;
       call_.address = Address(p.globalAddress);
@@ -196,6 +202,17 @@ class ParamReader {
         if (params_.done)
           call_.extent = Extent(p.tensorDataType, p.tensorRank, p.globalDim, p.globalStrides);
       }
+    }
+  }
+
+  void ReadAddress(const auto& p) {
+    if GRAPHKIT_HAS (p.memptr) call_.address = p.memptr;
+    if GRAPHKIT_HAS (*p.pdptr) {
+      if (params_.done) call_.address = *p.pdptr;
+    }
+    if GRAPHKIT_HAS (*p.devPtr; p.bufferDesc->size) {
+      if (params_.done) call_.address = *p.devPtr;
+      if (p.bufferDesc != nullptr) call_.size = p.bufferDesc->size;
     }
     if GRAPHKIT_HAS (p.p) call_.address = Address(p.p);
     if GRAPHKIT_HAS (*p.dptr) {

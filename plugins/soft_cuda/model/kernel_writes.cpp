@@ -134,7 +134,7 @@ std::vector<std::string> ParameterTypes(std::string_view mangled) {
     const char c = i < list.size() ? list[i] : ',';
     depth += Opens(c) ? 1 : Closes(c) ? -1 : 0;
     if (c != ',' || (depth != 0 && i < list.size())) continue;
-    begin += list[begin] == ' ' ? 1 : 0;
+    begin += list[begin] == ' ' ? 1u : 0u;
     types.emplace_back(list.substr(begin, i - begin));
     begin = i + 1;
   }

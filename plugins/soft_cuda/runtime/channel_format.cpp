@@ -70,7 +70,8 @@ bool IsSame(const cudaChannelFormatDesc& a, const cudaChannelFormatDesc& b) {
 }
 
 unsigned Count(const cudaChannelFormatDesc& desc) {
-  return (desc.x != 0) + (desc.y != 0) + (desc.z != 0) + (desc.w != 0);
+  return (desc.x != 0 ? 1u : 0u) + (desc.y != 0 ? 1u : 0u) + (desc.z != 0 ? 1u : 0u) +
+         (desc.w != 0 ? 1u : 0u);
 }
 
 // `channels` channels of `bits` bits, from x on.
