@@ -48,6 +48,22 @@ uint32_t FirstAfter(const Facts& facts, GraphId graph, const Block& block) {
   return *std::ranges::upper_bound(launches, block.free_requested, {}, seq);
 }
 
+// Adds what freed an input, and the launch after it for the first one.
+void AddFreed(const Facts& facts, GraphId graph, const GraphInput& input, bool host,
+              Finding* finding) {
+  const Trace& trace = facts.trace;
+  const Block& block = trace[input.block];
+  const bool registered = host && IsRegistered(trace, block);
+  AddEvidence(finding,
+              Say(trace, "{} was {} {}, and {} touches it", input.block,
+                  registered ? "unregistered" : "freed", facts.places().Of(block.free_requested),
+                  input.node),
+              block.free_stack, {input.node}, {input.block});
+  const uint32_t launch = FirstAfter(facts, graph, block);
+  if (finding->blocks.size() == 1 && trace.launches[launch].stack.valid())
+    finding->evidence.push_back(LaunchedThere(trace, launch, graph));
+}
+
 // Launches of graphs whose inputs were freed and are no other block's by now: memory of the host,
 // or not. `of`: "memory", as the findings call it.
 std::vector<Finding> FindFreedInputs(const Facts& facts, bool host, const char* of,
@@ -61,17 +77,7 @@ std::vector<Finding> FindFreedInputs(const Facts& facts, bool host, const char* 
       sure = sure || (!in_pool && SurelyTouches(facts, graph, input.block));
       known = known ||
               (!in_pool && (host ? Copies(facts, graph, input.block) : KnownUse(trace, input)));
-      if (!AddInput(trace, input, finding)) continue;
-      const Block& block = trace[input.block];
-      const bool registered = host && IsRegistered(trace, block);
-      AddEvidence(finding,
-                  Say(trace, "{} was {} {}, and {} touches it", input.block,
-                      registered ? "unregistered" : "freed",
-                      facts.places().Of(block.free_requested), input.node),
-                  block.free_stack, {input.node}, {input.block});
-      const uint32_t launch = FirstAfter(facts, graph, block);
-      if (finding->blocks.size() == 1 && trace.launches[launch].stack.valid())
-        finding->evidence.push_back(LaunchedThere(trace, launch, graph));
+      if (AddInput(trace, input, finding)) AddFreed(facts, graph, input, host, finding);
     }
     if (finding->blocks.empty()) return;
     finding->severity = known ? Severity::kError : sure ? Severity::kWarning : Severity::kNote;

@@ -78,6 +78,16 @@ void Prove(const Facts& facts, const ReusePair& pair, Finding* finding) {
   }
 }
 
+// Of pairs alike, the first is proved.
+void ProveSome(const Facts& facts, std::span<const ReusePair> pairs, Finding* finding) {
+  std::set<std::tuple<Bytes, StackId, StackId>> shown;
+  for (const ReusePair& pair : pairs) {
+    if (shown.size() == kShownEvidence) break;
+    const StackId earlier = facts.trace[pair.earlier].stack, later = facts.trace[pair.later].stack;
+    if (shown.insert({pair.bytes, earlier, later}).second) Prove(facts, pair, finding);
+  }
+}
+
 std::vector<Finding> FindPairs(const Facts& facts) {
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     const ReuseFacts& reuse = facts.reuse()[graph.index()];
@@ -105,13 +115,7 @@ std::vector<Finding> FindPairs(const Facts& facts) {
       finding->advice += "; let both allocate from one pool";
     }
     finding->advice += "; graphkit replay shows what each policy saves";
-    std::set<std::tuple<Bytes, StackId, StackId>> shown;  // of pairs alike, the first
-    for (const ReusePair& pair : reuse.pairs) {
-      if (shown.size() == kShownEvidence) break;
-      const StackId earlier = facts.trace[pair.earlier].stack,
-                    later = facts.trace[pair.later].stack;
-      if (shown.insert({pair.bytes, earlier, later}).second) Prove(facts, pair, finding);
-    }
+    ProveSome(facts, reuse.pairs, finding);
   });
 }
 

@@ -133,27 +133,31 @@ LaunchOrder::LaunchOrder(const Trace& trace, bool by_threads)
     apply_before(launch.seq);
     const bool known =
         launch.stream.index() < streams_.size() && launch.exec.index() < execs.size();
-    Place* last = known ? &execs[launch.exec.index()] : nullptr;
-    if (known && last->stream < streams_.size() && last->stream != launch.stream.value) {
-      rows_.Begin();
-      const Row end = rows_.Raise(last->row, last->stream, last->seq + 1);
-      Absorb(&streams_[launch.stream.index()].row, end);
-    }
     std::span<const EventNode> nodes;
     if (known && !graphs.empty()) {
       const auto of = event_nodes.find(GraphBefore(graphs[launch.exec.index()], launch.seq).graph);
       if (of != event_nodes.end()) nodes = of->second;
     }
-    for (const EventNode& node : nodes) {
-      if (!node.records) Absorb(&streams_[launch.stream.index()].row, events_[node.event.index()]);
-    }
-    launches_.push_back(PlaceOn(launch.stream, launch.thread));
-    if (known) *last = launches_.back();
-    for (const EventNode& node : nodes) {
-      if (!node.records) continue;
-      if (node.sure) events_[node.event.index()] = ClockRows::kEmpty;
-      Absorb(&events_[node.event.index()], EndOf(launch.stream.value));
-    }
+    AddLaunch(launch, nodes, known ? &execs[launch.exec.index()] : nullptr);
+  }
+}
+
+// `last`: the exec's last launch; null: the exec or the stream isn't known, and there are no nodes.
+void LaunchOrder::AddLaunch(const Launch& launch, std::span<const EventNode> nodes, Place* last) {
+  if (last != nullptr && last->stream < streams_.size() && last->stream != launch.stream.value) {
+    rows_.Begin();
+    const Row end = rows_.Raise(last->row, last->stream, last->seq + 1);
+    Absorb(&streams_[launch.stream.index()].row, end);
+  }
+  for (const EventNode& node : nodes) {
+    if (!node.records) Absorb(&streams_[launch.stream.index()].row, events_[node.event.index()]);
+  }
+  launches_.push_back(PlaceOn(launch.stream, launch.thread));
+  if (last != nullptr) *last = launches_.back();
+  for (const EventNode& node : nodes) {
+    if (!node.records) continue;
+    if (node.sure) events_[node.event.index()] = ClockRows::kEmpty;
+    Absorb(&events_[node.event.index()], EndOf(launch.stream.value));
   }
 }
 

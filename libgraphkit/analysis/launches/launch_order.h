@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "libgraphkit/analysis/order/clock_rows.h"
@@ -31,6 +32,8 @@ struct Submission {
 
 // All of them, in order.
 std::vector<Submission> AllSubmissions(const Trace& trace);
+
+struct EventNode;  // launch_order.cpp
 
 class LaunchOrder {
  public:
@@ -72,6 +75,7 @@ class LaunchOrder {
   const LaunchOrder& Lenient() const { return by_threads_ ? *by_threads_ : *this; }
   Row& HostOf(ThreadId thread);
   void Apply(const StreamOp& op);
+  void AddLaunch(const Launch& launch, std::span<const EventNode> nodes, Place* last);
   Place PlaceOn(StreamId stream, ThreadId thread);
   bool Ended(const Place& a, const Place& b) const;
   void Absorb(Row* into, Row from);

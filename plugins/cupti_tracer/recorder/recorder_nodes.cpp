@@ -294,7 +294,8 @@ void Recorder::OnNodeSet(ThreadState& thread, const Call& call) {
   r.row.what = call.flags != 0 ? NodeChangeKind::kEnabled : NodeChangeKind::kDisabled;
   if (child && call.original != 0) r.row.child = graphs_.Of(call.original).id;
   ExecInfo::Node* of_exec = exec != nullptr ? exec->Find(node->id) : nullptr;
-  NodeInfo* changed = exec == nullptr ? node : of_exec != nullptr ? &of_exec->now : nullptr;
+  NodeInfo* changed = of_exec != nullptr ? &of_exec->now : nullptr;
+  if (exec == nullptr) changed = node;
   work_.Clear(node->kind);
   if (params) {
     if (!memory) ReadWork(thread, call);
@@ -310,13 +311,12 @@ void Recorder::OnNodeSet(ThreadState& thread, const Call& call) {
     if (exec->HasNodesInside(node->id)) exec->unseen_update = true;
     return;
   }
-  if (changed == nullptr) return;
-  if (params) {
+  if (changed != nullptr && params) {
     changed->place = place;
     changed->fingerprint = work_.fingerprint;
     changed->copies_stack = work_.copies_stack();
     if (exec != nullptr) exec->copies_stack |= changed->copies_stack;
-  } else {
+  } else if (changed != nullptr) {
     changed->off = call.flags == 0;
   }
 }
