@@ -15,7 +15,6 @@
 #include "libgraphkit/alloc/estimate/estimate.h"
 #include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/alloc/plan/trade.h"
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/analysis/launches/content.h"
 #include "libgraphkit/compare/diff.h"
@@ -32,6 +31,7 @@
 #include "tests/random.h"
 #include "tools/graphkit/check/check.h"
 #include "tools/graphkit/export/export.h"
+#include "tools/graphkit/plan/find_trades.h"
 #include "tools/graphkit/replay/render.h"
 #include "tools/graphkit/survive/render.h"
 

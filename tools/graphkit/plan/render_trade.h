@@ -5,9 +5,9 @@
 #include <ostream>
 #include <span>
 
-#include "libgraphkit/alloc/plan/trade.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/render/text_layout.h"
+#include "tools/graphkit/plan/find_trades.h"
 
 namespace graphkit {
 

@@ -2,9 +2,9 @@
 
 #include <vector>
 
-#include "libgraphkit/alloc/plan/trade.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "tools/graphkit/files/input.h"
+#include "tools/graphkit/plan/find_trades.h"
 #include "tools/graphkit/plan/render_trade.h"
 #include "tools/graphkit/terminal/progress.h"
 #include "tools/graphkit/terminal/talk.h"

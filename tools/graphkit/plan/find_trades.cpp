@@ -1,4 +1,4 @@
-#include "libgraphkit/alloc/plan/trade.h"
+#include "tools/graphkit/plan/find_trades.h"
 
 #include <limits>
 
