@@ -196,6 +196,10 @@ class TraceBuilder {
   void StackTop(ThreadId thread, Address address) {
     trace_.stack_tops.push_back({thread, address, Next()});
   }
+  // Page-locked memory has other bytes than at the last look.
+  void ChangeBytes(BlockId block, Bytes offset, Bytes length) {
+    trace_.host_changes.push_back({Next(), block, offset, length});
+  }
 
   // Memory. Without a pool: one of kind kAllocator, or kDevice when there is no stream. Without an
   // address: one that no block had.

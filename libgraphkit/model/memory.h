@@ -139,6 +139,17 @@ struct StackTop {
   bool operator==(const StackTop&) const = default;
 };
 
+// Page-locked memory that a captured copy reads has other bytes than when the tracer last looked:
+// as the copy was captured, at each launch, and where other work reads or wrote them (the tracer's
+// host_content.h). Of long copies only the first bytes.
+struct HostChange {
+  Seq seq = 0;  // before the launch, the work or the wait of the host where it was seen
+  BlockId block;
+  Bytes offset = 0;
+  Bytes length = 0;
+  bool operator==(const HostChange&) const = default;
+};
+
 // The test for a byte that two accesses have in common: by their rows, where they have some.
 //
 //     a  ██████······██████······██████······       two halves of the columns of one matrix: their

@@ -205,12 +205,13 @@ struct Trace {
   std::vector<EagerWork> works;            // by seq
   std::vector<EagerCount> eager_counts;    // by seq
   std::vector<Communicator> communicators;
-  std::vector<Collective> collectives;  // by seq
-  std::vector<HostEnd> host_ends;       // by seq
-  std::vector<NodeLabel> node_labels;   // by seq
-  std::vector<Scalar> scalars;          // by seq
-  std::vector<EagerSite> eager_sites;   // by seq
-  std::vector<StackTop> stack_tops;     // by seq
+  std::vector<Collective> collectives;   // by seq
+  std::vector<HostEnd> host_ends;        // by seq
+  std::vector<NodeLabel> node_labels;    // by seq
+  std::vector<Scalar> scalars;           // by seq
+  std::vector<EagerSite> eager_sites;    // by seq
+  std::vector<StackTop> stack_tops;      // by seq
+  std::vector<HostChange> host_changes;  // by seq
   std::vector<Failure> failures;
 
   std::vector<ImportedFrom> imported_from;  // at most one

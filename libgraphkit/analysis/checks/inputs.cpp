@@ -1,6 +1,7 @@
 // Checks of the memory that graphs are given: inputs, and copies of memory of the host.
 
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/checks/staging.h"
 
 namespace graphkit {
 namespace {
@@ -234,12 +235,14 @@ std::vector<Finding> FindDeadInputs(const Facts& facts) {
 }
 
 // stale-host-memory: launches of graphs with copies of memory of the host that was given up before:
-// page-locked memory that was freed, and stacks of functions that had returned.
+// page-locked memory that was freed or that other transfers used, and stacks of functions that had
+// returned.
 std::vector<Finding> FindStaleHostMemory(const Facts& facts) {
   std::vector<Finding> findings =
       FindFreedInputs(facts, true, "page-locked memory",
                       "keep the memory, and its registration, as long as the graph is launched");
   Append(FindReturned(facts), &findings);
+  Append(FindReusedStaging(facts), &findings);
   return findings;
 }
 

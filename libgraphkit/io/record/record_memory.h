@@ -47,6 +47,14 @@ struct AllocRecord : DeclaredRecord<"alloc", BlockId, &Block::allocated> {
 
 struct MemorySharedRecord : EndingRecord<"memory_shared", BlockId, &Block::shared> {};
 
+struct HostContentRecord : RowRecord<"host_content", &Trace::host_changes, &HostChange::seq> {
+  void Fields(auto& v) {
+    v.Required("memory", row.block);
+    v.Optional("offset", row.offset);
+    v.Required("length", row.length);
+  }
+};
+
 struct RecordStreamRecord : RowRecord<"record_stream", &Trace::block_streams, &BlockStream::seq> {
   void Fields(auto& v) {
     v.Required("memory", row.block);

@@ -27,8 +27,8 @@ using RecordTypes =
                CaptureBeginRecord, CaptureEndRecord, FrontierRecord, SyncRecord, GraphRecord,
                GraphDestroyedRecord, NodeSetRecord, NodeDestroyedRecord, EdgeRemovedRecord,
                ExecRecord, ExecDestroyedRecord, ExecUpdatedRecord, ExecMemoryRecord, StackTopRecord,
-               PoolRecord, PoolDestroyedRecord, MemorySharedRecord, SegmentRecord,
-               SegmentFreedRecord, EndRecord>;
+               PoolRecord, PoolDestroyedRecord, MemorySharedRecord, HostContentRecord,
+               SegmentRecord, SegmentFreedRecord, EndRecord>;
 
 // A table with a row for each type: Row<Record>(), in the order of RecordTypes.
 template <template <typename> typename Row, typename... Records>

@@ -63,6 +63,7 @@ class LiveMemory {
     // Allocated in a capture, or holds or held what was; or nodes touch it.
     bool of_graphs = false;
     bool on_host = false;   // page-locked or managed
+    bool readable = false;  // by the host, at no great cost: page-locked, not write-combined
     StreamId freed_on;      // by the call that is freeing it
     bool mapping = false;   // of physical memory
     uint64_t physical = 0;  // its handle
@@ -74,6 +75,7 @@ class LiveMemory {
     Bytes offset = 0;
     bool of_graphs = false;
     bool on_host = false;
+    bool readable = false;
     Bytes mapped = 0;  // of a mapping, where no block of an allocator's lies: the rest of it
     bool operator==(const Place&) const = default;
   };
@@ -100,7 +102,8 @@ class LiveMemory {
         found->second.of_graphs || (around != nullptr && around->second.of_graphs);
     const Bytes offset = address - found->first;
     const Bytes mapped = found->second.mapping ? found->second.size - offset : 0;
-    return Place{found->second.id, offset, of_graphs, found->second.on_host, mapped};
+    return Place{found->second.id,       offset, of_graphs, found->second.on_host,
+                 found->second.readable, mapped};
   }
 
   size_t size() const { return blocks_[kDriver].size() + blocks_[kPiece].size(); }

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "libgraphkit/model/tool_ids.h"
+#include "plugins/cupti_tracer/recorder/host_content.h"
 
 namespace graphkit {
 namespace {
@@ -17,6 +18,7 @@ void KeepNodes(const std::vector<ExecNode>& made, const Graphs& graphs, ExecInfo
     if (node == nullptr) continue;
     exec.nodes.push_back({one.node, node->id, *node});
     exec.copies_stack |= node->copies_stack;
+    exec.AddHostRead(node->host_read);
     originals.try_emplace(one.graph, one.original_graph);
   }
   for (const auto& [handle, original] : originals) {
@@ -40,6 +42,11 @@ std::vector<ToolIdRun> ToolIds(const std::vector<ExecNode>& made, const Graphs& 
 }
 
 }  // namespace
+
+void ExecInfo::AddHostRead(uint32_t number) {
+  if (number == HostContent::kNone || host_reads.size() == HostContent::kMostRanges) return;
+  if (std::ranges::find(host_reads, number) == host_reads.end()) host_reads.push_back(number);
+}
 
 ExecInfo::Node* ExecInfo::Find(NodeId source) {
   auto at = std::ranges::lower_bound(nodes, source, {}, &Node::source);
@@ -76,6 +83,7 @@ bool ExecInfo::Update(const GraphInfo& from, const Graphs& of) {
   }
   bool same = !unseen_update;
   unseen_update = false;
+  host_reads.clear();
   for (size_t i = 0; i < nodes.size(); ++i) {
     NodeInfo& now = nodes[i].now;
     same = same && now.Equals(updated[i]->fingerprint);
@@ -83,6 +91,7 @@ bool ExecInfo::Update(const GraphInfo& from, const Graphs& of) {
     now = *updated[i];
     now.off = off;
     copies_stack |= now.copies_stack;
+    AddHostRead(now.host_read);
   }
   return same;
 }

@@ -31,7 +31,9 @@ struct ExecInfo {
   bool copies_stack = false;   // a node of it does, or did
   uint32_t stack_tops = 0;     // launches of which it was told how far the stack reached
   bool launched = false;
+  std::vector<uint32_t> host_reads;  // numbers in HostContent: the first ones, each once
 
+  void AddHostRead(uint32_t number);
   Node* Find(NodeId source);
   const Graph* FindGraph(uint64_t handle) const;
   // True if its copy of the graph in this child graph node isn't empty.

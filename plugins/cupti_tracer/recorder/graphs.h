@@ -37,10 +37,11 @@ struct NodeInfo {
   NodeId id;
   GraphId graph;
   NodeKind kind = NodeKind::kUnknown;
-  bool updatable = false;     // from the device
-  bool off = false;           // of an exec's node
-  bool copies_stack = false;  // it is a copy from or to the stack of the thread that made it
-  uint64_t place = 0;         // of the record that says what it does: its own, or the last set's
+  bool updatable = false;            // from the device
+  bool off = false;                  // of an exec's node
+  bool copies_stack = false;         // it is a copy from or to the stack of the thread that made it
+  uint32_t host_read = 0xffffffffu;  // its number in HostContent; none: kNone
+  uint64_t place = 0;  // of the record that says what it does: its own, or the last set's
   uint64_t fingerprint = Fingerprint::kUnknown;  // of what it was made with, or last set to
 
   bool Equals(uint64_t other) const {

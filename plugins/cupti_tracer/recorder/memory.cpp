@@ -143,7 +143,10 @@ void Memory::OnAlloc(const ThreadState& thread, const Call& call) {
   if (call.mapping) return Map(call, place);
   DropSegments(call, call.address, call.size);
   WriteAlloc(LiveMemory::kDriver, call, place);
-  driver().Find(call.address)->on_host = IsElsewhere(call.pool_kind);
+  LiveMemory::Block& block = *driver().Find(call.address);
+  block.on_host = IsElsewhere(call.pool_kind);
+  constexpr uint64_t kWriteCombined = 4;  // CU_MEMHOSTALLOC_WRITECOMBINED; reads of it are slow
+  block.readable = call.pool_kind == PoolKind::kHost && (call.flags & kWriteCombined) == 0;
 }
 
 // An allocator's segments and blocks stay where physical memory comes and goes; so do the graphs

@@ -57,6 +57,7 @@ void Recorder::OnPoolCreate(ThreadState&, const Call& call) { memory_.OnPoolCrea
 void Recorder::OnPoolMet(ThreadState&, const Call& call) { memory_.OnPoolMet(call); }
 
 void Recorder::OnSync(ThreadState& thread, const Call& call) {
+  host_content_.OnHostWait();
   streams_.Sync(thread, threads_.FurtherIdOf(thread), call);
 }
 
@@ -185,6 +186,7 @@ void Recorder::OnGraphLaunch(ThreadState& thread, const Call& call) {
     records_.Write(call, r);
     ++exec->stack_tops;
   }
+  host_content_.OnLaunch(exec->host_reads);
   execs_.Launch(*exec,
                 {.stream = stream,
                  .thread = threads_.FurtherIdOf(thread),
@@ -203,6 +205,7 @@ bool Recorder::Relaunch(ThreadState& thread, const GraphLaunch& launch) {
   thread.context = launch.context;
   memory_.Settle(thread);
   threads_.BeforeWork(thread);
+  host_content_.OnLaunch(exec->host_reads);
   execs_.Launch(*exec,
                 {.stream = stream,
                  .thread = threads_.FurtherIdOf(thread),

@@ -27,6 +27,7 @@
 #include "plugins/cupti_tracer/recorder/eager_watch.h"
 #include "plugins/cupti_tracer/recorder/execs.h"
 #include "plugins/cupti_tracer/recorder/graphs.h"
+#include "plugins/cupti_tracer/recorder/host_content.h"
 #include "plugins/cupti_tracer/recorder/memory.h"
 #include "plugins/cupti_tracer/recorder/streams.h"
 #include "plugins/cupti_tracer/recorder/threads.h"
@@ -148,6 +149,8 @@ class Recorder {
   GraphInfo& GraphOf(const ThreadState& thread, const Call& call);
   StreamInfo* CapturingStream(const ThreadState& thread, const Call& call, const GraphInfo& graph);
   void WriteNode(ThreadState& thread, const Call& call, GraphInfo& graph, StreamInfo* stream);
+  uint32_t HostReadOf(const Call& call);
+  void TakeWork(const Call& call, uint64_t place, NodeInfo* changed, ExecInfo* exec);
   void ReadWork(ThreadState& thread, const Call& call);
   static uint64_t DetailsOf(const Call& call);
   enum class HostWait : uint8_t { kNone, kBefore, kAfter };  // the work
@@ -166,6 +169,7 @@ class Recorder {
   EagerSites eager_sites_;
   Streams streams_{records_};
   Memory memory_{records_, streams_, watch_};
+  HostContent host_content_{records_, memory_};
   Graphs graphs_{records_};
   Execs execs_{records_};
   Communicators communicators_{records_};

@@ -69,6 +69,9 @@ void Recorder::WriteNode(ThreadState& thread, const Call& call, GraphInfo& graph
   if (draft.of_call) ReadWork(thread, call);
   if (clone != nullptr && !draft.embeds()) work_reader_.ReadRecord(clone->original.place, work_);
   const ThreadId thread_id = threads_.IdOf(thread);
+  const uint32_t host_read = draft.of_call      ? HostReadOf(call)
+                             : clone != nullptr ? clone->original.host_read
+                                                : HostContent::kNone;
   std::vector<Copies::Graph> claimed;
   if (draft.embeds()) claimed = copies_.ClaimFor(draft, call);
   std::vector<GraphId> bodies;
@@ -98,6 +101,7 @@ void Recorder::WriteNode(ThreadState& thread, const Call& call, GraphInfo& graph
        .graph = graph.id,
        .kind = draft.kind,
        .copies_stack = work_.copies_stack(),
+       .host_read = host_read,
        .place = place,
        .fingerprint = clone != nullptr ? clone->original.fingerprint : work_.fingerprint});
   if (draft.of_call && node.kind == NodeKind::kKernel && call.kernel.updatable)
@@ -111,6 +115,12 @@ void Recorder::WriteNode(ThreadState& thread, const Call& call, GraphInfo& graph
   }
   if (stream != nullptr) streams_.Advance(call, *stream, r.id, edge_data_);
   if (draft.embeds()) WriteClaimed(call, r.id, claimed);
+}
+
+// Of the node at hand, made or set by the call.
+uint32_t Recorder::HostReadOf(const Call& call) {
+  if (work_.kind != NodeKind::kMemcpy || !call.operations.empty()) return HostContent::kNone;
+  return host_content_.Watch(call.own);
 }
 
 // Reads the call's parameters for the node at hand, and writes the records that they refer to.
@@ -240,6 +250,7 @@ void Recorder::OnWork(ThreadState& thread, const Call& call) {
   if (waits != HostWait::kNone && (!recorded || waits == HostWait::kBefore))
     streams_.SyncStream(call, threads_.FurtherIdOf(thread), stream);
   if (!recorded) return;
+  host_content_.OnWork(call.own);
   WorkRecord r;
   r.row.kind = work_.kind;
   r.row.stream = stream;
@@ -247,7 +258,9 @@ void Recorder::OnWork(ThreadState& thread, const Call& call) {
   r.row.stack = call.stack;
   Describe(work_, records_, r);
   records_.Write(call, r);
-  if (waits == HostWait::kAfter) streams_.SyncStream(call, threads_.FurtherIdOf(thread), stream);
+  if (waits != HostWait::kAfter) return;
+  host_content_.OnHostWait();
+  streams_.SyncStream(call, threads_.FurtherIdOf(thread), stream);
 }
 
 // For its stream, when a call returns that submits work (CUDA Driver API, "API synchronization
@@ -312,13 +325,21 @@ void Recorder::OnNodeSet(ThreadState& thread, const Call& call) {
     return;
   }
   if (changed != nullptr && params) {
-    changed->place = place;
-    changed->fingerprint = work_.fingerprint;
-    changed->copies_stack = work_.copies_stack();
-    if (exec != nullptr) exec->copies_stack |= changed->copies_stack;
+    TakeWork(call, place, changed, exec);
   } else if (changed != nullptr) {
     changed->off = call.flags == 0;
   }
+}
+
+// What was read of a node's new parameters, for the node, or for an exec's.
+void Recorder::TakeWork(const Call& call, uint64_t place, NodeInfo* changed, ExecInfo* exec) {
+  changed->place = place;
+  changed->fingerprint = work_.fingerprint;
+  changed->copies_stack = work_.copies_stack();
+  changed->host_read = HostReadOf(call);
+  if (exec == nullptr) return;
+  exec->copies_stack |= changed->copies_stack;
+  exec->AddHostRead(changed->host_read);
 }
 
 }  // namespace graphkit

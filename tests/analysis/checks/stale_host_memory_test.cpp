@@ -102,5 +102,97 @@ TEST_CASE("stale-host-memory claims nothing that the stack doesn't prove") {
   CHECK(LaunchStack({.earlier = true}).empty());      // the stack may have grown since
 }
 
+// A graph that uploads page-locked memory, and what happens between its two launches.
+template <typename Between>
+std::vector<Finding> Stage(Between between, bool other_writes = false) {
+  TraceBuilder t;
+  const StreamId s = t.Stream(), side = t.Stream();
+  const BlockId x = t.Alloc({}, 4096), z = t.Alloc({}, 4096);
+  t.SetPool(t.Pool(PoolKind::kHost));
+  const BlockId staging = t.Alloc({}, 8192);
+  const GraphId graph = t.BeginCapture(s);
+  t.Memcpy(s, {Writes(x, 0, 4096), Reads(staging, 0, 4096)});
+  t.EndCapture(s);
+  const ExecId exec = t.Instantiate(graph);
+  if (other_writes) {
+    t.BeginCapture(s);
+    t.Memcpy(s, {Writes(staging, 0, 64), Reads(z, 0, 64)});
+    t.EndCapture(s);
+  }
+  t.Launch(exec, s);
+  t.Synchronize(s);
+  const auto copy = [&](Access to, Access from) { t.Work(side, NodeKind::kMemcpy, {to, from}); };
+  between(t, staging, x, z, copy);
+  t.Launch(exec, s);
+  return Run("stale-host-memory", &t);
+}
+
+TEST_CASE("stale-host-memory notes a captured copy of what another transfer sent") {
+  const auto findings = Stage([](auto& t, auto m, auto, auto z, auto copy) {
+    t.ChangeBytes(m, 0, 4096);
+    copy(Writes(z, 0, 4096), Reads(m, 0, 4096));
+  });
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].severity == Severity::kNote);
+  CHECK(findings[0].message ==
+        "graph 0 copies what another transfer sent from page-locked memory: block 2 (8 KiB)");
+}
+
+TEST_CASE("stale-host-memory warns where the other transfer sent another part") {
+  const auto findings = Stage([](auto& t, auto m, auto, auto z, auto copy) {
+    t.ChangeBytes(m, 0, 4096);
+    copy(Writes(z, 0, 64), Reads(m, 128, 64));
+  });
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].severity == Severity::kWarning);
+}
+
+TEST_CASE("stale-host-memory notes a captured copy of what another transfer left") {
+  const auto findings = Stage([](auto& t, auto m, auto, auto z, auto copy) {
+    copy(Writes(m, 0, 4096), Reads(z, 0, 4096));
+    t.ChangeBytes(m, 0, 4096);
+    t.Synchronize();
+  });
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].message ==
+        "graph 0 copies what another transfer left in page-locked memory: block 2 (8 KiB)");
+}
+
+TEST_CASE("stale-host-memory is silent where the graph may have its own bytes") {
+  // Nothing changed.
+  CHECK(Stage([](auto&, auto m, auto, auto z, auto copy) {
+          copy(Writes(z, 0, 4096), Reads(m, 0, 4096));
+        }).empty());
+  // Filled again after the other transfer, or after what it wrote had arrived.
+  CHECK(Stage([](auto& t, auto m, auto, auto z, auto copy) {
+          t.ChangeBytes(m, 0, 4096);
+          copy(Writes(z, 0, 4096), Reads(m, 0, 4096));
+          t.ChangeBytes(m, 0, 4096);
+        }).empty());
+  CHECK(Stage([](auto& t, auto m, auto, auto z, auto copy) {
+          copy(Writes(m, 0, 4096), Reads(z, 0, 4096));
+          t.ChangeBytes(m, 0, 4096);
+          t.Synchronize();
+          t.ChangeBytes(m, 0, 4096);
+        }).empty());
+  // Filled by a graph.
+  CHECK(Stage(
+            [](auto& t, auto m, auto, auto z, auto copy) {
+              t.ChangeBytes(m, 0, 4096);
+              copy(Writes(z, 0, 4096), Reads(m, 0, 4096));
+            },
+            true)
+            .empty());
+  // By hand what the graph does; and memory beside.
+  CHECK(Stage([](auto& t, auto m, auto x, auto, auto copy) {
+          t.ChangeBytes(m, 0, 4096);
+          copy(Writes(x, 0, 4096), Reads(m, 0, 4096));
+        }).empty());
+  CHECK(Stage([](auto& t, auto m, auto, auto z, auto copy) {
+          t.ChangeBytes(m, 0, 4096);
+          copy(Writes(z, 0, 4096), Reads(m, 4096, 4096));
+        }).empty());
+}
+
 }  // namespace
 }  // namespace graphkit

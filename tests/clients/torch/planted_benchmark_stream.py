@@ -1,4 +1,4 @@
-# graphkit: warning border-order :32
+# graphkit: warning border-order :28
 """A planted fault: Triton's do_bench_cudagraph warms up on a stream of its own, which doesn't wait for the
 copy of the operand (triton#10312). Its graphs are captured and replayed after waits of the host."""
 import sys

@@ -20,15 +20,16 @@ import measured
 import records
 import sleep
 import stacks
+import staging
 from harness import ARGUMENTS, Skipped
 
 
 def main():
-    modules = [endurance] if ARGUMENTS.endurance else [records, graphs, lives, files, faults, descriptors, stacks, measured, gate, border, sleep]
+    modules = [endurance] if ARGUMENTS.endurance else [records, graphs, lives, files, faults, descriptors, stacks, measured, gate, border, sleep, staging]
     if ARGUMENTS.handles:
         modules = [handles]
     if ARGUMENTS.names:
-        modules = [endurance, records, graphs, lives, files, faults, descriptors, stacks, measured, gate, border, sleep]
+        modules = [endurance, records, graphs, lives, files, faults, descriptors, stacks, measured, gate, border, sleep, staging]
     failed = 0
     tests = {name[5:]: test for module in modules for name, test in vars(module).items() if name.startswith("test_")}
     for name, test in tests.items():

@@ -172,6 +172,61 @@ TEST_CASE("copies say what is the host's own memory, and launches how far its st
   CHECK_FALSE(s.recorder.AsksStack(kExec));
 }
 
+TEST_CASE("bytes that captured copies read are compared at launches and other work") {
+  Script s;
+  static uint64_t staging[512] = {};
+  Call locked = Script::Of(CallKind::kAlloc);
+  locked.pool_kind = PoolKind::kHost;
+  locked.address = reinterpret_cast<uint64_t>(staging);
+  locked.size = sizeof staging;
+  s.Do(locked);
+  s.Malloc(kX, 4096);
+  s.BeginCapture(kStream, kGraph);
+  Call copy = Script::Work(kStream);
+  copy.work_kind = NodeKind::kMemcpy;
+  copy.own.Touch(kX, 256, true);
+  copy.own.Touch(locked.address + 64, 256, false);
+  s.Do(copy, Script::Node(kGraph, 1, NodeKind::kMemcpy));
+  s.EndCapture(kStream);
+  s.thread.exec_nodes = {{1, 0, 0x51, 0x50, kGraph}};
+  Instantiate(s, kGraph);
+  Call launch = Script::Of(CallKind::kGraphLaunch);
+  launch.exec = kExec;
+  launch.stream = kStream;
+  const std::string changed = R"({"type":"host_content","memory":0,"offset":64,"length":256})";
+  const auto changes = [&] { return s.Records("host_content").size(); };
+  s.Do(launch);
+  CHECK(changes() == 0);
+  staging[0] = 1;  // beside
+  s.Do(launch);
+  CHECK(changes() == 0);
+  staging[8] = 1;
+  s.Do(launch);
+  REQUIRE(changes() == 1);
+  CHECK(s.Records("host_content").back() == changed);
+  CHECK(s.sink.records[s.sink.records.size() - 2] == changed);  // before the launch
+  staging[8] = 2;
+  s.Do(copy);  // work that reads it
+  CHECK(changes() == 2);
+  s.Do(launch);
+  CHECK(changes() == 2);
+  // What work writes is looked at when the host has waited.
+  Call back = Script::Work(kStream);
+  back.work_kind = NodeKind::kMemcpy;
+  back.own.Touch(locked.address, 4096, true);
+  back.own.Touch(kX, 4096, false);
+  staging[8] = 3;
+  s.Do(back);
+  CHECK(changes() == 2);
+  Call wait = Script::Of(CallKind::kDeviceSync);
+  s.Do(wait);
+  CHECK(changes() == 3);
+  s.Do(wait);
+  staging[8] = 4;
+  s.Do(wait);
+  CHECK(changes() == 3);
+}
+
 TEST_CASE("registered memory is a block of a pool of its own") {
   Script s;
   Call registered = Script::Of(CallKind::kAlloc);
