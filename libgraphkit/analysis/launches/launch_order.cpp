@@ -10,6 +10,15 @@
 #include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
+
+// A node that waits for an event, or records it. It counts for its whole graph: what else the graph
+// does may be unordered with it, and is taken as ordered.
+struct EventNode {
+  EventId event;
+  bool records = false;
+  bool sure = true;  // in each launch: a record takes the place of the event's earlier one
+};
+
 namespace {
 
 // True if work on the stream after the first launch was counted, and isn't recorded.
@@ -38,14 +47,6 @@ std::vector<Seq> FreesThatWait(const Trace& trace) {
   std::ranges::sort(frees);
   return frees;
 }
-
-// A node that waits for an event, or records it. It counts for its whole graph: what else the graph
-// does may be unordered with it, and is taken as ordered.
-struct EventNode {
-  EventId event;
-  bool records = false;
-  bool sure = true;  // in each launch: a record takes the place of the event's earlier one
-};
 
 // By root graph.
 std::unordered_map<GraphId, std::vector<EventNode>> FindEventNodes(const Trace& trace) {
