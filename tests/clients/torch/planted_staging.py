@@ -15,7 +15,7 @@ torch.cuda.synchronize()
 graph = torch.cuda.CUDAGraph()
 with torch.cuda.graph(graph):
     table.copy_(staging, non_blocking=True)
-    result.copy_(table)
+    result.copy_(table.clone())
 graph.replay()
 torch.cuda.synchronize()
 if not fixed:
