@@ -269,9 +269,14 @@ void ShowPlans(const Trace& trace, Random& random, Views& views) {
     for (size_t i = 1; i < content.size(); ++i)
       CHECK(content[i - 1].bytes.end <= content[i].bytes.begin);
     const ContentBill bill = BillContent(facts, content, pools);
-    const SurviveView survive{bill, content, view};
-    views.Json("survive", [&](auto& out) { RenderSurviveJson(survive, trace, out); });
-    views.Text("survive", [&](auto& out) { RenderSurviveText(survive, trace, {{}, out}); });
+    const std::vector<Registration> registrations = FindRegistrations(facts, content);
+    const HeldByGraphs held = FindHeldByGraphs(facts);
+    for (const SurviveEvent event :
+         {SurviveEvent::kSleep, SurviveEvent::kCheckpoint, SurviveEvent::kRestart}) {
+      const SurviveView survive{event, {}, bill, content, registrations, held, view};
+      views.Json("survive", [&](auto& out) { RenderSurviveJson(survive, trace, out); });
+      views.Text("survive", [&](auto& out) { RenderSurviveText(survive, trace, {{}, out}); });
+    }
   }
 }
 
