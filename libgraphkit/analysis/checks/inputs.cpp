@@ -75,13 +75,14 @@ std::vector<Finding> FindFreedInputs(const Facts& facts, bool host, const char* 
     for (const auto& [input, now, in_pool] : facts.stale_inputs()[graph.index()]) {
       if (now.valid() || IsHostMemory(trace, input.block) != host) continue;
       pooled = pooled && in_pool;
+      const bool copied = host && Copies(facts, graph, input.block);
       sure = sure || (!in_pool && SurelyTouches(facts, graph, input.block));
-      known = known ||
-              (!in_pool && (host ? Copies(facts, graph, input.block) : KnownUse(trace, input)));
+      known = known || (!in_pool && (copied || (!host && KnownUse(trace, input))));
       if (AddInput(trace, input, finding)) AddFreed(facts, graph, input, host, finding);
     }
     if (finding->blocks.empty()) return;
-    finding->severity = known ? Severity::kError : sure ? Severity::kWarning : Severity::kNote;
+    finding->severity = sure ? Severity::kWarning : Severity::kNote;
+    if (known) finding->severity = Severity::kError;
     finding->message = Say(trace, "{} was launched after {} that it touches was freed: {}", graph,
                            of, BlocksText(*finding));
     if (pooled) {

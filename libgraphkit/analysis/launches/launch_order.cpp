@@ -73,6 +73,14 @@ std::unordered_map<GraphId, std::vector<EventNode>> FindEventNodes(const Trace& 
   return by_root;
 }
 
+// Of the graph that a launch ran.
+std::span<const EventNode> NodesOf(
+    const std::unordered_map<GraphId, std::vector<EventNode>>& event_nodes,
+    const std::vector<std::vector<ExecGraph>>& graphs, const Launch& launch) {
+  const auto of = event_nodes.find(GraphBefore(graphs[launch.exec.index()], launch.seq).graph);
+  return of == event_nodes.end() ? std::span<const EventNode>() : of->second;
+}
+
 }  // namespace
 
 std::vector<Submission> AllSubmissions(const Trace& trace) {
@@ -99,10 +107,7 @@ LaunchOrder::LaunchOrder(const Trace& trace, bool by_threads)
       streams_(trace.streams.size()),
       events_(trace.events.size()),
       hosts_(by_threads ? 1 : std::max<size_t>(trace.threads.size(), 1)) {
-  for (const auto& [i, stream] : Enumerate<uint32_t>(trace.streams)) {
-    if (stream.kind == StreamKind::kLegacyDefault)
-      legacy_.push_back({i, {}, HasUnrecorded(trace, StreamId(i))});
-  }
+  FindLegacy();
   const std::vector<Seq> frees = FreesThatWait(trace);
   size_t op = 0, free = 0;
   const auto apply_before = [&](Seq seq) {
@@ -135,11 +140,15 @@ LaunchOrder::LaunchOrder(const Trace& trace, bool by_threads)
     const bool known =
         launch.stream.index() < streams_.size() && launch.exec.index() < execs.size();
     std::span<const EventNode> nodes;
-    if (known && !graphs.empty()) {
-      const auto of = event_nodes.find(GraphBefore(graphs[launch.exec.index()], launch.seq).graph);
-      if (of != event_nodes.end()) nodes = of->second;
-    }
+    if (known && !graphs.empty()) nodes = NodesOf(event_nodes, graphs, launch);
     AddLaunch(launch, nodes, known ? &execs[launch.exec.index()] : nullptr);
+  }
+}
+
+void LaunchOrder::FindLegacy() {
+  for (const auto& [i, stream] : Enumerate<uint32_t>(trace_.streams)) {
+    if (stream.kind == StreamKind::kLegacyDefault)
+      legacy_.push_back({i, {}, HasUnrecorded(trace_, StreamId(i))});
   }
 }
 

@@ -74,6 +74,7 @@ class LaunchOrder {
   }
   const LaunchOrder& Lenient() const { return by_threads_ ? *by_threads_ : *this; }
   Row& HostOf(ThreadId thread);
+  void FindLegacy();
   void Apply(const StreamOp& op);
   void AddLaunch(const Launch& launch, std::span<const EventNode> nodes, Place* last);
   Place PlaceOn(StreamId stream, ThreadId thread);

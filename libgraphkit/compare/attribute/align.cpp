@@ -1,6 +1,8 @@
 #include "libgraphkit/compare/attribute/align.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace graphkit {
 namespace {
@@ -59,6 +61,26 @@ void PairByAll(std::span<const uint32_t> a, std::span<const uint32_t> b, size_t 
   }
 }
 
+// Each longest common subsequence has one pair of each rank: certain is that of which there is one.
+// `rank_of(i, j)`: of a pair that is in one of them.
+template <typename RankOf>
+void PairByRank(std::span<const uint32_t> a, std::span<const uint32_t> b, size_t band,
+                size_t common, RankOf rank_of, std::vector<uint32_t>* partner) {
+  std::vector<std::pair<uint32_t, uint32_t>> last(common, {kNoPair, kNoPair});
+  std::vector<bool> several(common);
+  for (size_t i = 0; i < a.size(); ++i) {
+    for (size_t j = i > band ? i - band : 0; j < std::min(b.size(), i + band + 1); ++j) {
+      const std::optional<size_t> rank = a[i] == b[j] ? rank_of(i, j) : std::nullopt;
+      if (!rank) continue;
+      several[*rank] = several[*rank] || last[*rank].first != kNoPair;
+      last[*rank] = {static_cast<uint32_t>(i), static_cast<uint32_t>(j)};
+    }
+  }
+  for (size_t rank = 0; rank < common; ++rank) {
+    if (!several[rank]) (*partner)[last[rank].second] = last[rank].first;
+  }
+}
+
 }  // namespace
 
 CertainPairs FindCertainPairs(std::span<const uint32_t> a, std::span<const uint32_t> b) {
@@ -79,24 +101,14 @@ CertainPairs FindCertainPairs(std::span<const uint32_t> a, std::span<const uint3
     const auto length = [&](size_t i, size_t j) {
       return before.at(i, j) + 1 + behind.at(rows - 1 - i, columns - 1 - j);
     };
+    const auto rank_of = [&](size_t i, size_t j) -> std::optional<size_t> {
+      if (length(i, j) != common) return std::nullopt;
+      return before.at(i, j);
+    };
     if (common < rows && common < columns) {
       PairByAll(a, b, band, common, length, &pairs.partner);
-      return pairs;
-    }
-    // Each longest common subsequence has one pair of each rank: certain is that of which there is
-    // one.
-    std::vector<std::pair<uint32_t, uint32_t>> last(common, {kNoPair, kNoPair});
-    std::vector<bool> several(common);
-    for (size_t i = 0; i < rows; ++i) {
-      for (size_t j = i > band ? i - band : 0; j < std::min(columns, i + band + 1); ++j) {
-        if (a[i] != b[j] || length(i, j) != common) continue;
-        const size_t rank = before.at(i, j);
-        several[rank] = several[rank] || last[rank].first != kNoPair;
-        last[rank] = {static_cast<uint32_t>(i), static_cast<uint32_t>(j)};
-      }
-    }
-    for (size_t rank = 0; rank < common; ++rank) {
-      if (!several[rank]) pairs.partner[last[rank].second] = last[rank].first;
+    } else {
+      PairByRank(a, b, band, common, rank_of, &pairs.partner);
     }
     return pairs;
   }

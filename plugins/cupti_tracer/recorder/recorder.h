@@ -150,6 +150,7 @@ class Recorder {
   StreamInfo* CapturingStream(const ThreadState& thread, const Call& call, const GraphInfo& graph);
   void WriteNode(ThreadState& thread, const Call& call, GraphInfo& graph, StreamInfo* stream);
   uint32_t HostReadOf(const Call& call);
+  uint32_t HostReadOfDraft(const Call& call, const Copies::Clone* clone);
   void TakeWork(const Call& call, uint64_t place, NodeInfo* changed, ExecInfo* exec);
   void ReadWork(ThreadState& thread, const Call& call);
   static uint64_t DetailsOf(const Call& call);

@@ -69,9 +69,7 @@ void Recorder::WriteNode(ThreadState& thread, const Call& call, GraphInfo& graph
   if (draft.of_call) ReadWork(thread, call);
   if (clone != nullptr && !draft.embeds()) work_reader_.ReadRecord(clone->original.place, work_);
   const ThreadId thread_id = threads_.IdOf(thread);
-  const uint32_t host_read = draft.of_call      ? HostReadOf(call)
-                             : clone != nullptr ? clone->original.host_read
-                                                : HostContent::kNone;
+  const uint32_t host_read = HostReadOfDraft(call, clone);
   std::vector<Copies::Graph> claimed;
   if (draft.embeds()) claimed = copies_.ClaimFor(draft, call);
   std::vector<GraphId> bodies;
@@ -115,6 +113,11 @@ void Recorder::WriteNode(ThreadState& thread, const Call& call, GraphInfo& graph
   }
   if (stream != nullptr) streams_.Advance(call, *stream, r.id, edge_data_);
   if (draft.embeds()) WriteClaimed(call, r.id, claimed);
+}
+
+uint32_t Recorder::HostReadOfDraft(const Call& call, const Copies::Clone* clone) {
+  if (draft_.of_call) return HostReadOf(call);
+  return clone != nullptr ? clone->original.host_read : HostContent::kNone;
 }
 
 // Of the node at hand, made or set by the call.

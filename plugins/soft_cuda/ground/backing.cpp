@@ -263,6 +263,7 @@ void Backing::WriteBytes(uint64_t to, uint64_t from, uint64_t bytes) {
 
 // The `plain` bytes that end there, which are written then.
 void Backing::WritePlain(uint64_t to, uint64_t from, uint64_t& plain) {
+  if (plain == 0) return;
   WriteBytes(to - plain, from - plain, plain);
   plain = 0;
 }
@@ -438,7 +439,7 @@ void Backing::CopyPages(uint64_t to, uint64_t from, uint64_t size) {
   Run run;
   uint64_t plain = 0;  // bytes before this place that have to be written
   const auto add = [&](uint64_t at, uint64_t bytes, uint32_t word) {
-    if (plain > 0) WritePlain(to + at, from + at, plain);
+    WritePlain(to + at, from + at, plain);
     if (run.size > 0 && word != run.word) Flush(run);
     if (run.size == 0) run = {to + at, 0, word};
     run.size += bytes;
@@ -464,7 +465,7 @@ void Backing::CopyPages(uint64_t to, uint64_t from, uint64_t size) {
       continue;
     }
     add_pages(batch, bytes);
-    if (plain > 0) WritePlain(to + batch + bytes, from + batch + bytes, plain);
+    WritePlain(to + batch + bytes, from + batch + bytes, plain);
   }
   if (run.size > 0) Flush(run);
 }
