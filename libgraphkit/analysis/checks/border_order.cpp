@@ -240,7 +240,8 @@ struct BorderFinder {
     };
     if (std::ranges::none_of(accesses, may_write)) return;
     KeepShared();
-    UseSweep(facts, users, [&](const UseOfBytes& a, const UseOfBytes& b) { Compare(a, b); });
+    UseSweep sweep(facts, users, [&](const UseOfBytes& a, const UseOfBytes& b) { Compare(a, b); });
+    sweep.Run();
   }
 
   // What nodes do to a block, that they were captured with, or with another one at `address`.

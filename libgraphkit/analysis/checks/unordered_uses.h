@@ -58,19 +58,22 @@ template <typename Visit>
 class UseSweep {
  public:
   UseSweep(const Facts& facts, std::span<const UserOfBytes> users, Visit visit)
-      : facts_(facts), users_(users), visit_(std::move(visit)) {
-    for (uint32_t user = 0; user < users.size(); ++user) {
-      if (users[user].work != kNoUse) {
-        Submit({users[user].work, true}, user);
+      : facts_(facts), users_(users), visit_(std::move(visit)) {}
+
+  // Visits the pairs.
+  void Run() {
+    for (uint32_t user = 0; user < users_.size(); ++user) {
+      if (users_[user].work != kNoUse) {
+        Submit({users_[user].work, true}, user);
       } else {
-        for (const uint32_t launch : facts.launches()[users[user].graph.index()])
+        for (const uint32_t launch : facts_.launches()[users_[user].graph.index()])
           Submit({launch}, user);
       }
     }
     std::ranges::sort(submitted_, {}, &Submitted::seq);
     for (const Submitted& submitted : submitted_) {
-      for (uint32_t i = 0; i < users[submitted.user].used.size(); ++i) {
-        const UsedBytes& used = users[submitted.user].used[i];
+      for (uint32_t i = 0; i < users_[submitted.user].used.size(); ++i) {
+        const UsedBytes& used = users_[submitted.user].used[i];
         if (used.during.contains(submitted.seq))
           Enter({submitted.at, submitted.user, i}, used.bytes);
       }
