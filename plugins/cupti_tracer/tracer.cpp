@@ -226,7 +226,10 @@ void Tracer::OnCallback(uint32_t domain, uint32_t id, const void* data) noexcept
       Dispatch(*thread, domain, id, data);
     } else {
       if (TakesStacks(*thread) && !KnownStack(*thread)) thread->taken->TakeNative();
-      OnLargeStack([&] { Dispatch(*thread, domain, id, data); });
+      // One reference, which std::function holds without memory of its own: malloc may need more
+      // stack than there is.
+      const auto dispatch = [&] { Dispatch(*thread, domain, id, data); };
+      OnLargeStack([&dispatch] { dispatch(); });
     }
   } catch (...) {
     SwitchOffCaught();
