@@ -26,8 +26,8 @@ TRACER = {"ground": (), "stacks": ("ground",), "calls": ("ground", "stacks"), "r
 # Of the software device: `ground` knows nothing of what the device holds.
 SOFT = {"ground": (), "abi": ("ground",), "audit": (), "model": ("ground",), "device": ("ground", "model", "audit"),
         "cupti": ("ground", "abi"), "runtime": ("ground", "model", "abi"), "runtime12": ("runtime",), "libraries": ("ground", "abi")}
-DRIVER = {"rules": (), "work": ("rules",), "graph": ("rules", "work"), "memory": ("rules", "work"), "code": ("rules",),
-          "context": ("rules", "work")}
+DRIVER = {"rules": (), "stream": ("rules",), "graph": ("rules", "stream"), "memory": ("rules", "stream"), "code": ("rules",),
+          "context": ("rules", "stream")}
 
 
 def parts_of(folder: str, parts: dict, below: set) -> dict:

@@ -101,10 +101,15 @@ std::vector<HostCopy> FindHostCopies(const Trace& trace) {
   return copies;
 }
 
+// The tracer tells such pools from others by their names (docs/format.md).
 bool IsRegistered(const Trace& trace, const Block& block) {
   if (!block.pool.valid()) return false;
   const Pool& pool = trace[block.pool];
   return pool.kind == PoolKind::kHost && trace[pool.name] == "registered";
+}
+
+bool IsImported(const Trace& trace, const Block& block) {
+  return block.mapped && block.pool.valid() && trace[trace[block.pool].name] == "imported";
 }
 
 }  // namespace graphkit

@@ -48,5 +48,7 @@ std::vector<HostCopy> FindHostCopies(const Trace& trace);
 
 // Memory that the program had already, and made known to CUDA (cudaHostRegister).
 bool IsRegistered(const Trace& trace, const Block& block);
+// Memory of another process or API, mapped into this one.
+bool IsImported(const Trace& trace, const Block& block);
 
 }  // namespace graphkit

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/group_by.h"
 #include "libgraphkit/interval.h"
 #include "libgraphkit/model/trace.h"
@@ -125,8 +126,7 @@ void AddTotals(const Trace& trace, const Lifetimes& lives, std::vector<Usage>* b
 // The driver gave it, and it isn't handed out of a segment. Memory of another process or API is
 // that one's.
 bool FromDriver(const Trace& trace, const Block& block) {
-  if (block.mapped && block.pool.valid() && trace[trace[block.pool].name] == "imported")
-    return false;
+  if (IsImported(trace, block)) return false;
   const PoolKind kind = KindOf(trace, block.pool);
   return !block.segment && (kind == PoolKind::kDevice || kind == PoolKind::kStream ||
                             kind == PoolKind::kGraph || kind == PoolKind::kManaged);

@@ -1,6 +1,5 @@
 // Memory that is unmapped and mapped again under graphs that keep its address: a case for each word
 // (sleep.py).
-#include <cuda.h>
 #include <cuda_runtime.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "testdata/workloads/cuda_check.h"
+#include "tests/plugins/cupti_tracer/mapped_memory.cuh"
 
 namespace {
 
@@ -18,62 +18,6 @@ __global__ void Fill(float* to) { to[threadIdx.x] = 1; }
 __global__ void Scale(float* data, float by) { data[threadIdx.x] *= by; }
 __global__ void ncclDevKernel_AllReduce_Sum_f32_RING_LL(float* data) { data[threadIdx.x] += 1; }
 __global__ void Sum(const float* from, float* to) { to[threadIdx.x] += from[threadIdx.x]; }
-
-constexpr size_t kBytes = 2 * kMiB;  // of a mapping
-
-void Driver(CUresult result, int line) {
-  if (result == CUDA_SUCCESS) return;
-  std::fprintf(stderr, "line %d: error %d\n", line, static_cast<int>(result));
-  std::exit(1);
-}
-#define DRIVER(call) Driver(call, __LINE__)
-
-CUmemAllocationProp Properties() {
-  CUmemAllocationProp properties = {};
-  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-  return properties;
-}
-
-using Handle = CUmemGenericAllocationHandle;
-
-Handle Create() {
-  const CUmemAllocationProp properties = Properties();
-  Handle handle;
-  DRIVER(cuMemCreate(&handle, kBytes, &properties, 0));
-  return handle;
-}
-
-CUdeviceptr Reserve(size_t bytes = kBytes) {
-  CUdeviceptr address;
-  DRIVER(cuMemAddressReserve(&address, bytes, 0, 0, 0));
-  return address;
-}
-
-void Map(CUdeviceptr at, Handle handle) {
-  const CUmemAccessDesc access = {Properties().location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-  DRIVER(cuMemMap(at, kBytes, 0, handle, 0));
-  DRIVER(cuMemSetAccess(at, kBytes, &access, 1));
-}
-
-// A range of addresses, and the memory that is mapped there.
-struct Mapped {
-  CUdeviceptr address = Reserve();
-  Handle handle = 0;
-
-  float* data() const { return reinterpret_cast<float*>(address); }
-  void Wake(Handle with = Create()) {
-    handle = with;
-    Map(address, handle);
-  }
-  void Unmap() { DRIVER(cuMemUnmap(address, kBytes)); }
-  void Sleep() {
-    CHECK(cudaDeviceSynchronize());
-    Unmap();
-    DRIVER(cuMemRelease(handle));
-  }
-};
 
 cudaStream_t s, side;
 float *x, *y, *saved;

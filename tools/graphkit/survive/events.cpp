@@ -31,7 +31,8 @@ constexpr EventText kEventTexts[] = {
      "comes back, too",
      {nullptr, kOpenAfter, kOpenAfter,
       "communicators: the library says whether they may be checkpointed"}},
-    {", of which a new process has nothing, and other addresses (graphkit diff --layout)",
+    {", of which a new process has no content; it may have other addresses (graphkit diff "
+     "--layout)",
      "needn't be saved",
      "must be saved",
      "read it before",

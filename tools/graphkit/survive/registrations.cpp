@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <set>
-#include <string_view>
 
+#include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/analysis/memory/lifetimes.h"
 #include "libgraphkit/interval_map.h"
 
@@ -12,9 +12,6 @@ namespace {
 
 using Range = Interval<Address>;
 
-// The tracer's names.
-constexpr std::string_view kRegisteredPool = "registered", kImportedPool = "imported";
-
 struct RegistrationFinder {
   std::vector<Registration> Find() {
     for (const ContentRange& range : content) touched.push_back(range.bytes);
@@ -22,9 +19,9 @@ struct RegistrationFinder {
     if (!facts.communication().empty()) AddCommunication();
     for (const auto& [i, block] : Enumerate(trace.blocks)) {
       if (block.free_requested < end || block.allocated > end) continue;
-      if (KindOf(trace, block.pool) == PoolKind::kHost) {
+      if (IsRegistered(trace, block)) {
         AddHost(BlockId(i));
-      } else if (block.pool.valid() && trace[trace[block.pool].name] == kImportedPool) {
+      } else if (IsImported(trace, block)) {
         Add(RegistrationKind::kImported, BlockId(i), TouchedBytes(AddressesOf(block)));
       } else if (IsShared(block)) {
         Add(RegistrationKind::kShared, BlockId(i), TouchedBytes(AddressesOf(block)));
@@ -48,7 +45,6 @@ struct RegistrationFinder {
   }
 
   void AddHost(BlockId id) {
-    if (trace[trace[trace[id].pool].name] != kRegisteredPool) return;
     const bool used = std::ranges::any_of(
         facts.lives().Touches(id), [&](NodeId node) { return runs[facts.RootOf(node).index()]; });
     if (used) Add(RegistrationKind::kHost, id, trace[id].size);

@@ -2,10 +2,10 @@
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/rules/graph_rules.h"
-#include "plugins/soft_cuda/driver/work/graph_memory.h"
-#include "plugins/soft_cuda/driver/work/leftovers.h"
-#include "plugins/soft_cuda/driver/work/run_graph.h"
-#include "plugins/soft_cuda/driver/work/submit.h"
+#include "plugins/soft_cuda/driver/stream/graph_memory.h"
+#include "plugins/soft_cuda/driver/stream/leftovers.h"
+#include "plugins/soft_cuda/driver/stream/run_graph.h"
+#include "plugins/soft_cuda/driver/stream/submit.h"
 #include "plugins/soft_cuda/model/exec_memory.h"
 
 namespace graphkit::soft::driver {

@@ -5,8 +5,8 @@
 #include "plugins/soft_cuda/driver/rules/graph_rules.h"
 #include "plugins/soft_cuda/driver/rules/memory_place.h"
 #include "plugins/soft_cuda/driver/rules/node_params.h"
-#include "plugins/soft_cuda/driver/work/graph_memory.h"
-#include "plugins/soft_cuda/driver/work/leftovers.h"
+#include "plugins/soft_cuda/driver/stream/graph_memory.h"
+#include "plugins/soft_cuda/driver/stream/leftovers.h"
 
 namespace graphkit::soft::driver {
 namespace {

@@ -5,7 +5,7 @@
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/rules/graph_rules.h"
-#include "plugins/soft_cuda/driver/work/leftovers.h"
+#include "plugins/soft_cuda/driver/stream/leftovers.h"
 
 namespace graphkit::soft::driver {
 namespace {

@@ -8,7 +8,7 @@
 #include "plugins/soft_cuda/driver/memory/external_memory.h"
 #include "plugins/soft_cuda/driver/memory/memory.h"
 #include "plugins/soft_cuda/driver/rules/array_shape.h"
-#include "plugins/soft_cuda/driver/work/submit.h"
+#include "plugins/soft_cuda/driver/stream/submit.h"
 #include "plugins/soft_cuda/model/array.h"
 
 namespace graphkit::soft::driver {

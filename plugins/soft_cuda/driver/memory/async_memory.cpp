@@ -5,8 +5,8 @@
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/memory/external_memory.h"
 #include "plugins/soft_cuda/driver/rules/graph_rules.h"
-#include "plugins/soft_cuda/driver/work/graph_memory.h"
-#include "plugins/soft_cuda/driver/work/submit.h"
+#include "plugins/soft_cuda/driver/stream/graph_memory.h"
+#include "plugins/soft_cuda/driver/stream/submit.h"
 
 namespace graphkit::soft::driver {
 namespace {

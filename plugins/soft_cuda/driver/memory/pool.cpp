@@ -7,7 +7,7 @@
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/rules/attribute.h"
 #include "plugins/soft_cuda/driver/rules/memory_place.h"
-#include "plugins/soft_cuda/driver/work/submit.h"
+#include "plugins/soft_cuda/driver/stream/submit.h"
 
 namespace graphkit::soft::driver {
 namespace {

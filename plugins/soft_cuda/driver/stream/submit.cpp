@@ -1,4 +1,4 @@
-#include "plugins/soft_cuda/driver/work/submit.h"
+#include "plugins/soft_cuda/driver/stream/submit.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -6,9 +6,9 @@
 
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/rules/graph_rules.h"
-#include "plugins/soft_cuda/driver/work/duration.h"
-#include "plugins/soft_cuda/driver/work/graph_memory.h"
-#include "plugins/soft_cuda/driver/work/kernel_memory.h"
+#include "plugins/soft_cuda/driver/stream/duration.h"
+#include "plugins/soft_cuda/driver/stream/graph_memory.h"
+#include "plugins/soft_cuda/driver/stream/kernel_memory.h"
 #include "plugins/soft_cuda/model/execute.h"
 #include "plugins/soft_cuda/model/external_memory.h"
 

@@ -1,4 +1,4 @@
-#include "plugins/soft_cuda/driver/work/kernel_memory.h"
+#include "plugins/soft_cuda/driver/stream/kernel_memory.h"
 
 #include <cstring>
 #include <utility>
@@ -7,7 +7,7 @@
 #include "plugins/soft_cuda/abi/stand_in.h"
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/rules/node_params.h"
-#include "plugins/soft_cuda/driver/work/submit.h"
+#include "plugins/soft_cuda/driver/stream/submit.h"
 #include "plugins/soft_cuda/model/kernel_writes.h"
 
 namespace graphkit::soft::driver {

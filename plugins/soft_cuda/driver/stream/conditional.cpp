@@ -1,4 +1,4 @@
-#include "plugins/soft_cuda/driver/work/conditional.h"
+#include "plugins/soft_cuda/driver/stream/conditional.h"
 
 #include <algorithm>
 #include <cstring>
@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "plugins/soft_cuda/driver/work/submit.h"
+#include "plugins/soft_cuda/driver/stream/submit.h"
 
 namespace graphkit::soft::driver {
 namespace {

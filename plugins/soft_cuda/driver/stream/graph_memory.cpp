@@ -1,11 +1,11 @@
-#include "plugins/soft_cuda/driver/work/graph_memory.h"
+#include "plugins/soft_cuda/driver/stream/graph_memory.h"
 
 #include <algorithm>
 #include <functional>
 #include <utility>
 #include <vector>
 
-#include "plugins/soft_cuda/driver/work/leftovers.h"
+#include "plugins/soft_cuda/driver/stream/leftovers.h"
 
 namespace graphkit::soft::driver {
 namespace {

@@ -1,7 +1,7 @@
 // A launch of a graph: its nodes in order in the stream's line; or each in a line of its own after
 // those that it depends on, where that makes a difference: where values are waited for, and where
 // GRAPHKIT_SOFT_ORDER asks for orders that other nodes' places don't suggest.
-#include "plugins/soft_cuda/driver/work/run_graph.h"
+#include "plugins/soft_cuda/driver/stream/run_graph.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -9,9 +9,9 @@
 
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/rules/graph_rules.h"
-#include "plugins/soft_cuda/driver/work/conditional.h"
-#include "plugins/soft_cuda/driver/work/duration.h"
-#include "plugins/soft_cuda/driver/work/submit.h"
+#include "plugins/soft_cuda/driver/stream/conditional.h"
+#include "plugins/soft_cuda/driver/stream/duration.h"
+#include "plugins/soft_cuda/driver/stream/submit.h"
 #include "plugins/soft_cuda/model/execute.h"
 
 namespace graphkit::soft::driver {

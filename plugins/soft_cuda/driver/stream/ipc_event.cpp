@@ -1,4 +1,4 @@
-#include "plugins/soft_cuda/driver/work/ipc_event.h"
+#include "plugins/soft_cuda/driver/stream/ipc_event.h"
 
 #include <unistd.h>
 #include <cstring>
@@ -8,7 +8,7 @@
 
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
-#include "plugins/soft_cuda/driver/work/submit.h"
+#include "plugins/soft_cuda/driver/stream/submit.h"
 #include "plugins/soft_cuda/ground/ipc_file.h"
 
 namespace graphkit::soft::driver {

@@ -1,5 +1,5 @@
 // How long work takes on the modelled clock.
-#include "plugins/soft_cuda/driver/work/duration.h"
+#include "plugins/soft_cuda/driver/stream/duration.h"
 
 #include <algorithm>
 

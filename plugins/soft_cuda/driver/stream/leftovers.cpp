@@ -1,6 +1,6 @@
-#include "plugins/soft_cuda/driver/work/leftovers.h"
+#include "plugins/soft_cuda/driver/stream/leftovers.h"
 
-#include "plugins/soft_cuda/driver/work/submit.h"
+#include "plugins/soft_cuda/driver/stream/submit.h"
 
 namespace graphkit::soft::driver {
 

@@ -1,12 +1,12 @@
 // Copies, synchronous and in stream order.
-#include "plugins/soft_cuda/driver/work/copy.h"
+#include "plugins/soft_cuda/driver/stream/copy.h"
 
 #include <algorithm>
 
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/rules/copy_rules.h"
-#include "plugins/soft_cuda/driver/work/submit.h"
+#include "plugins/soft_cuda/driver/stream/submit.h"
 #include "plugins/soft_cuda/model/copy_operand.h"
 #include "plugins/soft_cuda/model/execute.h"
 

@@ -14,9 +14,9 @@
 #include "plugins/soft_cuda/device/properties.h"
 #include "plugins/soft_cuda/driver/rules/launch_rules.h"
 #include "plugins/soft_cuda/driver/rules/node_params.h"
-#include "plugins/soft_cuda/driver/work/duration.h"
-#include "plugins/soft_cuda/driver/work/kernel_memory.h"
-#include "plugins/soft_cuda/driver/work/submit.h"
+#include "plugins/soft_cuda/driver/stream/duration.h"
+#include "plugins/soft_cuda/driver/stream/kernel_memory.h"
+#include "plugins/soft_cuda/driver/stream/submit.h"
 
 namespace graphkit::soft::driver {
 namespace {
