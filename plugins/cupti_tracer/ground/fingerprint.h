@@ -46,4 +46,17 @@ class Fingerprint {
   uint64_t value_ = 0x2545f4914f6cdd1du;
 };
 
+// Of many bytes: four words at a time, as each word of one fingerprint waits for the one before.
+inline uint64_t FingerprintOf(const char* bytes, size_t count) {
+  Fingerprint lanes[4];
+  for (; count >= sizeof(uint64_t[4]); bytes += sizeof(uint64_t[4]), count -= sizeof(uint64_t[4])) {
+    uint64_t words[4];
+    std::memcpy(words, bytes, sizeof words);
+    for (size_t i = 0; i < 4; ++i) lanes[i].Add(words[i]);
+  }
+  Fingerprint all{lanes[0].value(), lanes[1].value(), lanes[2].value(), lanes[3].value()};
+  all.Add(bytes, count);
+  return all.value();
+}
+
 }  // namespace graphkit

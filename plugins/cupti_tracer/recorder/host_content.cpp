@@ -24,7 +24,20 @@ uint32_t HostContent::Watch(const Operation& copy) {
   return kNone;
 }
 
-void HostContent::OnLaunch(std::span<const uint32_t> watched) { Look(watched); }
+void HostContent::OnLaunch(std::span<const uint32_t> watched) {
+  std::array<uint32_t, kMostRanges> due;
+  size_t count = 0;
+  for (const uint32_t number : watched.first(std::min(watched.size(), kMostRanges))) {
+    Watched& range = watched_[number];
+    if (range.calm == kMostCalm) {
+      range.block = {};  // what changed meanwhile isn't known
+      continue;
+    }
+    ++range.calm;
+    due[count++] = number;
+  }
+  Look({due.data(), count});
+}
 
 template <typename Visit>
 void HostContent::ForEachIn(const TouchedMemory& touch, Visit visit) const {
@@ -42,6 +55,7 @@ void HostContent::OnWork(const Operation& work) {
   std::vector<uint32_t> read;
   for (const TouchedMemory& touch : std::span(work.touches, work.touch_count)) {
     ForEachIn(touch, [&](uint32_t number) {
+      watched_[number].calm = 0;
       std::vector<uint32_t>& of = touch.write ? written_ : read;
       if (of.size() < kMostRanges && std::ranges::find(of, number) == of.end())
         of.push_back(number);
@@ -82,9 +96,7 @@ void HostContent::Look(std::span<const uint32_t> watched) {
   for (size_t i = 0; i < count; bytes += accesses[i].length, ++i) {
     Watched& range = watched_[of[i]];
     if (bytes + range.length > bytes_.data() + read) return;
-    Fingerprint content;
-    content.Add(bytes, range.length);
-    const uint64_t before = std::exchange(range.content, content.value());
+    const uint64_t before = std::exchange(range.content, FingerprintOf(bytes, range.length));
     if (std::exchange(range.block, accesses[i].block) != accesses[i].block) continue;
     if (before == range.content) continue;
     HostContentRecord r;

@@ -28,6 +28,7 @@ class HostContent {
   static constexpr Bytes kMostAtOnce = 65536;     // in one look
   static constexpr size_t kMostRanges = 64;       // the same
   static constexpr size_t kMostWatched = 100000;  // copies, by address and length
+  static constexpr uint32_t kMostCalm = 100;      // launches, since other work used the memory
 
   HostContent(Records& records, const Memory& memory) : records_(records), memory_(memory) {}
 
@@ -46,6 +47,7 @@ class HostContent {
     Bytes length = 0;
     BlockId block;  // that was there at the last look; none: it couldn't be read
     uint64_t content = 0;
+    uint32_t calm = 0;  // launches with a look, since other work used it
   };
   void Look(std::span<const uint32_t> watched);
   template <typename Visit>

@@ -1,6 +1,7 @@
 // Memory: blocks, what nodes touch of them, and handles that other threads are given again.
 #include <doctest/doctest.h>
 
+#include "plugins/cupti_tracer/recorder/host_content.h"
 #include "tests/plugins/cupti_tracer/script.h"
 
 namespace graphkit {
@@ -225,6 +226,17 @@ TEST_CASE("bytes that captured copies read are compared at launches and other wo
   staging[8] = 4;
   s.Do(wait);
   CHECK(changes() == 3);
+  // Where no other work used it for long, nobody looks until some does.
+  for (uint32_t i = 0; i < HostContent::kMostCalm; ++i) s.Do(launch);
+  CHECK(changes() == 4);
+  staging[8] = 5;
+  s.Do(launch);
+  CHECK(changes() == 4);
+  s.Do(copy);  // when it changed isn't known
+  CHECK(changes() == 4);
+  staging[8] = 6;
+  s.Do(launch);
+  CHECK(changes() == 5);
 }
 
 TEST_CASE("registered memory is a block of a pool of its own") {
