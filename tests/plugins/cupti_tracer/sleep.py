@@ -88,7 +88,7 @@ def test_what_is_registered_or_opened_is_listed(folder):
         assert all(of["bytes"] == 2 << 20 and of["again"] for of in found["registrations"]), f"{case}: {found['registrations']}"
         assert all((of["lost_block"] is not None) == (of["lost_bytes"] > 0) for of in found["registrations"]), case
     lost = subprocess.run([BUILD / "bin/graphkit", "survive", "exchanged_new.json"], cwd=folder, capture_output=True, text=True, check=True)
-    assert re.search(r"mapped at\s+(\S+/)?sleep\.cu:[0-9]+\s+Map", lost.stdout), lost.stdout
+    assert re.search(r"mapped at\s+(\S+/)?mapped_memory\.cuh:[0-9]+\s+Map", lost.stdout), lost.stdout
 
 
 def judge(folder, options):
