@@ -4,9 +4,8 @@
 
 Each graph whose capture succeeded has the same nodes (kind, kernel, grid, block), edges with their data, and launches on the same streams; the
 allocators' blocks are the same. The analysis of what the hooks saw has no finding that the tracer's lacks, and each that needs no
-more than they report. Prints a line for
-each program, and then the numbers; ends with 1 where something differs. Of a program of several processes those are compared
-that begin with the program; where the tracer stops early, the hooks' recording is only read.
+more than they report. Prints a line for each program, and then the numbers; ends with 1 where something differs. Of a program of
+several processes those are compared that begin with the program; where the tracer stops early, the hooks' recording is only read.
 """
 
 import argparse

@@ -382,9 +382,13 @@ def record(path: Union[str, "os.PathLike[str]"] = "trace.json") -> GraphRecordin
 def _begin(path: Union[str, "os.PathLike[str]"], of_process: bool) -> GraphRecording:
     global _recording
     if _recording is None:
-        torch = importlib.import_module("torch")
+        try:
+            torch = importlib.import_module("torch")
+        except ModuleNotFoundError as error:
+            raise RuntimeError(f"record() records PyTorch's graphs, and this Python has no module '{error.name}': install PyTorch with CUDA, "
+                               "or trace the program with `graphkit trace`") from None
         if torch.version.cuda is None:
-            raise RuntimeError(f"torch {torch.__version__} is built without CUDA: nothing to record")
+            raise RuntimeError(f"torch {torch.__version__} is built without CUDA: nothing to record; install a build of PyTorch with CUDA")
         _recording = GraphRecording(torch, os.path.abspath(path), of_process)
         os.register_at_fork(after_in_child=_forked)
     return _recording

@@ -200,3 +200,10 @@ def test_a_server_goes_on_where_nothing_can_be_recorded(monkeypatch, capfd):
     monkeypatch.setenv("GRAPHKIT_RECORD", "1")
     _recording.plugin()
     assert capfd.readouterr().err == "graphkit: nothing is recorded: torch 2.15.0+cpu is built without CUDA: nothing to record\n"
+
+
+def test_without_pytorch_the_error_says_what_to_do(monkeypatch):
+    monkeypatch.setattr(_recording, "_recording", None)
+    monkeypatch.setitem(sys.modules, "torch", None)  # as if there were none
+    with pytest.raises(RuntimeError, match="no module 'torch': install PyTorch with CUDA, or trace the program with `graphkit trace`"):
+        cudagraphkit.record()
