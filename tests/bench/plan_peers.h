@@ -32,6 +32,8 @@ Offsets XlaBestFit(const PeerProblem& peer);
 Offsets TvmBySize(const PeerProblem& peer);
 Offsets TvmByConflicts(const PeerProblem& peer);
 Offsets TvmHillClimb(const PeerProblem& peer);
+// idealloc: first fit by size, and the best of some rounds of boxing.
+Offsets Idealloc(const PeerProblem& peer);
 // MindSpore's SOMAS: goes by the graph's order; the best of its eight combinations.
 Offsets Somas(const PeerProblem& peer);
 

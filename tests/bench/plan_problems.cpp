@@ -25,12 +25,13 @@ struct Named {
   Offsets (*plan)(const PeerProblem&);
 };
 
-constexpr std::array<Named, 7> kPlanners = {{{"TFLite by size", TfliteBySize},
+constexpr std::array<Named, 8> kPlanners = {{{"TFLite by size", TfliteBySize},
                                              {"TFLite by breadth", TfliteByBreadth},
                                              {"XLA", XlaBestFit},
                                              {"TVM by size", TvmBySize},
                                              {"TVM by conflicts", TvmByConflicts},
                                              {"TVM hill climb", TvmHillClimb},
+                                             {"idealloc", Idealloc},
                                              {"SOMAS", Somas}}};
 
 struct Score {

@@ -11,9 +11,13 @@ usage: placement.py table PROBLEM…                  a line for each problem, a
        placement.py csv PROBLEM                     as lifetimes (id,lower,upper,size), if they have its order
        placement.py planners FOLDER GRAPHKIT [MINIMALLOC]
                                                     rows of planners, with minimalloc's program at most 10 s a problem
+       placement.py reproduce BIN [MINIMALLOC]      all figures of docs/benchmark.md anew, with graphkit and plan_problems in BIN:
+                                                    prints them, and which rows differ there, but for seconds (exit code 1)
 """
 
+import contextlib
 import csv
+import io
 import json
 import os
 import pathlib
@@ -313,6 +317,40 @@ def planners(folder: str, graphkit: str, minimalloc: str) -> int:
     return 0
 
 
+def stacked(problem: dict) -> list:
+    """The plan that any other one beats: each block above the one before it."""
+    return [sum(problem["sizes"][:x]) for x in range(len(problem["sizes"]))]
+
+
+def reproduce(programs: str, minimalloc: str) -> int:
+    """Nothing is taken from the problems' own plans."""
+    root, printed = pathlib.Path(__file__).resolve().parents[2], io.StringIO()
+    graphkit, peers = (str(pathlib.Path(programs).absolute() / name) for name in ("graphkit", "plan_problems"))
+    with tempfile.TemporaryDirectory() as scratch, contextlib.redirect_stdout(printed):
+        for file in (root / "testdata/placement").glob("*.json"):
+            problem = json.loads(file.read_text())
+            write(pathlib.Path(scratch) / file.name, {**problem, "plan": stacked(problem)})
+        time(graphkit, scratch)
+        files = sorted(map(str, pathlib.Path(scratch).glob("*.json")))
+        if planners(scratch, graphkit, minimalloc) or table(files):
+            return 1
+        print(subprocess.run([peers, *files], capture_output=True, text=True, check=True).stdout)
+    print(printed.getvalue())
+    rows = [line.split("|") for line in printed.getvalue().splitlines() if line.startswith("| ")]
+    page = {line.split("|")[1]: line.split("|") for line in (root / "docs/benchmark.md").read_text().splitlines() if "|" in line}
+    seconds_of = {len(page[" planner "]): -2, len(page[" problem "]): -3}  # which column that is
+    other = [row for row in rows if not same(row, page.get(row[1], []), seconds_of[len(row)])]
+    for row in other:
+        print(f"the page has another row for{row[1]}", file=sys.stderr)
+    print(f"{len(rows) - len(other)} of {len(rows)} rows are those of docs/benchmark.md")
+    return 1 if other else 0
+
+
+def same(row: list, other: list, seconds_at: int) -> bool:
+    """But for the seconds."""
+    return len(row) == len(other) and all(i == seconds_at % len(row) or x == y for i, (x, y) in enumerate(zip(row, other)))
+
+
 def as_csv(problem: dict) -> str:
     """The blocks as lifetimes, in minimalloc's format."""
     rows = [f"{x},{lower},{upper},{problem['sizes'][x]}\n" for x, (lower, upper) in enumerate(lifetimes(problem))]
@@ -347,6 +385,8 @@ def main() -> int:
         return time(words[1], words[2])
     if words[:1] == ["planners"] and len(words) in (3, 4):
         return planners(words[1], words[2], words[3] if len(words) == 4 else "")
+    if words[:1] == ["reproduce"] and len(words) in (2, 3):
+        return reproduce(words[1], words[2] if len(words) == 3 else "")
     if words[:1] in (["trace"], ["csv"]) and len(words) == 2:
         return show(words[0], json.loads(pathlib.Path(words[1]).read_text()))
     print(__doc__, file=sys.stderr if words[:1] != ["--help"] else sys.stdout)
