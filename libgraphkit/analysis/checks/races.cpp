@@ -337,7 +337,7 @@ std::vector<Finding> FindProgrammaticOnlyOrder(const Facts& facts) {
       finding->advice = Say(trace,
                             "call cudaGridDependencySynchronize() in {} before it touches what it "
                             "shares, or launch it without programmatic serialization",
-                            race.consumer);
+                            NodeTitle(trace, race.consumer, 40));
       if (const std::string text = TriggerText(trace, race, start); !text.empty())
         AddEvidence(finding, text, {}, {race.producer, race.consumer});
     };

@@ -32,6 +32,29 @@ TEST_CASE("programmatic-only-order is a note when nobody knows whether it waits"
   CHECK(findings[0].severity == Severity::kNote);
 }
 
+TEST_CASE("programmatic-only-order: a kernel in several graphs is one note, but two errors") {
+  for (const auto& [waits, findings] :
+       {std::pair(Ternary::kUnknown, 1u), std::pair(Ternary::kNo, 2u)}) {
+    TraceBuilder t;
+    const StreamId a = t.Stream("a");
+    const BlockId x = t.Alloc(a, 4096);
+    const KernelId consume = t.Function("consume", waits);
+    for (int graph = 0; graph < 2; ++graph) {
+      t.BeginCapture(a);
+      t.Kernel(a, "produce", {Writes(x)});
+      const Access read[] = {Reads(x)};
+      t.ProgrammaticKernel(a, consume, read);
+      t.EndCapture(a);
+    }
+    const std::vector<Finding> found = Run("programmatic-only-order", &t);
+    REQUIRE(found.size() == findings);
+    CHECK(found[0].advice ==
+          "call cudaGridDependencySynchronize() in consume before it touches what it shares, or "
+          "launch it without programmatic serialization");
+    CHECK(found[0].message.ends_with("; the same of 1 more graph") == (findings == 1));
+  }
+}
+
 TEST_CASE("a correct programmatic launch is no finding, and never missing order") {
   CHECK(ConsumeEarly(Ternary::kYes, "programmatic-only-order").empty());
   CHECK(ConsumeEarly(Ternary::kYes, "missing-order").empty());
