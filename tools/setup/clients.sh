@@ -19,7 +19,7 @@ pip_for() {
       *) local -n list="$part" && list+=("$word") ;;
     esac
   done
-  "$folder/bin/python" -m pip install -q --retries 2 "${packages[@]}" &&
+  { [ "${#packages[@]}" -eq 0 ] || "$folder/bin/python" -m pip install -q --retries 2 "${packages[@]}"; } &&
     { [ "${#alone[@]}" -eq 0 ] || "$folder/bin/python" -m pip install -q --retries 2 --no-deps "${alone[@]}"; } &&
     { [ "${#built[@]}" -eq 0 ] || build_extensions "$folder" "${built[@]}"; }
 }
