@@ -352,6 +352,8 @@ frameworks() {
     [[ "$wanted" == *" $name "* || ($# -eq 0 && "$packages" != *" --build "*) ]] || continue
     want_framework "$name" || true
     run_client "$name" run.py --python "$(client_python "$name")" --name "$name" "tests/clients/$name"
+    [[ "$name" != vllm ]] || # those whose engine is in the program's own process
+      run_client "$name" memory_figures.py --python "$(client_python "$name")" --name "$name" tests/clients/vllm/{moe,piecewise}.py
     [[ "$name" != vllm && "$name" != sglang ]] ||
       run_client "$name" server_recording.py --python "$(client_python "$name")" --name "$name" "tests/clients/$name/sizes.py"
     [[ "$packages" != *+torch* ]] || # the training stacks

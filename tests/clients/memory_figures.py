@@ -19,9 +19,10 @@ from verdicts import heading, processes
 
 KINDS = {"reserved": "reserved", "in_use": "active", "allocated": "allocated", "requested": "requested"}
 RUN = """
-import json, runpy, sys
+import json, os, runpy, sys
 import torch
 sys.argv = sys.argv[1:]
+sys.path[0] = os.path.dirname(sys.argv[0])
 out = sys.argv.pop()
 try:
     runpy.run_path(sys.argv[0], run_name="__main__")

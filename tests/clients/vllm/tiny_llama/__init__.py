@@ -20,10 +20,10 @@ def write(folder="model"):
     return str(path)
 
 
-def capture(cudagraph_mode="FULL_AND_PIECEWISE", **settings):
+def capture(cudagraph_mode="FULL_AND_PIECEWISE", sizes=SIZES, **settings):
     """vLLM's engine with graphs of all sizes."""
     from vllm import LLM
 
-    return LLM(model=write(), load_format="dummy", skip_tokenizer_init=True, max_model_len=512, max_num_seqs=max(SIZES),
+    return LLM(model=write(), load_format="dummy", skip_tokenizer_init=True, max_model_len=512, max_num_seqs=max(sizes),
         dtype="bfloat16", gpu_memory_utilization=0.5,
-        compilation_config={"cudagraph_mode": cudagraph_mode, "cudagraph_capture_sizes": SIZES}, **settings)
+        compilation_config={"cudagraph_mode": cudagraph_mode, "cudagraph_capture_sizes": sizes}, **settings)
