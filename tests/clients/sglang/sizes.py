@@ -13,6 +13,8 @@ import sgl_kernel.elementwise
 sys.path.append(str(pathlib.Path(__file__).parents[1] / "vllm"))
 import tiny_llama
 
+LAYERS, HIDDEN, SIZES = 4, 256, [1, 2, 4, 8]
+tiny_llama.CONFIG |= {"num_hidden_layers": LAYERS, "hidden_size": HIDDEN}
 sgl_kernel.elementwise._has_flashinfer = False
 
 
@@ -21,8 +23,8 @@ def capture():
 
     return sglang.Engine(
         model_path=tiny_llama.write(), load_format="dummy", skip_tokenizer_init=True, dtype="bfloat16", context_length=512,
-        max_running_requests=max(tiny_llama.SIZES), mem_fraction_static=0.5, attention_backend="triton",
-        sampling_backend="pytorch", skip_server_warmup=True, cuda_graph_bs_decode=tiny_llama.SIZES,
+        max_running_requests=max(SIZES), mem_fraction_static=0.5, attention_backend="triton",
+        sampling_backend="pytorch", skip_server_warmup=True, cuda_graph_bs_decode=SIZES,
         cuda_graph_backend_prefill="disabled")
 
 

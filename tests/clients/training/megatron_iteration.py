@@ -5,4 +5,6 @@ capture PyTorch keeps such blocks until its end, unless graph_capture_record_str
 that later mallocs could have had, and of one that was freed last."""
 import tiny_megatron
 
-tiny_megatron.train("full")
+LAYERS, HIDDEN, LENGTH, MICROBATCHES = 4, 256, 64, 4
+
+tiny_megatron.train("full", microbatches=MICROBATCHES, layers=LAYERS, hidden=HIDDEN, length=LENGTH)

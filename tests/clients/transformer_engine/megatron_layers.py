@@ -6,4 +6,6 @@ import sys
 sys.path.append(str(pathlib.Path(__file__).parents[1] / "training"))
 import tiny_megatron
 
-tiny_megatron.train("local", engine=True)
+LAYERS, HIDDEN, LENGTH = 4, 256, 64
+
+tiny_megatron.train("local", engine=True, layers=LAYERS, hidden=HIDDEN, length=LENGTH)

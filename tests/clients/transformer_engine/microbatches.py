@@ -5,16 +5,16 @@ import torch
 import transformer_engine.pytorch as te
 from transformer_engine.common.recipe import DelayedScaling
 
-LAYERS, CHUNKS, MICROBATCHES = 4, 2, 2
+LAYERS, CHUNKS, MICROBATCHES, HIDDEN = 4, 2, 2, 256
 ORDER = [1, 2, 1, 2, -2, -1, -2, -1]
 EACH = LAYERS // CHUNKS
 
 
 def batch():
-    return torch.randn(64, 2, 256, device="cuda", dtype=torch.bfloat16, requires_grad=True)
+    return torch.randn(64, 2, HIDDEN, device="cuda", dtype=torch.bfloat16, requires_grad=True)
 
 
-layers = tuple(te.TransformerLayer(256, 512, 8, params_dtype=torch.bfloat16, hidden_dropout=0, attention_dropout=0,
+layers = tuple(te.TransformerLayer(HIDDEN, 2 * HIDDEN, 8, params_dtype=torch.bfloat16, hidden_dropout=0, attention_dropout=0,
                                    self_attn_mask_type="causal", layer_number=number + 1).cuda() for number in range(LAYERS))
 graphed = te.make_graphed_callables(
     layers, tuple((batch(),) for _ in range(LAYERS * MICROBATCHES)), num_warmup_iters=2, enabled=True, recipe=DelayedScaling(),

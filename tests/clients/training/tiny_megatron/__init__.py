@@ -4,7 +4,7 @@ import os
 import sys
 
 
-def train(graphs, pipeline=1, tensor=1, experts=0, engine=False, steps=3, microbatches=4, length=64):
+def train(graphs, pipeline=1, tensor=1, experts=0, engine=False, steps=3, microbatches=4, length=64, layers=4, hidden=256):
     """`graphs`: "local", a graph for each layer and microbatch; "transformer_engine", the same by its make_graphed_callables; or
     "full", one for the whole iteration. `engine`: the layers are Transformer Engine's."""
     if not engine:
@@ -39,10 +39,10 @@ def train(graphs, pipeline=1, tensor=1, experts=0, engine=False, steps=3, microb
         more["cuda_graph_scope"] = ["full_iteration"]
     if experts:  # padded: without that, the sizes of its buffers are a kernel's values
         more |= {"num_moe_experts": experts, "moe_router_topk": 2, "moe_token_dispatcher_type": "alltoall",
-                 "moe_router_load_balancing_type": "none", "moe_ffn_hidden_size": 256, "add_bias_linear": False,
+                 "moe_router_load_balancing_type": "none", "moe_ffn_hidden_size": hidden, "add_bias_linear": False,
                  "moe_expert_capacity_factor": 1.0, "moe_pad_expert_input_to_capacity": True}
     config = TransformerConfig(
-        num_layers=4, hidden_size=256, num_attention_heads=8, tensor_model_parallel_size=tensor,
+        num_layers=layers, hidden_size=hidden, num_attention_heads=8, tensor_model_parallel_size=tensor,
         pipeline_model_parallel_size=pipeline, bf16=True, params_dtype=torch.bfloat16, pipeline_dtype=torch.bfloat16,
         hidden_dropout=0.0, attention_dropout=0.0, cuda_graph_warmup_steps=1, batch_p2p_sync=False, **more)
     spec = get_gpt_layer_with_transformer_engine_spec if engine else get_gpt_layer_local_spec
