@@ -5,8 +5,12 @@ usage: sized.py PROGRAM [NAME=VALUE…] [fixed]
 """
 
 import ast
+import json
+import os
 import pathlib
 import sys
+
+AGAIN = "SIZED_AGAIN"  # the command line, for processes that multiprocessing starts, which run the program's file again
 
 
 def sized(source: str, values: dict) -> ast.Module:
@@ -31,18 +35,24 @@ def sized(source: str, values: dict) -> ast.Module:
     return ast.fix_missing_locations(tree)
 
 
+def run(words: list, name: str):
+    program, values = words[0], dict(word.split("=", 1) for word in words[1:] if "=" in word)
+    tree = sized(pathlib.Path(program).read_text(encoding="utf-8"), values)
+    sys.path[0] = str(pathlib.Path(program).resolve().parent)
+    sys.argv = [program, *[word for word in words[1:] if "=" not in word]]
+    exec(compile(tree, program, "exec"), {"__name__": name, "__file__": program})
+
+
 def main() -> int:
     if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
         print(__doc__, file=sys.stderr if len(sys.argv) < 2 else sys.stdout)
         return 2 if len(sys.argv) < 2 else 0
-    program, words = sys.argv[1], sys.argv[2:]
-    values = dict(word.split("=", 1) for word in words if "=" in word)
-    tree = sized(pathlib.Path(program).read_text(encoding="utf-8"), values)
-    sys.path[0] = str(pathlib.Path(program).resolve().parent)
-    sys.argv = [program, *[word for word in words if "=" not in word]]
-    exec(compile(tree, program, "exec"), {"__name__": "__main__", "__file__": program})
+    os.environ[AGAIN] = json.dumps([os.path.abspath(sys.argv[1]), *sys.argv[2:]])
+    run(sys.argv[1:], "__main__")
     return 0
 
 
 if __name__ == "__main__":
     sys.exit(main())
+if __name__ == "__mp_main__" and AGAIN in os.environ:
+    run(json.loads(os.environ[AGAIN]), "__mp_main__")
