@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "libgraphkit/model/access_map.h"
-#include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
 namespace {
@@ -188,10 +187,9 @@ void TraceBuilder::SetTime(Nanoseconds time) {
   trace_.times.back() = time;
 }
 
-Trace TraceBuilder::Build() {
+Trace TraceBuilder::Record() {
   Trace trace = std::exchange(*this, TraceBuilder()).trace_;
   MapAccesses(&trace);
-  ApplyNodeChanges(&trace);
   return trace;
 }
 

@@ -12,7 +12,7 @@
 //     t.Order(b, a);
 //     t.Free(x);
 //     t.EndCapture(a);
-//     Trace trace = t.Build();
+//     Ran trace = t.Build();
 //
 // The builder trusts its caller: an id must come from the same builder.
 #pragma once
@@ -27,6 +27,7 @@
 
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/model/wide_frontiers.h"
+#include "libgraphkit/ran/resolve.h"
 
 namespace graphkit {
 
@@ -233,8 +234,9 @@ class TraceBuilder {
   const Trace& trace() const { return trace_; }
   NodeId last_node() const { return NodeId(trace_.nodes.size() - 1); }
 
-  // The finished trace. The builder is empty afterwards.
-  Trace Build();
+  // The finished trace, as it is recorded, and resolved. The builder is empty afterwards.
+  Trace Record();
+  Ran Build() { return Resolve(Record()); }
 
  private:
   using Frontier = std::vector<FrontierEntry>;
@@ -290,5 +292,11 @@ class TraceBuilder {
   std::map<PoolKind, PoolId> default_pools_;
   std::unordered_map<uint32_t, KernelId> functions_;  // by name
 };
+
+// What ran, with one version of each graph shown (ShowVersion).
+inline Ran OfVersion(size_t number, Ran trace) {
+  ShowVersion(number, &trace);
+  return trace;
+}
 
 }  // namespace graphkit

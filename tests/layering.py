@@ -9,7 +9,8 @@ IO = {f"libgraphkit/io/{part}" for part in ("bytes", "record", "trace", "pickle"
 # Floors of facts, from the lowest, and what stands on them.
 FLOORS = [f"libgraphkit/analysis/{part}" for part in ("names", "order", "memory", "launches")]
 ANALYSIS = {*FLOORS, "libgraphkit/analysis/checks", "libgraphkit/analysis/explain", "libgraphkit/analysis"}
-BELOW_ALLOC = {FOUNDATION, "libgraphkit/model", "libgraphkit/alloc"} | ANALYSIS
+BELOW_FACTS = {FOUNDATION, "libgraphkit/model", "libgraphkit/ran"}
+BELOW_ALLOC = BELOW_FACTS | {"libgraphkit/alloc"} | ANALYSIS
 # Parts of a folder, each with the parts that it may include beside the folder's own files.
 ALLOC = {"chunks": (), "judge": (), "models": ("chunks",), "policies": ("chunks",), "plan": ("judge",), "recorded": ("models",),
          "estimate": ("models",)}
@@ -36,7 +37,7 @@ def parts_of(folder: str, parts: dict, below: set) -> dict:
 
 
 ALL_ALLOC = {"libgraphkit/alloc", *(f"libgraphkit/alloc/{part}" for part in ALLOC)}
-ALL = IO | ANALYSIS | ALL_ALLOC | {"libgraphkit", "libgraphkit/model", "libgraphkit/replay", "libgraphkit/compare",
+ALL = IO | ANALYSIS | ALL_ALLOC | {"libgraphkit", "libgraphkit/model", "libgraphkit/ran", "libgraphkit/replay", "libgraphkit/compare",
                                    "libgraphkit/render", *(f"libgraphkit/render/{part}" for part in RENDER)}
 BELOW_TRACER = {FOUNDATION, "libgraphkit/model", "libgraphkit/io/record", "plugins/elf"}
 BELOW_RENDER = {folder for folder in ALL - IO if not folder.startswith("libgraphkit/render/")}
@@ -52,10 +53,11 @@ MAY_INCLUDE = {
                               "libgraphkit/io/pickle", "libgraphkit/io/trace"},
     "libgraphkit/io/merge": {FOUNDATION, "libgraphkit/model", "libgraphkit/io/import", "libgraphkit/io/record",
                              "libgraphkit/io/trace"},
-    **{floor: {FOUNDATION, "libgraphkit/model", *FLOORS[:i]} for i, floor in enumerate(FLOORS)},
-    "libgraphkit/analysis/checks": {FOUNDATION, "libgraphkit/model", *FLOORS},
-    "libgraphkit/analysis/explain": {FOUNDATION, "libgraphkit/model", *FLOORS},
-    "libgraphkit/analysis": {FOUNDATION, "libgraphkit/model"} | ANALYSIS,
+    "libgraphkit/ran": {FOUNDATION, "libgraphkit/model"},
+    **{floor: {*BELOW_FACTS, *FLOORS[:i]} for i, floor in enumerate(FLOORS)},
+    "libgraphkit/analysis/checks": {*BELOW_FACTS, *FLOORS},
+    "libgraphkit/analysis/explain": {*BELOW_FACTS, *FLOORS},
+    "libgraphkit/analysis": BELOW_FACTS | ANALYSIS,
     "libgraphkit/alloc": BELOW_ALLOC,
     **parts_of("libgraphkit/alloc", ALLOC, BELOW_ALLOC),
     "libgraphkit/replay": BELOW_ALLOC | ALL_ALLOC,

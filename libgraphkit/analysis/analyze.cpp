@@ -10,20 +10,20 @@
 #include <utility>
 
 #include "libgraphkit/analysis/checks/checks.h"
+#include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/checks/places.h"
 #include "libgraphkit/analysis/memory/exec_memory.h"
 #include "libgraphkit/analysis/memory/lifetimes.h"
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/naming.h"
-#include "libgraphkit/model/graph_versions.h"
-#include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/ran/resolve.h"
 
 namespace graphkit {
 namespace {
 
 constexpr size_t kMostListed = 1000;  // of a graph's blocks, or pairs of them
 
-void CountNodes(const Trace& trace, std::vector<GraphSummary>* summaries) {
+void CountNodes(const Ran& trace, std::vector<GraphSummary>* summaries) {
   std::vector<uint32_t> seen_in(trace.streams.size(), GraphId::kNone);
   std::vector<std::vector<StreamId>> streams(summaries->size());
   for (const Node& node : trace.nodes) {
@@ -54,7 +54,7 @@ void CountEdges(const Facts& facts, std::vector<GraphSummary>* summaries) {
   }
 }
 
-void GroupEarlyLaunches(const Trace& trace, std::vector<GraphSummary>* summaries) {
+void GroupEarlyLaunches(const Ran& trace, std::vector<GraphSummary>* summaries) {
   using Key = std::tuple<GraphId, KernelId, KernelId, EarlyStart>;
   std::map<Key, EarlyLaunches> groups;
   for (const auto& [i, edge] : Enumerate(trace.edges)) {
@@ -75,7 +75,7 @@ void GroupEarlyLaunches(const Trace& trace, std::vector<GraphSummary>* summaries
 }
 
 // The largest of some blocks, as many as are kept.
-std::vector<BlockId> Largest(const Trace& trace, std::vector<BlockId> blocks) {
+std::vector<BlockId> Largest(const Ran& trace, std::vector<BlockId> blocks) {
   std::ranges::stable_sort(blocks, std::greater(), [&](BlockId id) { return trace[id].size; });
   if (blocks.size() > kMostListed) blocks.resize(kMostListed);
   return blocks;
@@ -91,7 +91,7 @@ std::vector<BlockId> PeakBlocks(const Facts& facts, GraphId id) {
   return Largest(facts.trace, std::move(live));
 }
 
-std::vector<PoolShare> SharesOf(const Trace& trace, const std::vector<BlockId>& blocks) {
+std::vector<PoolShare> SharesOf(const Ran& trace, const std::vector<BlockId>& blocks) {
   std::map<PoolId, std::vector<BlockId>> by_pool;
   for (const BlockId id : blocks) by_pool[trace[id].pool].push_back(id);
   std::vector<PoolShare> shares;
@@ -186,7 +186,7 @@ void AddMemory(const Facts& facts, GraphId id, GraphSummary* summary) {
 }
 
 ReportTotals TotalsOf(const Facts& facts, const Report& report) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   ReportTotals totals;
   totals.graphs = report.graphs.size();
   for (const GraphSummary& graph : report.graphs) {
@@ -284,7 +284,7 @@ std::vector<std::vector<Finding>> FindAllFindings(const std::vector<const Check*
 }
 
 // The graph of several versions that a finding is about; none: of no such one.
-GraphId VersionedGraph(const Trace& trace, const Finding& finding) {
+GraphId VersionedGraph(const Ran& trace, const Finding& finding) {
   if (HasSeveralVersions(trace, finding.graph)) return finding.graph;
   for (const NodeId node : finding.nodes) {
     if (HasSeveralVersions(trace, trace[node].graph)) return trace[node].graph;
@@ -293,7 +293,7 @@ GraphId VersionedGraph(const Trace& trace, const Finding& finding) {
 }
 
 // "graph 3 as instantiated as exec 5", of the version that is shown alone.
-std::string VersionName(const Trace& trace, GraphId graph) {
+std::string VersionName(const Ran& trace, GraphId graph) {
   const GraphVersion* version = ShownAlone(trace, graph);
   if (version == nullptr) return NameOf(trace, graph);
   const std::string exec = "exec " + std::to_string(version->exec.value);
@@ -311,10 +311,11 @@ struct VersionFinding {
 
 // Of each check, by version, what it says of graphs that ran in several.
 std::vector<std::vector<std::vector<VersionFinding>>> FindInVersions(
-    const std::vector<const Check*>& checks, const Trace& trace, const AnalyzeOptions& options) {
+    const std::vector<const Check*>& checks, const Ran& trace, const AnalyzeOptions& options) {
   std::vector<std::vector<std::vector<VersionFinding>>> found(checks.size());
+  Ran version = trace;
   for (size_t i = 0; i < CountVersions(trace); ++i) {
-    const Trace version = WithVersion(trace, i);
+    ShowVersion(i, &version);
     const Facts facts = FindReportFacts(version, options);
     const RuledFacts ruled(facts);
     for (size_t check = 0; check < checks.size(); ++check) {
@@ -330,7 +331,7 @@ std::vector<std::vector<std::vector<VersionFinding>>> FindInVersions(
 
 // Of a graph that ran in several versions, each is judged on its own; one finding for all of them
 // where they agree.
-void JudgeVersions(const std::vector<const Check*>& checks, const Trace& trace,
+void JudgeVersions(const std::vector<const Check*>& checks, const Ran& trace,
                    const AnalyzeOptions& options, std::vector<std::vector<Finding>>* findings) {
   constexpr size_t kMostVersions = 16;  // of more: what may be in any of them
   const size_t count = CountVersions(trace);
@@ -351,6 +352,29 @@ void JudgeVersions(const std::vector<const Check*>& checks, const Trace& trace,
         if (!common) of_check.back().message += " (" + one.version + ")";
       }
     }
+  }
+}
+
+// A program that captures anew and updates its exec has a graph for each capture, and destroys it.
+// The exec is what stays: findings about such a graph name that, too.
+void NameUpdatedExecs(const Facts& facts, std::vector<Finding>* findings) {
+  const Ran& trace = facts.trace;
+  for (Finding& finding : *findings) {
+    GraphId graph = finding.graph;
+    if (!graph.valid() && !finding.nodes.empty()) graph = trace[finding.nodes[0]].graph;
+    if (!graph.valid()) continue;
+    graph = facts.roots()[graph.index()];
+    const std::span<const uint32_t> taken = facts.exec_graphs().Of(graph.index());
+    const auto made_of_it = [&](uint32_t at) {
+      const ExecGraph& of = trace.exec_graphs[at];
+      return of.since == trace[of.exec].created;
+    };
+    if (taken.empty() || std::ranges::any_of(taken, made_of_it)) continue;
+    const ExecGraph& first = trace.exec_graphs[taken[0]];
+    const std::string more =
+        taken.size() == 1 ? "" : " (and " + Counted(taken.size() - 1, "more update") + ")";
+    AddEvidence(&finding, Say(trace, "exec {} was updated to {} {}{}", first.exec.value, graph,
+                              facts.places().Of(first.since), more));
   }
 }
 
@@ -379,7 +403,7 @@ Result<std::vector<const Check*>> Chosen(const std::vector<std::string>& ids) {
 }  // namespace
 
 std::vector<GraphSummary> Summarize(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   std::vector<GraphSummary> summaries(trace.graphs.size());
   CountNodes(trace, &summaries);
   CountEdges(facts, &summaries);
@@ -406,7 +430,7 @@ std::vector<GraphSummary> Summarize(const Facts& facts) {
 }
 
 BlockJoins CountJoins(const MemoryFacts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   BlockJoins joins;
   for (const std::vector<BlockId>& blocks : facts.blocks()) {
     for (const BlockId id : blocks) {
@@ -427,21 +451,21 @@ BlockJoins CountJoins(const MemoryFacts& facts) {
   return joins;
 }
 
-Facts FindReportFacts(const Trace& trace, const AnalyzeOptions& options,
+Facts FindReportFacts(const Ran& trace, const AnalyzeOptions& options,
                       std::atomic<size_t>* graphs_done) {
   return Facts(trace, {.edges = options.edges,
                        .bound_time_limit = options.bound_time_limit,
                        .graphs_done = graphs_done});
 }
 
-Result<Report> Analyze(const Trace& trace, const AnalyzeOptions& options) {
+Result<Report> Analyze(const Ran& trace, const AnalyzeOptions& options) {
   return Analyze(FindReportFacts(trace, options), options);
 }
 
 Result<Report> Analyze(const Facts& facts, const AnalyzeOptions& options) {
   const Result<std::vector<const Check*>> checks = Chosen(options.checks);
   if (!checks) return Unexpected{checks.error()};
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   Report report;
   MakeFacts(facts);
   report.device = trace.process.device;
@@ -451,6 +475,7 @@ Result<Report> Analyze(const Facts& facts, const AnalyzeOptions& options) {
   report.unknown_memory = facts.unknown_memory().any;
   std::vector<std::vector<Finding>> found = FindAllFindings(*checks, facts, &report);
   JudgeVersions(*checks, trace, options, &found);
+  for (std::vector<Finding>& findings : found) NameUpdatedExecs(facts, &findings);
   for (std::vector<Finding>& findings : found) AddLarge(std::move(findings), options, &report);
   AddExecs(facts, &report);
   std::ranges::stable_sort(report.findings, ComesFirst);

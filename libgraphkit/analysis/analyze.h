@@ -10,7 +10,7 @@
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/model/report.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 #include "libgraphkit/result.h"
 
 namespace graphkit {
@@ -35,12 +35,12 @@ struct AnalyzeOptions {
 };
 
 // Facts by the options' edges and time limit. `graphs_done`: counts up.
-Facts FindReportFacts(const Trace& trace, const AnalyzeOptions& options = {},
+Facts FindReportFacts(const Ran& trace, const AnalyzeOptions& options = {},
                       std::atomic<size_t>* graphs_done = nullptr);
 
 // Fails when a check isn't known, naming the nearest one. `facts`: as FindReportFacts finds them.
 Result<Report> Analyze(const Facts& facts, const AnalyzeOptions& options = {});
 // For who needs no facts besides.
-Result<Report> Analyze(const Trace& trace, const AnalyzeOptions& options = {});
+Result<Report> Analyze(const Ran& trace, const AnalyzeOptions& options = {});
 
 }  // namespace graphkit

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "libgraphkit/analysis/launches/collectives.h"
-#include "libgraphkit/analysis/launches/launch_order.h"
 #include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/analysis/memory/memory_facts.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/fact.h"
 #include "libgraphkit/group_by.h"
+#include "libgraphkit/ran/launch_order.h"
 
 namespace graphkit {
 
@@ -36,9 +36,10 @@ class Facts : public MemoryFacts {
   // By graph, its launches: indices in Trace::launches. Of ran.
   const Fact<std::vector<std::vector<uint32_t>>> launches{
       [this] { return LaunchesByGraph(trace, ran()); }};
-  // By graph, the execs that were instantiated from it: indices in Trace::execs.
-  const Fact<Grouped> execs{[this] {
-    return Group(trace.execs, trace.graphs.size(), [](const Exec& exec) { return exec.graph; });
+  // By graph, the execs that took it over: indices in Ran::exec_graphs.
+  const Fact<Grouped> exec_graphs{[this] {
+    return Group(trace.exec_graphs, trace.graphs.size(),
+                 [](const ExecGraph& of) { return of.graph; });
   }};
   // By exec, its launches: indices in Trace::launches.
   const Fact<Grouped> exec_launches{[this] {

@@ -7,7 +7,7 @@
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/compare/match_graphs.h"
 #include "libgraphkit/compare/ranks.h"
-#include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/ran/node_changes.h"
 
 namespace graphkit {
 namespace {
@@ -59,7 +59,7 @@ std::vector<GraphId> FirstEqualGraphs(const ComparedTrace& side) {
 
 using Held = std::map<std::pair<NodeId, uint32_t>, GraphId>;  // by holder and body
 
-Held HeldGraphs(const Trace& trace) {
+Held HeldGraphs(const Ran& trace) {
   Held held;
   for (const auto& [i, graph] : Enumerate(trace.graphs)) {
     if (graph.parent) held.emplace(std::pair(graph.parent, graph.body), GraphId(i));
@@ -143,7 +143,7 @@ class FindingCounter {
 constexpr uint32_t kNone = NodeMatching::kNone;
 
 // "writes 4 KiB at 512 of 1 MiB": what is accessed, whichever block it is.
-std::string AccessText(const Trace& trace, const Access& access) {
+std::string AccessText(const Ran& trace, const Access& access) {
   static constexpr std::array kModes = {"touches", "reads", "writes", "reads and writes"};
   std::string text = kModes[static_cast<size_t>(access.mode)];
   if (access.length != kLengthUnknown) text += " " + FormatBytes(access.length);
@@ -156,8 +156,8 @@ std::string AccessText(const Trace& trace, const Access& access) {
   return text;
 }
 
-bool SameAccess(const Trace& a, const Access& x, const Trace& b, const Access& y) {
-  const auto size = [](const Trace& trace, const Access& access) {
+bool SameAccess(const Ran& a, const Access& x, const Ran& b, const Access& y) {
+  const auto size = [](const Ran& trace, const Access& access) {
     return access.block ? trace[access.block].size : kLengthUnknown;
   };
   return x.mode == y.mode && x.offset == y.offset && x.length == y.length && x.rows == y.rows &&
@@ -165,7 +165,7 @@ bool SameAccess(const Trace& a, const Access& x, const Trace& b, const Access& y
 }
 
 struct ComparedSide {
-  const Trace& trace;
+  const Ran& trace;
   const NodeChanges& changes;
   const GraphView& view;
 };
@@ -292,7 +292,7 @@ GraphDiff DiffGraph(const ComparedSide& before_side, const ComparedSide& after_s
 
 }  // namespace
 
-TraceDiff DiffTraces(const Trace& before, const Report& before_report, const Trace& after,
+TraceDiff DiffTraces(const Ran& before, const Report& before_report, const Ran& after,
                      const Report& after_report) {
   const std::vector<GraphView> before_views = ViewGraphs(before), after_views = ViewGraphs(after);
   const Summaries before_summaries = SummariesOf(before_report);

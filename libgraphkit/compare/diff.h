@@ -9,28 +9,28 @@
 #include "libgraphkit/analysis/explain/memory_account.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/model/report.h"
-#include "libgraphkit/model/trace.h"
 #include "libgraphkit/model/trace_diff.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
 // Graphs that stand alone are matched by name and content, in order; those that nodes hold, with
 // the nodes. The reports are those of the traces.
-TraceDiff DiffTraces(const Trace& before, const Report& before_report, const Trace& after,
+TraceDiff DiffTraces(const Ran& before, const Report& before_report, const Ran& after,
                      const Report& after_report);
 
 // The first allocation at another address or of another size in two runs of a program, with its
 // cause; the rest of the runs; and nodes that can't be moved. Nothing: all allocations lie alike.
-std::vector<FindingChange> FindLayoutDiff(const Trace& before, const Trace& after);
+std::vector<FindingChange> FindLayoutDiff(const Ran& before, const Ran& after);
 
 // Differences of the memory of two runs: how much was reserved and in use, its holders, and what of
 // it is worth a look.
 //
 // True if a trace has memory outside of its graphs.
-bool HoldsMemoryHistory(const Trace& trace);
+bool HoldsMemoryHistory(const Ran& trace);
 
 struct MemorySide {
-  const Trace& trace;
+  const Ran& trace;
   std::span<const MemoryAccount> accounts;
 };
 
@@ -47,7 +47,7 @@ std::vector<MemoryDiff> DiffMemory(const MemorySide& before, const MemorySide& a
 //     model.py:16 forward  linear   model.py:21 forward  linear      what is left: by operator
 //     allocated before recording    allocated before recording
 struct HoldersOf {
-  const Trace& trace;
+  const Ran& trace;
   std::span<const HeldGroup> holders;
 };
 
@@ -88,6 +88,6 @@ struct DiffDrawing {
 };
 
 // One for each graph of the diff that isn't equal, in its order.
-std::vector<DiffDrawing> DrawDiff(const TraceDiff& diff, const Trace& before, const Trace& after);
+std::vector<DiffDrawing> DrawDiff(const TraceDiff& diff, const Ran& before, const Ran& after);
 
 }  // namespace graphkit

@@ -73,7 +73,7 @@ using Key = std::tuple<HeldGroup::Kind, std::string, std::string, int64_t>;
 using OptionalKey = std::optional<Key>;  // nothing: matches nothing
 
 // `shifts`: null for the side after.
-OptionalKey PlaceKey(const Trace& trace, const HeldGroup& group, const Shifts* shifts) {
+OptionalKey PlaceKey(const Ran& trace, const HeldGroup& group, const Shifts* shifts) {
   if (group.kind == HeldGroup::Kind::kPool) {
     if (!group.pool) return Key(group.kind, "", "", -1);
     const Pool& pool = trace[group.pool];
@@ -218,7 +218,7 @@ std::vector<HolderPair> MatchHolders(const HoldersOf& before, const HoldersOf& a
   return pairs;
 }
 
-bool HoldsMemoryHistory(const Trace& trace) {
+bool HoldsMemoryHistory(const Ran& trace) {
   return std::ranges::any_of(trace.blocks, [&](const Block& block) {
     return !block.graph && !(block.pool && trace[block.pool].kind == PoolKind::kHost);
   });

@@ -16,7 +16,7 @@ constexpr size_t kMostBoxes = 400;  // a person can read
 struct Merger {
   const GraphDiff& diff;
   const GraphView &before, &after;
-  const Trace &before_trace, &after_trace;
+  const Ran &before_trace, &after_trace;
   NodeMatching matching = MatchNodes(before, before_trace, after, after_trace);
   std::vector<DiffBox> boxes = {};
   // By box: among the nodes after, and before.
@@ -147,7 +147,7 @@ struct Merger {
 
 }  // namespace
 
-std::vector<DiffDrawing> DrawDiff(const TraceDiff& diff, const Trace& before, const Trace& after) {
+std::vector<DiffDrawing> DrawDiff(const TraceDiff& diff, const Ran& before, const Ran& after) {
   std::vector<DiffDrawing> drawings;
   const auto different = [](const GraphDiff& graph) { return !graph.equal(); };
   if (std::ranges::none_of(diff.graphs, different)) return drawings;

@@ -58,7 +58,7 @@ int ExitCode(const GateVerdict& verdict) {
 bool IsLeakCheck(std::string_view check) { return check.ends_with("-leak"); }
 
 // Of each finding: how many things leaked.
-std::vector<uint64_t> LeaksOf(const std::vector<Finding>& findings, const Trace& trace) {
+std::vector<uint64_t> LeaksOf(const std::vector<Finding>& findings, const Ran& trace) {
   std::vector<uint64_t> execs(trace.graphs.size());
   for (const Exec& exec : trace.execs) {
     if (exec.graph.valid() && exec.destroyed == kNever) ++execs[exec.graph.index()];
@@ -295,7 +295,7 @@ uint64_t LeakedBy(const GateSubject& subject, size_t finding) {
 }
 
 GateSubject MakeGateSubject(std::string trace_file, const Facts& facts, Report report) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   GateSubject subject;
   subject.trace = std::move(trace_file);
   subject.leaks = LeaksOf(report.findings, trace);

@@ -12,7 +12,7 @@ namespace {
 constexpr uint32_t kNowhere = 0xffffffffu;
 
 // By kernel.
-std::vector<uint64_t> HashKernels(const Trace& trace) {
+std::vector<uint64_t> HashKernels(const Ran& trace) {
   std::vector<uint64_t> hashes;
   for (const Kernel& kernel : trace.kernels) hashes.push_back(HashText(trace[kernel.name]));
   return hashes;
@@ -26,7 +26,7 @@ uint64_t NameHash(const Node& node, const std::vector<uint64_t>& kernels) {
   return node.kernel ? Mix(hash, kernels[node.kernel.index()]) : hash;
 }
 
-uint64_t ParameterHash(const Trace& trace, const Node& node) {
+uint64_t ParameterHash(const Ran& trace, const Node& node) {
   uint64_t hash = 0;
   if (node.shape < trace.shapes.size()) {
     const LaunchShape& shape = trace.shapes[node.shape];
@@ -46,7 +46,7 @@ uint64_t ParameterHash(const Trace& trace, const Node& node) {
 }
 
 // The edges that the nodes of a view see.
-void AddNeighbours(const Trace& trace, const std::vector<uint32_t>& numbers, const Grouped& edges,
+void AddNeighbours(const Ran& trace, const std::vector<uint32_t>& numbers, const Grouped& edges,
                    NodeId Edge::*far, const std::vector<NodeId>& nodes,
                    std::vector<uint32_t>& first, std::vector<Neighbour>& list) {
   first.push_back(0);
@@ -74,7 +74,7 @@ uint64_t MixNeighbours(uint64_t hash, std::span<const Neighbour> neighbours,
 }
 
 // How many nodes hold the graph, one in another. A broken trace's ring ends somewhere.
-uint32_t Depth(const Trace& trace, GraphId graph) {
+uint32_t Depth(const Ran& trace, GraphId graph) {
   constexpr uint32_t kDeepest = 64;
   uint32_t depth = 0;
   for (NodeId holder = trace[graph].parent; holder && depth < kDeepest; ++depth) {
@@ -109,7 +109,7 @@ uint64_t GraphHash(const GraphView& view) {
 }
 
 // Tells the holders what they hold, from the inside out.
-void LabelHolders(const Trace& trace, const std::vector<uint32_t>& numbers,
+void LabelHolders(const Ran& trace, const std::vector<uint32_t>& numbers,
                   std::vector<GraphView>& views) {
   std::vector<std::pair<uint32_t, GraphId>> held;
   for (size_t i = 0; i < views.size(); ++i) {
@@ -167,7 +167,7 @@ uint64_t Mix(uint64_t hash, uint64_t value) {
   return mixed ^ (mixed >> 33);
 }
 
-std::vector<GraphView> ViewGraphs(const Trace& trace) {
+std::vector<GraphView> ViewGraphs(const Ran& trace) {
   std::vector<GraphView> views(trace.graphs.size());
   for (size_t i = 0; i < views.size(); ++i) views[i].graph = GraphId(i);
   std::vector<uint32_t> numbers(trace.nodes.size(), kNowhere);

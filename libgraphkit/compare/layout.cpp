@@ -15,28 +15,27 @@
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/compare/diff.h"
 #include "libgraphkit/compare/match_graphs.h"
-#include "libgraphkit/model/graph_versions.h"
-#include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {
 
 struct LayoutRun {
-  const Trace& trace;
+  const Ran& trace;
   std::vector<BlockId> blocks = {};    // without memory of segments and of the host
   std::vector<std::string> keys = {};  // line and size
 };
 
-bool IsPinnedHost(const Trace& trace, BlockId block) {
+bool IsPinnedHost(const Ran& trace, BlockId block) {
   const PoolId pool = trace[block].pool;
   return pool.valid() && trace[pool].kind == PoolKind::kHost;
 }
 
 class LayoutComparison {
  public:
-  LayoutComparison(const Trace& before, const Trace& after) : runs_{{{before}, {after}}} {
+  LayoutComparison(const Ran& before, const Ran& after) : runs_{{{before}, {after}}} {
     for (size_t run = 0; run < 2; ++run) {
-      const Trace& trace = runs_[run].trace;
+      const Ran& trace = runs_[run].trace;
       const std::vector<bool> backs_segment = BacksSegment(trace);
       for (uint32_t i = 0; i < backs_segment.size(); ++i) {
         if (backs_segment[i] || IsPinnedHost(trace, BlockId(i))) continue;
@@ -111,7 +110,7 @@ class LayoutComparison {
   // Segments that were released before the call, each with the number of calls before that.
   std::vector<std::pair<size_t, SegmentId>> Released(size_t run) const {
     std::vector<std::pair<size_t, SegmentId>> released;
-    const Trace& trace = runs_[run].trace;
+    const Ran& trace = runs_[run].trace;
     for (size_t i = 0; i < trace.segments.size(); ++i) {
       const auto earlier = [&](BlockId block) {
         return trace[block].allocated < trace.segments[i].freed;
@@ -132,7 +131,7 @@ class LayoutComparison {
     if (i < std::max(first.size(), second.size())) {
       const bool later =
           i >= first.size() || (i < second.size() && second[i].first < first[i].first);
-      const Trace& trace = runs_[later].trace;
+      const Ran& trace = runs_[later].trace;
       const Segment& segment = trace[(later ? second : first)[i].second];
       const StackId stack = segment.block ? trace[segment.block].free_stack : StackId();
       return Named("layout-release",
@@ -168,7 +167,7 @@ class LayoutComparison {
       change.bytes_before += At(0, at_ + first).size;
     }
     change.bytes_after = change.bytes_before;
-    const uint64_t nodes = CountNodes([&](const Trace& trace, NodeId node) {
+    const uint64_t nodes = CountNodes([&](const Ran& trace, NodeId node) {
       return std::ranges::any_of(
           trace.accesses.Of(trace[node].accesses),
           [&](const Access& access) { return std::ranges::binary_search(moved, access.block); });
@@ -182,7 +181,7 @@ class LayoutComparison {
   // Of graphs of the first run.
   template <typename Is>
   uint64_t CountNodes(Is is) const {
-    const Trace& trace = runs_[0].trace;
+    const Ran& trace = runs_[0].trace;
     uint64_t count = 0;
     for (size_t i = 0; i < trace.nodes.size(); ++i)
       count += InGraph(trace, trace.nodes[i]) && is(trace, NodeId(i));
@@ -198,15 +197,15 @@ class LayoutComparison {
                              {count, count}));
       found->back().severity = Severity::kNote;
     };
-    add("addresses of the host's memory", [](const Trace& trace, NodeId node) {
+    add("addresses of the host's memory", [](const Ran& trace, NodeId node) {
       return !RowsAt(trace.host_ends, trace[node].seq).empty() ||
              std::ranges::any_of(
                  trace.accesses.Of(trace[node].accesses),
                  [&](const Access& access) { return IsPinnedHost(trace, access.block); });
     });
     add("arguments that couldn't be read, or memory that wasn't recorded",
-        [](const Trace& trace, NodeId node) { return MayTouchAnything(trace, node); });
-    add("handles of this process", [](const Trace& trace, NodeId node) {
+        [](const Ran& trace, NodeId node) { return MayTouchAnything(trace, node); });
+    add("handles of this process", [](const Ran& trace, NodeId node) {
       const NodeKind kind = trace[node].kind;
       return kind == NodeKind::kHost ||
              (kind >= NodeKind::kEventWait && kind <= NodeKind::kExternalSemaphoreWait);
@@ -221,7 +220,7 @@ class LayoutComparison {
 
 }  // namespace
 
-std::vector<FindingChange> FindLayoutDiff(const Trace& before, const Trace& after) {
+std::vector<FindingChange> FindLayoutDiff(const Ran& before, const Ran& after) {
   return LayoutComparison(before, after).Find();
 }
 

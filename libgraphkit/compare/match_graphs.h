@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "libgraphkit/model/report.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
@@ -50,7 +50,7 @@ struct GraphMatching {
 };
 
 struct ComparedTrace {
-  const Trace& trace;
+  const Ran& trace;
   const std::map<GraphId, const GraphSummary*>& summaries;
   std::vector<GraphContent> contents;  // of each graph of the trace
 };
@@ -91,7 +91,7 @@ struct GraphView {
 };
 
 // One for each graph of the trace; a node's label tells what the graphs inside it are.
-std::vector<GraphView> ViewGraphs(const Trace& trace);
+std::vector<GraphView> ViewGraphs(const Ran& trace);
 
 // Hashes. Two that are equal stand for the same thing, but for a chance of 2^-64.
 uint64_t Mix(uint64_t hash, uint64_t value);
@@ -140,8 +140,8 @@ struct NodeMatching {
 };
 
 // The traces give the streams' names, which tell symmetric streams apart.
-NodeMatching MatchNodes(const GraphView& before, const Trace& before_trace, const GraphView& after,
-                        const Trace& after_trace);
+NodeMatching MatchNodes(const GraphView& before, const Ran& before_trace, const GraphView& after,
+                        const Ran& after_trace);
 
 // The common subsequence of two sequences.
 

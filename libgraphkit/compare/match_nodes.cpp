@@ -184,8 +184,8 @@ Keys Both(const Keys& a, const Keys& b) {
 
 class Matcher {
  public:
-  Matcher(const GraphView& before, const Trace& before_trace, const GraphView& after,
-          const Trace& after_trace)
+  Matcher(const GraphView& before, const Ran& before_trace, const GraphView& after,
+          const Ran& after_trace)
       : before_(before),
         after_(after),
         votes_(before_trace.streams.size(), after_trace.streams.size()) {
@@ -223,9 +223,9 @@ class Matcher {
   }
 
  private:
-  void VoteByName(const Trace& before_trace, const Trace& after_trace) {
+  void VoteByName(const Ran& before_trace, const Ran& after_trace) {
     std::map<std::string_view, std::pair<std::vector<size_t>, std::vector<size_t>>> by_name;
-    const auto collect = [&by_name](const Trace& trace, bool after) {
+    const auto collect = [&by_name](const Ran& trace, bool after) {
       for (size_t i = 0; i < trace.streams.size(); ++i) {
         auto& lists = by_name[trace[trace.streams[i].name]];
         (after ? lists.second : lists.first).push_back(i);
@@ -431,8 +431,8 @@ class Matcher {
 
 }  // namespace
 
-NodeMatching MatchNodes(const GraphView& before, const Trace& before_trace, const GraphView& after,
-                        const Trace& after_trace) {
+NodeMatching MatchNodes(const GraphView& before, const Ran& before_trace, const GraphView& after,
+                        const Ran& after_trace) {
   return Matcher(before, before_trace, after, after_trace).Run();
 }
 

@@ -36,7 +36,7 @@ void Match(std::vector<LineBytes>* before, std::vector<LineBytes>* after, Same s
 
 }  // namespace
 
-std::vector<LineBytes> PeakLines(const Trace& trace, const GraphSummary& graph) {
+std::vector<LineBytes> PeakLines(const Ran& trace, const GraphSummary& graph) {
   std::map<PlaceFrame, Bytes> by_line;
   for (const BlockId block : graph.peak_blocks) {
     PlaceFrame line = LineOfStack(trace, trace[block].stack);

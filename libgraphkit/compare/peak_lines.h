@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "libgraphkit/model/gate.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
 // The most first, at most 32. Empty: no stack is known.
-std::vector<LineBytes> PeakLines(const Trace& trace, const GraphSummary& graph);
+std::vector<LineBytes> PeakLines(const Ran& trace, const GraphSummary& graph);
 
 // What lines have that had less of it before, the most first. Lines move when a file is edited:
 // those with the same bytes in the same function are the same line.

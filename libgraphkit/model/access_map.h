@@ -13,8 +13,7 @@
 namespace graphkit {
 
 // Makes of each access of nodes, of their changes and of work outside of graphs one to each block
-// that lay there then, the innermost one. To be called when the trace is whole, before
-// ApplyNodeChanges (node_versions.h).
+// that lay there then, the innermost one. To be called when the trace is whole.
 void MapAccesses(Trace* trace);
 
 }  // namespace graphkit

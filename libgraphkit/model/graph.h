@@ -209,34 +209,6 @@ struct NodeChange {
   bool operator==(const NodeChange&) const = default;
 };
 
-// The work of a node's own record, where launches run it otherwise than it was made
-// (node_versions.h). Its Node has everything that any of them may do.
-struct ChangedNode {
-  NodeId node;
-  KernelId kernel;
-  uint32_t shape = 0xffffffffu;
-  Slice accesses;
-  EventId event;
-  bool accesses_complete = false;
-  // Of the ways in which launches run it:
-  bool varies = false;                // there are several
-  bool kernels_vary = false;          // with several kernels
-  bool opaque = false;                // in one of them it may touch anything
-  Ternary waits = Ternary::kUnknown;  // for its grid dependencies, in all of them
-  bool operator==(const ChangedNode&) const = default;
-};
-
-// A version of a graph that launches ran, of a graph that was edited after an exec was made of it:
-// how it was when the exec was made, or updated to it (node_versions.h).
-struct GraphVersion {
-  GraphId graph;  // a root
-  ExecId exec;    // the first one that ran it so
-  Seq seq = 0;    // where that was instantiated, or updated
-  Seq since = 0;  // the edits before and after
-  Seq until = kNever;
-  bool operator==(const GraphVersion&) const = default;
-};
-
 // Known properties of an edge that doesn't wait for its producer's end.
 struct EarlyStart {
   uint8_t from_port = kPortProgrammatic;   // or kPortLaunchCompletion: triggers don't matter

@@ -62,4 +62,14 @@ std::vector<GraphId> FindRoots(const Trace& trace) {
   return roots;
 }
 
+// Bounded by the number of graphs: a damaged file may have graphs inside themselves.
+GraphId RootOf(const Trace& trace, GraphId graph) {
+  for (size_t i = 0; i < trace.graphs.size() && graph.valid(); ++i) {
+    const NodeId parent = trace[graph].parent;
+    if (!parent.valid()) break;
+    graph = trace[parent].graph;
+  }
+  return graph;
+}
+
 }  // namespace graphkit

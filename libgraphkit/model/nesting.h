@@ -105,6 +105,9 @@ class Nesting {
   std::vector<Place> at_;  // by graph; empty: no graph lies in another one
 };
 
+// The outermost graph that holds a graph: the one that the user launches. Of many: Nesting.
+GraphId RootOf(const Trace& trace, GraphId graph);
+
 // The root of every graph.
 std::vector<GraphId> FindRoots(const Trace& trace);
 

@@ -40,6 +40,17 @@ void AddMappedAgain(const Trace& trace, std::vector<SegmentId>* segments) {
 
 }  // namespace
 
+// The tracer tells such pools from others by their names (docs/format.md).
+bool IsRegistered(const Trace& trace, const Block& block) {
+  if (!block.pool.valid()) return false;
+  const Pool& pool = trace[block.pool];
+  return pool.kind == PoolKind::kHost && trace[pool.name] == "registered";
+}
+
+bool IsImported(const Trace& trace, const Block& block) {
+  return block.mapped && block.pool.valid() && trace[trace[block.pool].name] == "imported";
+}
+
 std::vector<std::string> IncompleteBecause(const Trace& trace) {
   const Completeness& completeness = trace.completeness;
   std::vector<std::string> because;

@@ -164,7 +164,8 @@ struct Completeness {
   uint64_t dropped_records = 0;    // the tracer's own count
   std::vector<std::string> notes;  // one sentence each, for people
   bool stopped = false;            // the recording, before the process; a note has the cause
-  // Recorded changes to nodes that may or may not count for launches.
+  // Recorded changes to nodes that may or may not count for launches; known once the trace is
+  // resolved (ran/resolve.h).
   std::vector<std::string> unapplied;
   bool operator==(const Completeness&) const = default;
 };
@@ -198,9 +199,6 @@ struct Trace {
   std::vector<ExecUpdate> exec_updates;    // by seq
   std::vector<ExecReading> exec_readings;  // by seq
   std::vector<NodeChange> node_changes;    // by seq
-  std::vector<ChangedNode> changed_nodes;  // by node; what follows from node_changes
-  std::vector<GraphVersion> versions;      // by graph and seq; follows from the columns above
-  std::vector<Slice> shown_versions;       // by graph: of them, its root's; empty: there are none
   std::vector<Launch> launches;            // by seq
   std::vector<EagerWork> works;            // by seq
   std::vector<EagerCount> eager_counts;    // by seq
@@ -253,6 +251,11 @@ std::span<const Row> RowsAt(const std::vector<Row>& all, Seq seq) {
 inline PoolKind KindOf(const Trace& trace, PoolId pool) {
   return pool.valid() ? trace[pool].kind : PoolKind::kDevice;
 }
+
+// Memory that the program had already, and made known to CUDA (cudaHostRegister).
+bool IsRegistered(const Trace& trace, const Block& block);
+// Memory of another process or API, mapped into this one.
+bool IsImported(const Trace& trace, const Block& block);
 
 // The frames of a stack, innermost first; of no stack none.
 inline std::span<const StackFrame> StackFrames(const Trace& trace, StackId stack) {

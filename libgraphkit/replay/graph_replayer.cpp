@@ -262,7 +262,7 @@ GraphViews FindGraphViews(const GraphTask& task, std::span<const PolicyKind> pol
       views.any[number].emplace(order, task.slice, views.blocks, true);
     }
   }
-  const Trace& trace = task.facts.trace;
+  const Ran& trace = task.facts.trace;
   if (std::ranges::all_of(views.blocks, [&](BlockId b) { return trace[b].stream.valid(); })) {
     views.streams.emplace(task.facts.Blocks(MarkerRule::kAtFree), task.slice, views.blocks, false);
   }

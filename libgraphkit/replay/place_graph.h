@@ -12,7 +12,7 @@
 namespace graphkit {
 
 // The rows of Trace::block_streams by block.
-inline Grouped StreamsOfBlocks(const Trace& trace) {
+inline Grouped StreamsOfBlocks(const Ran& trace) {
   return Group(trace.block_streams, trace.blocks.size(),
                [](const BlockStream& use) { return use.block; });
 }

@@ -13,7 +13,7 @@
 #include "libgraphkit/alloc/policies/policy.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/model/caching_config.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
@@ -38,7 +38,7 @@ struct HeldMemory {
 
 class HeldPools {
  public:
-  HeldPools(const Trace& trace, const CachingConfig& config) : trace_(trace), config_(config) {}
+  HeldPools(const Ran& trace, const CachingConfig& config) : trace_(trace), config_(config) {}
 
   // A graph's first allocation: blocks stay whose free wasn't requested before.
   void Begin(Seq begin);
@@ -58,7 +58,7 @@ class HeldPools {
     std::vector<PlacedBlock> living;
   };
 
-  const Trace& trace_;
+  const Ran& trace_;
   const CachingConfig& config_;
   std::map<PoolId, Pool> pools_;
   std::map<PoolId, Bytes> tops_;

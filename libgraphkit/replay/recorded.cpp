@@ -10,7 +10,7 @@ namespace {
 
 // The segments of the graph and of those before it in its pools, and the bytes of what lies in
 // none.
-Bytes ReservedBytes(const Trace& trace, const GraphReplay& graph, std::set<SegmentId>* segments) {
+Bytes ReservedBytes(const Ran& trace, const GraphReplay& graph, std::set<SegmentId>* segments) {
   Bytes reserved = 0;
   for (const ReplayedPool& pool : graph.pools) {
     Bytes outside = 0;
@@ -29,7 +29,7 @@ Bytes ReservedBytes(const Trace& trace, const GraphReplay& graph, std::set<Segme
 }
 
 // Pools by their first block that was allocated outside of captures.
-std::map<PoolId, Seq> UsedOutside(const Trace& trace) {
+std::map<PoolId, Seq> UsedOutside(const Ran& trace) {
   std::map<PoolId, Seq> used;
   for (const Block& block : trace.blocks) {
     if (!block.segment.valid() || block.graph.valid()) continue;
@@ -59,7 +59,7 @@ class SegmentPlaces {
   IntervalMap<SegmentId> taken_;
 };
 
-void ComparePool(const Trace& trace, const ReplayedPool& pool, SegmentPlaces* places,
+void ComparePool(const Ran& trace, const ReplayedPool& pool, SegmentPlaces* places,
                  RecordedPlacements* found) {
   for (const PlacedBlock& placed : pool.segments) {
     const Block& block = trace[placed.block];

@@ -23,6 +23,7 @@
 #include "libgraphkit/io/merge/merge.h"
 #include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/model/names.h"
+#include "libgraphkit/ran/resolve.h"
 #include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/estimate/estimate.h"
 #include "libgraphkit/render/plan/plan.h"
@@ -50,7 +51,7 @@ std::string TextOf(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-std::string Process(const Trace& trace, const json&) {
+std::string Process(const Ran& trace, const json&) {
   return TextOf({{"device", NameOf(trace.process.device)},
                  {"program", trace.process.program},
                  {"arguments", trace.process.args},
@@ -59,20 +60,20 @@ std::string Process(const Trace& trace, const json&) {
                  {"missing", IncompleteBecause(trace)}});
 }
 
-std::string GraphNames(const Trace& trace, const json&) {
+std::string GraphNames(const Ran& trace, const json&) {
   json names = json::array();
   for (const Graph& graph : trace.graphs) names.push_back(trace[graph.name]);
   return TextOf(names);
 }
 
-std::string KernelNames(const Trace& trace, const json&) {
+std::string KernelNames(const Ran& trace, const json&) {
   json names = json::array();
   for (const Kernel& kernel : trace.kernels) names.push_back(trace[kernel.name]);
   return TextOf(names);
 }
 
 // Each stack's frames: function, "file:line".
-std::string Stacks(const Trace& trace, const json&) {
+std::string Stacks(const Ran& trace, const json&) {
   json stacks = json::array();
   for (const Stack& stack : trace.stacks) {
     json frames = json::array();
@@ -87,7 +88,7 @@ std::string Stacks(const Trace& trace, const json&) {
 }
 
 // Each stack's line and operation, "model.py:39 softmax"; empty where neither is known.
-std::string Places(const Trace& trace, const json&) {
+std::string Places(const Ran& trace, const json&) {
   json places = json::array();
   for (size_t i = 0; i < trace.stacks.size(); ++i) {
     std::string title = MemoryTitle(trace, StackId(i));
@@ -99,7 +100,7 @@ std::string Places(const Trace& trace, const json&) {
 }
 
 // A line of JSON, padded to a multiple of 8 bytes, and the rows.
-std::string Table(const Trace& trace, const json& question) {
+std::string Table(const Ran& trace, const json& question) {
   const std::string name = question.at("name");
   NumberTable table = MakeTable(trace, name);
   if (table.columns.empty()) throw Failed({.message = "no table '" + name + "'"});
@@ -109,7 +110,7 @@ std::string Table(const Trace& trace, const json& question) {
   return answer + table.rows;
 }
 
-std::string AnalyzeTrace(const Trace& trace, const json& question) {
+std::string AnalyzeTrace(const Ran& trace, const json& question) {
   AnalyzeOptions options;
   options.checks = question.at("checks");
   options.min_bytes = question.at("min_bytes");
@@ -122,7 +123,7 @@ std::string AnalyzeTrace(const Trace& trace, const json& question) {
   return out.str();
 }
 
-std::string PlanMemory(const Trace& trace, const json& question) {
+std::string PlanMemory(const Ran& trace, const json& question) {
   constexpr uint64_t kEffort = 20'000'000;
   const bool torch_streams = question.at("torch_streams");
   const MarkerRule rule = torch_streams ? MarkerRule::kAtFree : MarkerRule::kLastUse;
@@ -141,13 +142,13 @@ std::string PlanMemory(const Trace& trace, const json& question) {
   return out.str();
 }
 
-Trace Load(const char* const* paths, uint64_t count, const std::string& kind);
+Ran Load(const char* const* paths, uint64_t count, const std::string& kind);
 
-std::string EstimateSizes(const Trace& trace, const json& question) {
+std::string EstimateSizes(const Ran& trace, const json& question) {
   EstimateOptions options{.sizes = question.at("sizes"), .captured = question.at("captured")};
   const std::string costs = question.at("exec_costs");
   if (!costs.empty()) {
-    const Trace measured = Load(std::array{costs.c_str()}.data(), 1, "");
+    const Ran measured = Load(std::array{costs.c_str()}.data(), 1, "");
     options.exec_model = CalibratedExecModel(measured, FindRoots(measured));
     if (options.exec_model->measured_execs == 0)
       throw Failed({.message = "no executable was measured in it", .file = costs});
@@ -161,7 +162,7 @@ std::string EstimateSizes(const Trace& trace, const json& question) {
 
 struct Question {
   std::string_view about;
-  std::string (*answer)(const Trace& trace, const json& question);
+  std::string (*answer)(const Ran& trace, const json& question);
 };
 
 constexpr Question kQuestions[] = {
@@ -170,7 +171,7 @@ constexpr Question kQuestions[] = {
     {"analyze", AnalyzeTrace}, {"plan", PlanMemory},        {"estimate", EstimateSizes},
 };
 
-std::string AnswerTo(const Trace& trace, const json& question) {
+std::string AnswerTo(const Ran& trace, const json& question) {
   const std::string about = question.at("about");
   for (const Question& known : kQuestions) {
     if (known.about == about) return known.answer(trace, question);
@@ -178,15 +179,15 @@ std::string AnswerTo(const Trace& trace, const json& question) {
   throw Failed({.message = "no question '" + about + "'"});
 }
 
-Trace Load(const char* const* paths, uint64_t count, const std::string& kind) {
+Ran Load(const char* const* paths, uint64_t count, const std::string& kind) {
   const FileFormat* format = kind.empty() ? nullptr : FindFormat(kind);
   if (!kind.empty() && !format) throw Failed({.message = "no kind of file '" + kind + "'"});
   std::vector<MergeInput> inputs;
   for (uint64_t i = 0; i < count; ++i) {
     inputs.push_back({paths[i], Take(ImportFile(paths[i], format))});
   }
-  if (count == 1) return std::move(inputs[0].imported.trace);
-  return Take(Merge(std::move(inputs))).trace;
+  if (count == 1) return Resolve(std::move(inputs[0].imported.trace));
+  return Resolve(Take(Merge(std::move(inputs))).trace);
 }
 
 std::string SizeOf(const std::string& text) {
@@ -228,30 +229,30 @@ void Answering(Answer* answer, const Work& work) {
 
 // A trace of one file, or of several of one process; kind: "" for what its bytes say. Null when it
 // failed; released by graphkit_unload.
-GRAPHKIT_EXPORT graphkit::Trace* graphkit_load(const char* const* paths, uint64_t count,
-                                               const char* kind, graphkit::Answer* answer) {
-  graphkit::Trace* trace = nullptr;
+GRAPHKIT_EXPORT graphkit::Ran* graphkit_load(const char* const* paths, uint64_t count,
+                                             const char* kind, graphkit::Answer* answer) {
+  graphkit::Ran* trace = nullptr;
   graphkit::Answering(answer, [&] {
-    trace = new graphkit::Trace(graphkit::Load(paths, count, kind));
+    trace = new graphkit::Ran(graphkit::Load(paths, count, kind));
     return std::string();
   });
   return trace;
 }
 
-GRAPHKIT_EXPORT void graphkit_unload(graphkit::Trace* trace) { delete trace; }
+GRAPHKIT_EXPORT void graphkit_unload(graphkit::Ran* trace) { delete trace; }
 
 // Writes it as a trace.
-GRAPHKIT_EXPORT void graphkit_save(const graphkit::Trace* trace, const char* path,
+GRAPHKIT_EXPORT void graphkit_save(const graphkit::Ran* trace, const char* path,
                                    graphkit::Answer* answer) {
   graphkit::Answering(answer, [&] {
-    const graphkit::Result<void> written = graphkit::WriteTrace(*trace, path);
+    const graphkit::Result<void> written = graphkit::WriteTrace(graphkit::AsRecorded(*trace), path);
     if (!written) throw graphkit::Failed(written.error());
     return std::string();
   });
 }
 
 // question: {"about": …, …} as in kQuestions.
-GRAPHKIT_EXPORT void graphkit_ask(const graphkit::Trace* trace, const char* question,
+GRAPHKIT_EXPORT void graphkit_ask(const graphkit::Ran* trace, const char* question,
                                   graphkit::Answer* answer) {
   graphkit::Answering(answer,
                       [&] { return graphkit::AnswerTo(*trace, nlohmann::json::parse(question)); });

@@ -44,41 +44,41 @@ class NumberRow : public EachField<NumberRow> {
 };
 
 // When a record was written, in nanoseconds since 1970; 0: unknown.
-int64_t TimeOf(const Trace& trace, Seq seq) {
+int64_t TimeOf(const Ran& trace, Seq seq) {
   if (seq >= trace.times.size() || trace.times[seq] == 0) return 0;
   const ClockPair clock = trace.clocks.empty() ? ClockPair() : trace.clocks[0];
   return static_cast<int64_t>(trace.times[seq] - clock.monotonic) + clock.wall;
 }
 
 // Columns of a table beside the fields of its things' records: where they begin and end, mostly.
-void AddOthers(const Trace&, const Graph& graph, NumberRow& row) {
+void AddOthers(const Ran&, const Graph& graph, NumberRow& row) {
   row.Add("created", Place(graph.created));
   row.Add("destroyed", Place(graph.destroyed));
 }
-void AddOthers(const Trace&, const Node& node, NumberRow& row) {
+void AddOthers(const Ran&, const Node& node, NumberRow& row) {
   row.Add("seq", Place(node.seq));
   row.Add("destroyed", Place(node.destroyed));
 }
-void AddOthers(const Trace&, const Edge& edge, NumberRow& row) {
+void AddOthers(const Ran&, const Edge& edge, NumberRow& row) {
   row.Add("seq", Place(edge.seq));
   row.Add("removed", Place(edge.removed));
 }
-void AddOthers(const Trace&, const Segment& segment, NumberRow& row) {
+void AddOthers(const Ran&, const Segment& segment, NumberRow& row) {
   row.Add("allocated", Place(segment.allocated));
   row.Add("freed", Place(segment.freed));
 }
-void AddOthers(const Trace&, const Pool& pool, NumberRow& row) {
+void AddOthers(const Ran&, const Pool& pool, NumberRow& row) {
   row.Add("created", Place(pool.created));
   row.Add("destroyed", Place(pool.destroyed));
 }
-void AddOthers(const Trace&, const Exec& exec, NumberRow& row) {
+void AddOthers(const Ran&, const Exec& exec, NumberRow& row) {
   row.Add("created", Place(exec.created));
   row.Add("destroyed", Place(exec.destroyed));
 }
-void AddOthers(const Trace&, const Launch& launch, NumberRow& row) {
+void AddOthers(const Ran&, const Launch& launch, NumberRow& row) {
   row.Add("seq", Place(launch.seq));
 }
-void AddOthers(const Trace& trace, const Block& block, NumberRow& row) {
+void AddOthers(const Ran& trace, const Block& block, NumberRow& row) {
   StackId free_stack = block.free_stack;
   row.Field("free_stack", free_stack);
   row.Add("allocated", Place(block.allocated));
@@ -95,14 +95,14 @@ void Append(const NumberRow& row, NumberTable& table) {
 }
 
 template <typename Record>
-void Fill(const Trace& trace, Record& record, NumberRow& row) {
+void Fill(const Ran& trace, Record& record, NumberRow& row) {
   row.values.clear();
   record.Fields(row);
   AddOthers(trace, record.row, row);
 }
 
 template <typename Record>
-NumberTable Make(const Trace& trace) {
+NumberTable Make(const Ran& trace) {
   NumberTable table;
   NumberRow row;
   row.naming = &table;
@@ -137,7 +137,7 @@ void FillAccess(size_t node, const Access& access, NumberRow& row) {
   row.Add("layer", access.rows.layer);
 }
 
-NumberTable Accesses(const Trace& trace) {
+NumberTable Accesses(const Ran& trace) {
   NumberTable table;
   NumberRow row;
   row.naming = &table;
@@ -154,7 +154,7 @@ NumberTable Accesses(const Trace& trace) {
 
 struct NamedTable {
   std::string_view name;
-  NumberTable (*make)(const Trace& trace);
+  NumberTable (*make)(const Ran& trace);
 };
 
 constexpr NamedTable kTables[] = {
@@ -165,7 +165,7 @@ constexpr NamedTable kTables[] = {
 
 }  // namespace
 
-NumberTable MakeTable(const Trace& trace, std::string_view name) {
+NumberTable MakeTable(const Ran& trace, std::string_view name) {
   for (const NamedTable& table : kTables) {
     if (table.name == name) return table.make(trace);
   }

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
@@ -21,6 +21,6 @@ struct NumberTable {
 };
 
 // Null columns when there is no table of that name.
-NumberTable MakeTable(const Trace& trace, std::string_view name);
+NumberTable MakeTable(const Ran& trace, std::string_view name);
 
 }  // namespace graphkit

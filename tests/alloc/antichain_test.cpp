@@ -124,16 +124,16 @@ TEST_CASE("the heaviest antichain of random orders by trying all, and by a flow 
     const uint64_t seed = first + static_cast<uint64_t>(round);
     CAPTURE(seed);
     const bool small = round % 8 != 0;
-    const Trace trace = small ? RandomTrace(seed, {.max_steps = 24,
-                                                   .nested = round % 2 == 0,
-                                                   .memory = true,
-                                                   .pools = true,
-                                                   .allocator_steps = 0.4})
-                              : Synthesize({.ops = 120,
-                                            .streams = 2 + static_cast<uint32_t>(seed % 7),
-                                            .alloc = 0.5,
-                                            .free = 0.4,
-                                            .seed = seed});
+    const Ran trace = small ? RandomTrace(seed, {.max_steps = 24,
+                                                 .nested = round % 2 == 0,
+                                                 .memory = true,
+                                                 .pools = true,
+                                                 .allocator_steps = 0.4})
+                            : Synthesize({.ops = 120,
+                                          .streams = 2 + static_cast<uint32_t>(seed % 7),
+                                          .alloc = 0.5,
+                                          .free = 0.4,
+                                          .seed = seed});
     const Facts facts(trace);
     const MarkerRule rule = round % 3 == 0 ? MarkerRule::kAtFree : MarkerRule::kLastUse;
     const PlannedMemory plan = PlanTrace(facts, rule, {.search = {.effort = 0}});

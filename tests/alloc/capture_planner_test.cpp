@@ -44,7 +44,7 @@ void CheckSafe(const BlockOrder& order, std::span<const BlockId> blocks, const C
 TEST_CASE("exits and conflicts are what a look at every pair says, listed or found in the trees") {
   for (uint64_t seed = 1; seed <= 500; ++seed) {
     CAPTURE(seed);
-    const Trace trace = RandomTrace(seed, {.max_streams = 4, .max_steps = 40, .memory = true});
+    const Ran trace = RandomTrace(seed, {.max_streams = 4, .max_steps = 40, .memory = true});
     const Facts facts(trace);
     const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
     for (const std::vector<BlockId>& blocks : facts.blocks()) {
@@ -94,7 +94,7 @@ struct Capture {
     t.Free(y);
     if (!join) t.Order(b, a);
     t.EndCapture(a);
-    const Trace trace = t.Build();
+    const Ran trace = t.Build();
     const Facts facts(trace);
     return PlanCapture(facts.Blocks(MarkerRule::kLastUse), std::vector{x, y});
   }
@@ -118,7 +118,7 @@ TEST_CASE("a fixed block stays where it is, and others keep off it") {
   const BlockId y = t.Alloc(a, 4 * kKiB);
   t.Kernel(a, "both", {Writes(x), Writes(y)});
   t.EndCapture(a);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const Facts facts(trace);
   const FixedBlock fixed{y, 2 * kKiB};
   const CapturePlan plan =
@@ -127,7 +127,7 @@ TEST_CASE("a fixed block stays where it is, and others keep off it") {
 }
 
 TEST_CASE("every offset is a multiple of the alignment") {
-  const Trace trace = Synthesize({.ops = 400, .streams = 3, .alloc = 0.4, .seed = 3});
+  const Ran trace = Synthesize({.ops = 400, .streams = 3, .alloc = 0.4, .seed = 3});
   const Facts facts(trace);
   const CapturePlan plan = PlanCapture(facts.Blocks(MarkerRule::kLastUse), facts.blocks()[0],
                                        {.alignment = Bytes{2} << 20});
@@ -135,12 +135,12 @@ TEST_CASE("every offset is a multiple of the alignment") {
 }
 
 TEST_CASE("on one stream the exact search is used, and its plan is optimal") {
-  const Trace trace = Synthesize({.ops = 300,
-                                  .streams = 1,
-                                  .alloc = 0.5,
-                                  .free = 0.4,
-                                  .sizes = *ParseSizeDistribution("log:512B-1MiB"),
-                                  .seed = 5});
+  const Ran trace = Synthesize({.ops = 300,
+                                .streams = 1,
+                                .alloc = 0.5,
+                                .free = 0.4,
+                                .sizes = *ParseSizeDistribution("log:512B-1MiB"),
+                                .seed = 5});
   const Facts facts(trace);
   const CapturePlan plan = PlanCapture(facts.Blocks(MarkerRule::kLastUse), facts.blocks()[0]);
   CHECK(plan.peak == plan.lower_bound);
@@ -149,7 +149,7 @@ TEST_CASE("on one stream the exact search is used, and its plan is optimal") {
 TEST_CASE("plans of random traces are safe by both rules, and none is below the bound") {
   for (uint64_t seed = 1; seed <= 1500; ++seed) {
     CAPTURE(seed);
-    const Trace trace = RandomTrace(seed, {.max_streams = 4, .max_steps = 30, .memory = true});
+    const Ran trace = RandomTrace(seed, {.max_streams = 4, .max_steps = 30, .memory = true});
     const Facts facts(trace);
     for (const MarkerRule rule : {MarkerRule::kAtFree, MarkerRule::kLastUse}) {
       for (size_t graph = 0; graph < facts.blocks().size(); ++graph) {
@@ -167,12 +167,12 @@ TEST_CASE("blocks of one size are planned at the bound") {
   constexpr SynthShape kShapes[] = {SynthShape::kRandom, SynthShape::kTraining,
                                     SynthShape::kPipeline};
   for (uint64_t seed = 1; seed <= 60; ++seed) {
-    const Trace trace = Synthesize({.shape = kShapes[seed % 3],
-                                    .ops = 600,
-                                    .streams = 2 + static_cast<uint32_t>(seed % 7),
-                                    .alloc = 0.4,
-                                    .free = 0.4,
-                                    .seed = seed});
+    const Ran trace = Synthesize({.shape = kShapes[seed % 3],
+                                  .ops = 600,
+                                  .streams = 2 + static_cast<uint32_t>(seed % 7),
+                                  .alloc = 0.4,
+                                  .free = 0.4,
+                                  .seed = seed});
     const Facts facts(trace);
     const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
     CAPTURE(seed);
@@ -183,7 +183,7 @@ TEST_CASE("blocks of one size are planned at the bound") {
 
 TEST_CASE("as many chains as blocks that all conflict, and every one in order") {
   for (uint64_t seed = 1; seed <= 400; ++seed) {
-    Trace trace = RandomTrace(seed, {.max_steps = 60, .nested = seed % 3 == 0, .memory = true});
+    Ran trace = RandomTrace(seed, {.max_steps = 60, .nested = seed % 3 == 0, .memory = true});
     trace.blocks.ChangeAll([](Block& block) { block.size = 512; });
     const Facts facts(trace);
     const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
@@ -206,14 +206,14 @@ TEST_CASE("as many chains as blocks that all conflict, and every one in order") 
 TEST_CASE("plans of synthetic captures are safe, and close to the bound") {
   for (const SynthShape shape :
        {SynthShape::kRandom, SynthShape::kTraining, SynthShape::kPipeline}) {
-    const Trace trace = Synthesize({.shape = shape,
-                                    .ops = 1500,
-                                    .streams = 4,
-                                    .join = 0.3,
-                                    .alloc = 0.3,
-                                    .free = 0.3,
-                                    .sizes = *ParseSizeDistribution("log:512B-8MiB"),
-                                    .seed = 11});
+    const Ran trace = Synthesize({.shape = shape,
+                                  .ops = 1500,
+                                  .streams = 4,
+                                  .join = 0.3,
+                                  .alloc = 0.3,
+                                  .free = 0.3,
+                                  .sizes = *ParseSizeDistribution("log:512B-8MiB"),
+                                  .seed = 11});
     const Facts facts(trace);
     const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
     const CapturePlan plan = PlanCapture(order, facts.blocks()[0]);
@@ -244,7 +244,7 @@ TEST_CASE("lifetimes on one line overlap where blocks conflict, and are found if
   size_t none = 0;
   for (uint64_t seed = 1; seed <= 500; ++seed) {
     CAPTURE(seed);
-    const Trace trace =
+    const Ran trace =
         seed % 2 == 0
             ? RandomTrace(seed, {.max_streams = 4, .max_steps = 40, .memory = true})
             : Synthesize(
@@ -271,7 +271,7 @@ TEST_CASE("lifetimes on one line overlap where blocks conflict, and are found if
 TEST_CASE("the blocks of a section all conflict, and each block has one") {
   for (uint64_t seed = 1; seed <= 30; ++seed) {
     CAPTURE(seed);
-    const Trace trace =
+    const Ran trace =
         Synthesize({.ops = 300, .streams = 4, .alloc = 0.5, .free = 0.4, .seed = seed});
     const Facts facts(trace);
     const Lanes lanes(facts.Blocks(MarkerRule::kLastUse), facts.blocks()[0]);
@@ -311,7 +311,7 @@ TEST_CASE("ejection ends with a safe plan of the peak that it says, whatever it 
   int missed = 0;
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     CAPTURE(seed);
-    const Trace trace =
+    const Ran trace =
         Synthesize({.shape = seed % 2 == 0 ? SynthShape::kRandom : SynthShape::kPipeline,
                     .ops = 600,
                     .streams = 4,
@@ -353,13 +353,13 @@ TEST_CASE("ejection ends with a safe plan of the peak that it says, whatever it 
 }
 
 TEST_CASE("what a plan shares is told range by range, each with a proof that holds") {
-  const Trace trace = Synthesize({.ops = 600,
-                                  .streams = 3,
-                                  .join = 0.3,
-                                  .alloc = 0.5,
-                                  .free = 0.4,
-                                  .sizes = *ParseSizeDistribution("log:512B-8MiB"),
-                                  .seed = 2});
+  const Ran trace = Synthesize({.ops = 600,
+                                .streams = 3,
+                                .join = 0.3,
+                                .alloc = 0.5,
+                                .free = 0.4,
+                                .sizes = *ParseSizeDistribution("log:512B-8MiB"),
+                                .seed = 2});
   const Facts facts(trace);
   const PlannedMemory plan = PlanTrace(facts, MarkerRule::kLastUse);
   const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);

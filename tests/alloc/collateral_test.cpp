@@ -41,7 +41,7 @@ TEST_CASE("a block of a user's MemPool isn't held back outside of captures") {
   const BlockId x = t.Alloc(e, 4096);
   t.RecordStream(x, f);
   t.Free(x);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   CHECK(FindCollateral(trace) == Collateral{});
 }
 

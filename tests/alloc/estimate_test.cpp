@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "libgraphkit/analysis/order/topology.h"
-#include "libgraphkit/io/trace/trace_file.h"
 #include "tests/build_trace.h"
+#include "tests/read_ran.h"
 
 namespace graphkit {
 namespace {
@@ -18,8 +18,8 @@ namespace {
 using Rule = BlockGrowth::Rule;
 using Sizes = std::vector<uint64_t>;
 
-Trace Load(const std::string& path) {
-  Result<Trace> trace = ReadTrace(GRAPHKIT_TESTDATA "/" + path);
+Ran Load(const std::string& path) {
+  Result<Ran> trace = ReadRan(GRAPHKIT_TESTDATA "/" + path);
   REQUIRE_MESSAGE(trace.has_value(), Describe(trace.error()));
   return std::move(*trace);
 }
@@ -68,14 +68,14 @@ TEST_CASE("a line through large sizes that lie close keeps its slope") {
 }
 
 TEST_CASE("a size beyond all memory is refused") {
-  const Trace trace = Load("traces/soft/inference_server.json");
+  const Ran trace = Load("traces/soft/inference_server.json");
   const auto estimate = EstimateMemory(trace, {.sizes = {8, 1'000'000'000'000}});
   REQUIRE(!estimate.has_value());
   CHECK(Describe(estimate.error()).starts_with("size 1000000000000 would need more than any"));
 }
 
 TEST_CASE("the captures of one size are one round, in pieces too") {
-  const Trace trace = Load("traces/soft/inference_server.json");
+  const Ran trace = Load("traces/soft/inference_server.json");
   const auto found = FindCapturedSizes(trace, FindRoots(trace), {});
   REQUIRE(found.has_value());
   CHECK(found->kinds == 1);
@@ -87,7 +87,7 @@ TEST_CASE("the captures of one size are one round, in pieces too") {
 }
 
 TEST_CASE("a trace that doesn't say its sizes is refused, and what names them helps") {
-  Trace trace = Load("traces/soft/inference_server.json");
+  Ran trace = Load("traces/soft/inference_server.json");
   CHECK(!EstimateMemory(trace, {.sizes = {1}, .captured = {1, 2}}).has_value());
   trace.captures.resize(1);
   const auto unnamed = EstimateMemory(trace, {.sizes = {1}});
@@ -117,7 +117,7 @@ TEST_CASE("captures that a server destroyed before it made them again don't coun
   builder.SetPool(builder.Pool(PoolKind::kAllocator));
   for (const uint64_t size : Sizes{8, 4}) builder.Destroy(CaptureSize(builder, stream, size, ""));
   for (const uint64_t size : Sizes{8, 4, 2}) CaptureSize(builder, stream, size, "");
-  const Trace trace = builder.Build();
+  const Ran trace = builder.Build();
   const auto estimate = EstimateMemory(trace, {.sizes = {8, 4, 2}, .captured = {2, 4, 8}});
   REQUIRE(estimate.has_value());
   REQUIRE(estimate->kinds.size() == 1);
@@ -143,7 +143,7 @@ TEST_CASE("workspaces on the captures' streams are named, and part of the sum") 
     t.EndCapture(s);
     t.Instantiate(graph);
   }
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   for (const BlockId block : {freed, kept, elsewhere}) {
     trace.blocks.Change(block.index(), [&](Block& b) { b.stack = handle; });
   }
@@ -159,7 +159,8 @@ TEST_CASE("a size that was captured, measured and destroyed counts") {
   builder.SetPool(builder.Pool(PoolKind::kAllocator));
   for (const uint64_t size : Sizes{8, 4, 2})
     builder.Destroy(CaptureSize(builder, stream, size, ""));
-  const auto found = FindCapturedSizes(builder.trace(), FindRoots(builder.trace()), {});
+  const Ran ran = builder.Build();
+  const auto found = FindCapturedSizes(ran, FindRoots(ran), {});
   REQUIRE(found.has_value());
   CHECK(found->rounds.size() == 3);
   CHECK(found->given_up == 0);
@@ -174,7 +175,8 @@ TEST_CASE("the sizes of graphs that have names are in these") {
     CaptureSize(builder, stream, 1, "piecewise, " + tokens);  // its blocks don't show the size
     CaptureSize(builder, stream, size, "full, " + tokens + ", 2 requests");
   }
-  const auto found = FindCapturedSizes(builder.trace(), FindRoots(builder.trace()), {});
+  const Ran ran = builder.Build();
+  const auto found = FindCapturedSizes(ran, FindRoots(ran), {});
   REQUIRE(found.has_value());
   CHECK(found->sizes_from == SizesFrom::kNames);
   CHECK(Sizes{found->rounds[0].size, found->rounds[1].size} == Sizes{16, 24});
@@ -196,7 +198,7 @@ const Server kServers[] = {
     {"torch-traces/resnet.json.zst", {1, 4, 8, 16}, true},
 };
 
-std::set<PoolId> PoolsOf(const Trace& trace, GraphId graph) {
+std::set<PoolId> PoolsOf(const Ran& trace, GraphId graph) {
   std::set<PoolId> pools;
   for (const Block& block : trace.blocks) {
     if (block.graph == graph && block.segment) pools.insert(trace[block.segment].pool);
@@ -204,7 +206,7 @@ std::set<PoolId> PoolsOf(const Trace& trace, GraphId graph) {
   return pools;
 }
 
-Bytes Reserved(const Trace& trace, const std::set<PoolId>& pools) {
+Bytes Reserved(const Ran& trace, const std::set<PoolId>& pools) {
   Bytes bytes = 0;
   for (const Segment& segment : trace.segments) {
     if (pools.contains(segment.pool)) bytes += segment.size;
@@ -213,8 +215,8 @@ Bytes Reserved(const Trace& trace, const std::set<PoolId>& pools) {
 }
 
 // Without the captures of these sizes.
-Trace Without(const Trace& trace, const CapturedSizes& all, const Sizes& left_out) {
-  Trace rest = trace;
+Ran Without(const Ran& trace, const CapturedSizes& all, const Sizes& left_out) {
+  Ran rest = trace;
   std::set<GraphId> gone;
   for (const CapturedGraph& graph : all.graphs) {
     if (std::ranges::count(left_out, graph.size) > 0) gone.insert(graph.graph);
@@ -230,7 +232,7 @@ bool Holds(const ByteRange& range, Bytes bytes) {
 
 // Estimates all sizes from those that are kept.
 void CheckAgainstTrace(const Server& server, const Sizes& left_out) {
-  const Trace trace = Load(server.file);
+  const Ran trace = Load(server.file);
   const auto all = FindCapturedSizes(trace, FindRoots(trace), server.captured);
   REQUIRE(all.has_value());
   Sizes kept;
@@ -262,7 +264,7 @@ void CheckAgainstTrace(const Server& server, const Sizes& left_out) {
 TEST_CASE("what a trace reserved is estimated exactly when no size is left out") {
   for (const Server& server : kServers) {
     CAPTURE(server.file);
-    const Trace trace = Load(server.file);
+    const Ran trace = Load(server.file);
     const auto all = EstimateMemory(trace, {.sizes = server.captured, .captured = server.captured});
     REQUIRE(all.has_value());
     const ByteRange sum = server.one_pool ? all->shared_pool : all->own_pools;

@@ -6,8 +6,8 @@
 
 #include <doctest/doctest.h>
 
-#include "libgraphkit/io/trace/trace_file.h"
 #include "tests/random.h"
+#include "tests/read_ran.h"
 
 namespace graphkit {
 namespace {
@@ -87,7 +87,7 @@ TEST_CASE("the sizes with the least padding are those of all sets") {
 }
 
 TEST_CASE("requests run in the smallest size that was chosen and holds them") {
-  const Result<Trace> trace = ReadTrace(GRAPHKIT_TESTDATA "/traces/soft/inference_server.json");
+  const Result<Ran> trace = ReadRan(GRAPHKIT_TESTDATA "/traces/soft/inference_server.json");
   REQUIRE(trace);
   const EstimateOptions options{.sizes = {1, 2, 4, 8}, .captured = {1, 2, 4, 8}};
   const std::vector<SizeCount> requests = {{1, 1000}, {3, 10}, {7, 5}};

@@ -5,13 +5,13 @@
 
 #include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/io/trace/trace_file.h"
+#include "tests/read_ran.h"
 
 namespace graphkit {
 namespace {
 
 struct Server {
-  Trace trace = *ReadTrace(std::string(GRAPHKIT_TESTDATA) + "/traces/soft/inference_server.json");
+  Ran trace = *ReadRan(std::string(GRAPHKIT_TESTDATA) + "/traces/soft/inference_server.json");
   Facts facts{trace};
   PlannedMemory plan = PlanTrace(facts, MarkerRule::kLastUse);
   PlannedMemory shared = PlanSequence(facts, *RecordedSequence(facts), MarkerRule::kLastUse);

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "libgraphkit/alloc/judge/validate.h"
-#include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/random.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "tests/build_trace.h"
 #include "tests/random.h"
+#include "tests/read_ran.h"
 
 namespace graphkit {
 namespace {
@@ -20,7 +20,7 @@ constexpr Bytes kMiB = Bytes{1} << 20;
 
 // Graphs that read one another's outputs, each with some scratch.
 struct Made {
-  Trace trace;
+  Ran trace;
   std::vector<GraphId> graphs;
 };
 
@@ -152,7 +152,7 @@ TEST_CASE("an output that the next graph takes makes room for the one after") {
   t.Kernel(s, "other", {Writes(scratch)});
   t.Free(scratch);
   t.EndCapture(s);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const Facts facts(trace);
   CHECK(PlanSequence(facts, {{a, b, c}}, MarkerRule::kLastUse).peak == 5 * kMiB);
   CHECK(PlanSequence(facts, {{a, c, b}}, MarkerRule::kLastUse).peak == 9 * kMiB);
@@ -162,8 +162,8 @@ TEST_CASE("an output that the next graph takes makes room for the one after") {
 }
 
 TEST_CASE("the inference server's graphs share one pool in the order of their launches") {
-  const Result<Trace> trace =
-      ReadTrace(std::string(GRAPHKIT_TESTDATA) + "/traces/soft/inference_server.json");
+  const Result<Ran> trace =
+      ReadRan(std::string(GRAPHKIT_TESTDATA) + "/traces/soft/inference_server.json");
   REQUIRE(trace.has_value());
   const Facts facts(*trace);
   const Result<std::vector<GraphId>> steps = RecordedSequence(facts);
@@ -176,7 +176,7 @@ TEST_CASE("the inference server's graphs share one pool in the order of their la
 }
 
 // Two captures into one private pool, and how they are launched.
-Trace OfSharers(const std::vector<int>& launches, bool one_stream, PoolKind kind) {
+Ran OfSharers(const std::vector<int>& launches, bool one_stream, PoolKind kind) {
   TraceBuilder t;
   const StreamId s = t.Stream();
   const StreamId other = t.Stream();
@@ -196,7 +196,7 @@ Trace OfSharers(const std::vector<int>& launches, bool one_stream, PoolKind kind
   return t.Build();
 }
 
-std::vector<GraphId> SharersOf(const Trace& trace) { return SequenceOfSharers(Facts(trace)); }
+std::vector<GraphId> SharersOf(const Ran& trace) { return SequenceOfSharers(Facts(trace)); }
 
 TEST_CASE("graphs captured into one private pool run in the order of their launches or captures") {
   const GraphId a(0u), b(1u);
@@ -239,7 +239,7 @@ class RandomSequence {
   explicit RandomSequence(uint64_t seed) : random_(seed) {}
   static constexpr Bytes kUnit = 512;
 
-  Trace Build() {
+  Ran Build() {
     const StreamId s = t_.Stream();
     t_.SetPool(t_.Pool(PoolKind::kPrivate));
     std::vector<ExecId> execs;
@@ -290,7 +290,7 @@ class RandomSequence {
 // The result of each read, block by block of memory: the last writer of its units. `place`: the
 // first unit.
 template <typename Place>
-std::vector<uint64_t> Finds(const Trace& trace, Place place) {
+std::vector<uint64_t> Finds(const Ran& trace, Place place) {
   std::map<uint64_t, uint64_t> memory;
   std::vector<uint64_t> found;
   uint64_t writes = 0;
@@ -323,7 +323,7 @@ TEST_CASE("a sequence keeps what work outside of graphs reads, byte by byte") {
   for (uint64_t seed = RandomSeed(), end = seed + static_cast<uint64_t>(RandomRounds(600));
        seed < end; ++seed) {
     CAPTURE(seed);
-    const Trace trace = RandomSequence(seed).Build();
+    const Ran trace = RandomSequence(seed).Build();
     const Facts facts(trace);
     const Result<std::vector<GraphId>> steps = RecordedSequence(facts);
     REQUIRE(steps);
@@ -351,7 +351,7 @@ TEST_CASE("a sequence keeps what work outside of graphs reads, byte by byte") {
     outside += trace.works.size();
 
     // The plan of the same launches without that work, where it breaks a read: refused.
-    Trace silent = trace;
+    Ran silent = trace;
     silent.works.clear();
     const Facts without(silent);
     const PlannedMemory wrong = PlanSequence(without, *steps, MarkerRule::kLastUse);

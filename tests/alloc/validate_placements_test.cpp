@@ -26,8 +26,7 @@ bool Safe(const BlockOrder& order, const std::vector<PlacedBlock>& blocks) {
 TEST_CASE("the sweep finds a fault exactly where a look at every pair does, under random shifts") {
   size_t faults = 0;
   for (uint64_t seed = 1; seed <= 1500; ++seed) {
-    const Trace trace =
-        RandomTrace(seed, {.max_steps = 60, .nested = seed % 2 == 0, .memory = true});
+    const Ran trace = RandomTrace(seed, {.max_steps = 60, .nested = seed % 2 == 0, .memory = true});
     const Facts facts(trace);
     const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
     Random random(seed);

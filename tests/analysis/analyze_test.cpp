@@ -19,7 +19,7 @@ constexpr Bytes kMiB = 1 << 20;
 // The record_stream story: layer i computes h_i (12 MiB) with 4 MiB of scratch on main, and the
 // side stream exchanges h_i while main goes on. Main waits for an exchange one layer later and lets
 // go of h_{i-1} then.
-Trace RecordStreamStory() {
+Ran RecordStreamStory() {
   TraceBuilder t;
   const StreamId main = t.Stream("main");
   const StreamId side = t.Stream("side");
@@ -51,7 +51,7 @@ Trace RecordStreamStory() {
   t.RequestFree(h[5]);
   t.EndCapture(main);
   for (const BlockId block : h) t.CompleteFree(block);
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   for (Kernel& kernel : trace.kernels) kernel.has_layout = true;
   return trace;
 }
@@ -71,7 +71,7 @@ TEST_CASE("a graph is destroyed when its execs and blocks are gone and others ar
     if (std::string(name) != "output kept") t.Free(outputs.back());
     t.Destroy(execs.back());
   }
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const Facts facts(trace);
   std::vector<bool> destroyed;
   for (const GraphSummary& graph : Summarize(facts)) destroyed.push_back(graph.destroyed);
@@ -79,7 +79,7 @@ TEST_CASE("a graph is destroyed when its execs and blocks are gone and others ar
 }
 
 TEST_CASE("a capture's figures are those worked out by hand") {
-  const Trace trace = RecordStreamStory();
+  const Ran trace = RecordStreamStory();
   const Report report = *Analyze(trace);
   REQUIRE(report.graphs.size() == 1);
   const GraphSummary& graph = report.graphs[0];
@@ -104,7 +104,7 @@ TEST_CASE("a capture's figures are those worked out by hand") {
 }
 
 TEST_CASE("the same capture's findings: what is deferred, and what could be reused") {
-  const Trace trace = RecordStreamStory();
+  const Ran trace = RecordStreamStory();
   const Report report = *Analyze(trace, {.checks = {"deferred-record-stream", "reuse-opportunity",
                                                     "unsafe-reuse", "block-leak"}});
   std::vector<std::pair<std::string, Bytes>> found;
@@ -121,7 +121,7 @@ TEST_CASE("the same capture's findings: what is deferred, and what could be reus
 }
 
 TEST_CASE("an unknown check is refused, with the nearest one") {
-  const Result<Report> report = Analyze(Trace(), {.checks = {"block-leek"}});
+  const Result<Report> report = Analyze(Ran(), {.checks = {"block-leek"}});
   REQUIRE_FALSE(report);
   CHECK(Describe(report.error()) == "unknown check 'block-leek'; did you mean 'block-leak'?");
 }
@@ -136,7 +136,7 @@ TEST_CASE("min_bytes drops what is smaller, and keeps what isn't about bytes") {
 }
 
 // Block y can take x's memory only if the programmatic launch of `next` means that `use` has ended.
-Trace ReuseBehindProgrammaticEdge(Ternary waits) {
+Ran ReuseBehindProgrammaticEdge(Ternary waits) {
   TraceBuilder t;
   const StreamId a = t.Stream("a");
   t.BeginCapture(a, "step");
@@ -146,13 +146,13 @@ Trace ReuseBehindProgrammaticEdge(Ternary waits) {
   t.Free(x);
   AllocUsed(t, a, kMiB);
   t.EndCapture(a);
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   for (Kernel& kernel : trace.kernels) kernel.has_layout = true;
   return trace;
 }
 
 TEST_CASE("--edges pytorch takes programmatic edges for full ones, and says what isn't proved") {
-  const Trace trace = ReuseBehindProgrammaticEdge(Ternary::kNo);
+  const Ran trace = ReuseBehindProgrammaticEdge(Ternary::kNo);
   const AnalyzeOptions strict{.checks = {"programmatic-only-order", "reuse-opportunity"}};
   AnalyzeOptions pytorch = strict;
   pytorch.edges = EdgeRule::kAllFull;
@@ -170,7 +170,7 @@ TEST_CASE("--edges pytorch takes programmatic edges for full ones, and says what
 }
 
 TEST_CASE("--edges pytorch says nothing more where the consumer is known to wait") {
-  const Trace trace = ReuseBehindProgrammaticEdge(Ternary::kYes);
+  const Ran trace = ReuseBehindProgrammaticEdge(Ternary::kYes);
   const Report report =
       *Analyze(trace, {.checks = {"programmatic-only-order"}, .edges = EdgeRule::kAllFull});
   CHECK(report.graphs[0].lower_bound_bytes == kMiB);
@@ -190,7 +190,7 @@ TEST_CASE("the bound of a memory history isn't above what was recorded") {
   t.Kernel(b, "k", {Touches(y)});
   t.Order(b, a);
   t.EndCapture(a);
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   trace.process.device = DeviceKind::kCuda;
   CHECK(Analyze(trace)->graphs.at(0).lower_bound_bytes == 2 * kMiB);
   trace.process.device = DeviceKind::kImported;
@@ -203,7 +203,7 @@ TEST_CASE("the bound of a memory history isn't above what was recorded") {
 TEST_CASE("an incomplete trace says why") {
   TraceBuilder t;
   t.Note("the clock stood still");
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   trace.completeness.truncated = true;
   trace.completeness.dropped_records = 1200;
   const Report report = *Analyze(trace);
@@ -232,7 +232,7 @@ TEST_CASE("findings come with the most severe first, then with what costs most, 
   CHECK(std::ranges::is_sorted(in_order, ComesFirst));
 
   for (uint64_t seed = 1; seed <= 300; ++seed) {
-    const Trace trace = RandomTrace(seed, {.max_steps = 60, .memory = true});
+    const Ran trace = RandomTrace(seed, {.max_steps = 60, .memory = true});
     const Report report = *Analyze(trace);
     CAPTURE(seed);
     REQUIRE(std::ranges::is_sorted(report.findings, ComesFirst));

@@ -43,7 +43,7 @@ struct Program : TwoStreams {
     t.Destroy(join);
     t.Destroy(a);
     t.Destroy(b);
-    Trace trace = t.Build();
+    Ran trace = t.Build();
     for (Kernel& kernel : trace.kernels) kernel.has_layout = true;
     const Report report = *Analyze(trace);
     std::vector<std::string> found;

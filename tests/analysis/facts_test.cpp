@@ -13,11 +13,11 @@
 
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/analysis/checks/checks.h"
-#include "libgraphkit/io/trace/trace_file.h"
 #include "tests/analysis/memory/slow_lifetimes.h"
 #include "tests/analysis/order/slow_order.h"
 #include "tests/analysis/random_trace.h"
 #include "tests/analysis/slow_facts.h"
+#include "tests/read_ran.h"
 
 namespace graphkit {
 namespace {
@@ -27,7 +27,7 @@ constexpr size_t kFewBlocks = 16;  // more, and the slow bound is too slow
 
 // The inputs of the slow facts.
 struct Slow {
-  explicit Slow(const Trace& of)
+  explicit Slow(const Ran& of)
       : trace(of),
         order(of),
         launch(of, EdgeRule::kAllFull),
@@ -37,7 +37,7 @@ struct Slow {
         blocks(SlowBlocks(of)),
         races(SlowRaces(of, order, launch)) {}
 
-  const Trace& trace;
+  const Ran& trace;
   SlowOrder order;
   SlowOrder launch;
   SlowOrder hopeful;
@@ -50,7 +50,7 @@ struct Slow {
 // The functions below say what differs between a fact and the slow way to it; "": nothing.
 
 std::string BlockOrderDifference(const Slow& from, const Facts& facts) {
-  const Trace& trace = from.trace;
+  const Ran& trace = from.trace;
   for (const MarkerRule rule : {MarkerRule::kAtFree, MarkerRule::kLastUse}) {
     const BlockOrder order = facts.Blocks(rule);
     const SlowBlockOrder& slow = rule == MarkerRule::kAtFree ? from.at_free : from.last_use;
@@ -65,7 +65,7 @@ std::string BlockOrderDifference(const Slow& from, const Facts& facts) {
 }
 
 std::string MemoryDifference(const Slow& slow, const Facts& facts) {
-  const Trace& trace = slow.trace;
+  const Ran& trace = slow.trace;
   const std::vector<Blocks>& blocks = slow.blocks;
   if (facts.blocks() != blocks) return "the blocks of graphs";
   const BlockOrder assumes = facts.Blocks(MarkerRule::kLastUse);
@@ -89,7 +89,7 @@ std::string MemoryDifference(const Slow& slow, const Facts& facts) {
              : "memory asked of the driver";
 }
 
-std::string BoundDifference(const SlowBlockOrder& order, const Trace& trace, const Blocks& blocks,
+std::string BoundDifference(const SlowBlockOrder& order, const Ran& trace, const Blocks& blocks,
                             const LowerBound& bound) {
   Bytes bytes = 0;
   for (const BlockId a : bound.blocks) {
@@ -105,7 +105,7 @@ std::string BoundDifference(const SlowBlockOrder& order, const Trace& trace, con
 
 // Of each graph, and of each of its pools.
 std::string BoundsDifference(const Slow& slow, const Facts& facts) {
-  const Trace& trace = slow.trace;
+  const Ran& trace = slow.trace;
   const SlowBlockOrder& order = slow.last_use;
   const std::vector<Blocks>& blocks = slow.blocks;
   for (size_t graph = 0; graph < blocks.size(); ++graph) {
@@ -158,7 +158,12 @@ std::string RacesDifference(const Slow& slow, const Facts& facts) {
 std::vector<Finding> OrderFindings(const Facts& facts) {
   std::vector<Finding> all;
   for (const char* id : {"missing-order", "free-before-use", "programmatic-only-order"}) {
-    for (Finding& finding : RunCheck(*FindCheck(id), facts)) all.push_back(std::move(finding));
+    const Check& check = *FindCheck(id);
+    for (Finding& finding : check.find(facts)) {  // of each graph: RunCheck makes one of many notes
+      finding.check = id;
+      if (!check.grades) finding.severity = check.severity;
+      all.push_back(std::move(finding));
+    }
   }
   return all;
 }
@@ -208,7 +213,7 @@ std::string UnsafeReuseDifference(const Slow& slow, const Facts& facts) {
 }
 
 std::string OrderDifference(const Slow& slow, const Facts& facts) {
-  const Trace& trace = slow.trace;
+  const Ran& trace = slow.trace;
   for (size_t graph = 0; graph < trace.graphs.size(); ++graph) {
     if (facts.shapes()[graph] != SlowShape(trace, GraphId(graph))) return "longest paths and width";
   }
@@ -219,7 +224,7 @@ std::string OrderDifference(const Slow& slow, const Facts& facts) {
 
 // The sums in the report equal their parts.
 std::string BillDifference(const Slow& slow, const Facts& facts) {
-  const Trace& trace = slow.trace;
+  const Ran& trace = slow.trace;
   for (const GraphSummary& graph : Summarize(facts)) {
     Bytes in_pools = 0;
     for (const PoolShare& share : graph.pools) {
@@ -254,7 +259,7 @@ struct Tally {
   std::map<Verdict, size_t> verdicts;  // by check and severity
 };
 
-void Count(const Trace& trace, const Facts& facts, Tally* tally) {
+void Count(const Ran& trace, const Facts& facts, Tally* tally) {
   tally->blocks += trace.blocks.size();
   tally->races += facts.races().size();
   for (const auto& overlaps : facts.overlaps()) tally->overlaps += overlaps.size();
@@ -265,7 +270,7 @@ void Count(const Trace& trace, const Facts& facts, Tally* tally) {
   tally->redundant_edges += RedundantEdges(trace, facts.order(), facts.in_edges()).size();
 }
 
-std::string Difference(const Trace& trace, Tally* tally) {
+std::string Difference(const Ran& trace, Tally* tally) {
   const Facts facts(trace, {.bound_time_limit = std::chrono::minutes(1)});
   Count(trace, facts, tally);
   const Slow slow(trace);
@@ -281,10 +286,10 @@ TEST_CASE("facts agree with slow ones on random graphs of every kind") {
   Tally tally;
   for (uint64_t seed = 1; seed <= kGraphs; ++seed) {
     const bool many_blocks = seed % 4 == 0;
-    Trace trace = RandomTrace(seed, {.max_steps = many_blocks ? 30 : 12,
-                                     .memory = true,
-                                     .pools = true,
-                                     .allocator_steps = many_blocks ? 0.5 : 0});
+    Ran trace = RandomTrace(seed, {.max_steps = many_blocks ? 30 : 12,
+                                   .memory = true,
+                                   .pools = true,
+                                   .allocator_steps = many_blocks ? 0.5 : 0});
     trace.completeness.truncated = seed % 8 == 0;
     const std::string difference = Difference(trace, &tally);
     if (difference.empty()) continue;
@@ -313,7 +318,7 @@ TEST_CASE("facts agree with slow ones on the golden traces") {
        fs::recursive_directory_iterator(fs::path(GRAPHKIT_TESTDATA) / "traces")) {
     const std::string name = file.path().filename().string();
     if (file.path().extension() != ".json" || name.starts_with("bad-")) continue;
-    Result<Trace> trace = ReadTrace(file.path().string());
+    Result<Ran> trace = ReadRan(file.path().string());
     REQUIRE_MESSAGE(trace, name);
     if (trace->nodes.size() > 2000) continue;
     // The slow verdicts know waits, not triggers: programmatic_only_order_test looks at these.

@@ -17,7 +17,7 @@ class Maker {
  public:
   Maker(uint64_t seed, const RandomTraceOptions& options) : random_(seed), options_(options) {}
 
-  Trace Make() {
+  Ran Make() {
     for (size_t i = 0; i < 3; ++i) {
       kernels_[i] = t_.Function(options_.memory && Chance(0.3) ? "_Z1kPf" : "k", kWaits[i]);
     }
@@ -29,7 +29,7 @@ class Maker {
     for (int i = 0; i < steps; ++i) Step(Any(streams_));
     for (const StreamId origin : origins_) t_.EndCapture(origin);
     if (Chance(0.2)) TakeAway();
-    Trace trace = t_.Build();
+    Ran trace = t_.Build();
     for (graphkit::Kernel& kernel : trace.kernels)
       kernel.has_layout = !options_.memory || Chance(0.9);
     if (!options_.pools) return trace;
@@ -263,7 +263,7 @@ class Maker {
 
 }  // namespace
 
-Trace RandomTrace(uint64_t seed, const RandomTraceOptions& options) {
+Ran RandomTrace(uint64_t seed, const RandomTraceOptions& options) {
   return Maker(seed, options).Make();
 }
 

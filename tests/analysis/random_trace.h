@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
@@ -24,6 +24,6 @@ struct RandomTraceOptions {
   double memory_nodes = 0.15;  // share of the blocks that have nodes for their allocation and free
 };
 
-Trace RandomTrace(uint64_t seed, const RandomTraceOptions& options = {});
+Ran RandomTrace(uint64_t seed, const RandomTraceOptions& options = {});
 
 }  // namespace graphkit

@@ -19,18 +19,18 @@ namespace graphkit {
 using Blocks = std::vector<BlockId>;
 
 // By root graph: what was allocated in it and in the graphs that it holds.
-std::vector<Blocks> SlowBlocks(const Trace& trace);
+std::vector<Blocks> SlowBlocks(const Ran& trace);
 
-Usage SlowUsage(const Trace& trace, const Blocks& blocks);
+Usage SlowUsage(const Ran& trace, const Blocks& blocks);
 // For each stretch of 512 bytes who had it last. Addresses are multiples of 512.
-std::vector<BlockOverlap> SlowOverlaps(const Trace& trace, const Blocks& blocks);
-ReuseFacts SlowReuse(const SlowBlockOrder& order, const Trace& trace, const Blocks& blocks,
+std::vector<BlockOverlap> SlowOverlaps(const Ran& trace, const Blocks& blocks);
+ReuseFacts SlowReuse(const SlowBlockOrder& order, const Ran& trace, const Blocks& blocks,
                      const BlockOrder& assumes);
 // The heaviest set of blocks that conflict pairwise, among few.
-Bytes SlowLowerBound(const SlowBlockOrder& order, const Trace& trace, const Blocks& blocks);
-AskedMemory SlowAskedMemory(const Trace& trace);
+Bytes SlowLowerBound(const SlowBlockOrder& order, const Ran& trace, const Blocks& blocks);
+AskedMemory SlowAskedMemory(const Ran& trace);
 // Of each root graph, the blocks.
-std::vector<std::set<BlockId>> SlowInputs(const Trace& trace);
+std::vector<std::set<BlockId>> SlowInputs(const Ran& trace);
 
 // That two nodes may touch the same bytes of a block without order, in this way.
 struct RaceSort {
@@ -46,8 +46,7 @@ struct SlowRace {
   NodeId b;
   bool same_pointer = false;  // both are given one address, and one may write through it
 };
-std::vector<SlowRace> SlowRaces(const Trace& trace, const SlowOrder& order,
-                                const SlowOrder& launch);
+std::vector<SlowRace> SlowRaces(const Ran& trace, const SlowOrder& order, const SlowOrder& launch);
 // That a check names a block, and how grave that is.
 struct Verdict {
   std::string check;
@@ -56,10 +55,10 @@ struct Verdict {
   auto operator<=>(const Verdict&) const = default;
 };
 // `hopeful`: the order if every node waited of which it isn't known. None: nobody is told.
-std::optional<Verdict> SlowVerdict(const Trace& trace, const SlowRace& race,
+std::optional<Verdict> SlowVerdict(const Ran& trace, const SlowRace& race,
                                    const SlowOrder& hopeful);
-Shape SlowShape(const Trace& trace, GraphId graph);
+Shape SlowShape(const Ran& trace, GraphId graph);
 // Full edges without which their ends would be ordered all the same.
-std::vector<EdgeId> SlowRedundantEdges(const Trace& trace, const SlowOrder& order);
+std::vector<EdgeId> SlowRedundantEdges(const Ran& trace, const SlowOrder& order);
 
 }  // namespace graphkit

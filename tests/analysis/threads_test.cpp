@@ -29,7 +29,7 @@ SynthOptions Options(SynthShape shape) {
 
 TEST_CASE("analyses of one trace at the same time say the same") {
   for (const SynthShape shape : {SynthShape::kRandom, SynthShape::kTraining}) {
-    const Trace trace = Synthesize(Options(shape));
+    const Ran trace = Synthesize(Options(shape));
     REQUIRE(trace.nodes.size() + trace.blocks.size() > 10'000);
     // Where the time for bounds ends, what is found depends on the machine.
     const AnalyzeOptions options{.bound_time_limit = std::chrono::minutes(1)};
@@ -48,7 +48,7 @@ TEST_CASE("analyses of one trace at the same time say the same") {
 }
 
 TEST_CASE("facts found at the same time are the same") {
-  const Trace trace = Synthesize(Options(SynthShape::kRandom));
+  const Ran trace = Synthesize(Options(SynthShape::kRandom));
   const FactOptions options{.bound_time_limit = std::chrono::minutes(1)};
   const Facts facts(trace, options), same(trace, options), shared(trace, options);
   const auto make = [](const Facts& of) {
@@ -76,7 +76,7 @@ TEST_CASE("facts found at the same time are the same") {
 
 TEST_CASE("a fact is made once, when it is asked for") {
   std::atomic<size_t> bounds = 0;
-  const Trace trace = Synthesize(Options(SynthShape::kRandom));
+  const Ran trace = Synthesize(Options(SynthShape::kRandom));
   const Facts facts(trace, {.bound_time_limit = std::chrono::minutes(1), .graphs_done = &bounds});
   CHECK(facts.blocks().size() == trace.graphs.size());
   CHECK(bounds == 0);

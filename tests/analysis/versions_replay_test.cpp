@@ -10,8 +10,7 @@
 
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/order/order.h"
-#include "libgraphkit/model/graph_versions.h"
-#include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/ran/resolve.h"
 #include "tests/build_trace.h"
 
 namespace graphkit {
@@ -30,7 +29,7 @@ struct Copy {
 };
 
 // The runs of a root between two edits of it.
-struct Ran {
+struct RanVersion {
   Copy copy;
   std::map<NodeId, Touched> touched;  // by any of its runs
 };
@@ -64,8 +63,8 @@ class Replay {
   }
 
   // Of a root, what launches ran; else what its execs would.
-  std::vector<Ran> Of(GraphId root) const {
-    std::vector<Ran> all;
+  std::vector<RanVersion> Of(GraphId root) const {
+    std::vector<RanVersion> all;
     const bool launched = ran_.contains(root);
     const auto& found = launched ? ran_ : would_;
     if (!found.contains(root)) return all;
@@ -80,7 +79,7 @@ class Replay {
   }
 
  private:
-  using ByRoot = std::map<GraphId, std::map<size_t, Ran>>;
+  using ByRoot = std::map<GraphId, std::map<size_t, RanVersion>>;
 
   GraphId RootOfNode(NodeId node) const { return RootOf(trace_, trace_[node].graph); }
   Touched TouchedBy(Slice accesses) const {
@@ -100,7 +99,7 @@ class Replay {
     return copy;
   }
   static void Run(const Copy& copy, ByRoot* to) {
-    Ran& ran = (*to)[copy.root][copy.edits];
+    RanVersion& ran = (*to)[copy.root][copy.edits];
     ran.copy = copy;
     for (const auto& [node, touched] : copy.nodes) {
       ran.touched[node].insert(touched.begin(), touched.end());
@@ -160,7 +159,7 @@ class RandomEdits {
  public:
   explicit RandomEdits(uint64_t seed) : random_(seed) {}
 
-  Trace Run() {
+  Ran Run() {
     for (int i = 0; i < 3; ++i) blocks_.push_back(t_.Alloc({}, 512));
     for (int i = 0; i < 2; ++i) graphs_.push_back(t_.Graph());
     const NodeId holder = Add(graphs_[0], NodeKind::kConditional);
@@ -248,7 +247,7 @@ class RandomEdits {
 
 // Of the nodes of a root, whether paths of edges lead from one to the other; or from, or to, the
 // node that holds one of them.
-bool Leads(const Trace& trace, const Copy& copy, NodeId from, NodeId to) {
+bool Leads(const Ran& trace, const Copy& copy, NodeId from, NodeId to) {
   const auto holder = [&](NodeId node) { return trace[trace[node].graph].parent; };
   std::set<NodeId> reached = {from};
   for (size_t before = 0; before != reached.size();) {
@@ -263,7 +262,7 @@ bool Leads(const Trace& trace, const Copy& copy, NodeId from, NodeId to) {
   return holder(to).valid() && holder(to) != from && Leads(trace, copy, from, holder(to));
 }
 
-void CheckVersion(const Trace& shown, GraphId root, const Ran& ran) {
+void CheckVersion(const Ran& shown, GraphId root, const RanVersion& ran) {
   std::map<NodeId, Touched> nodes;
   for (size_t i = 0; i < shown.nodes.size(); ++i) {
     if (RootOf(shown, shown.nodes[i].graph) != root || !InGraph(shown, shown.nodes[i])) continue;
@@ -294,15 +293,14 @@ TEST_CASE("versions are what a replay of the records copies at instantiations an
   size_t several = 0, edited = 0;
   for (uint64_t seed = 1; seed <= 1500; ++seed) {
     CAPTURE(seed);
-    const Trace trace = RandomEdits(seed).Run();
-    Trace raw = trace;
-    RestoreNodes(&raw);
-    const Replay replay(raw);
+    const Ran trace = RandomEdits(seed).Run();
+    const Trace recorded = AsRecorded(trace);
+    const Replay replay(recorded);
     const size_t count = CountVersions(trace);
     several += count > 1;
     edited += count > 0;
     for (const GraphId root : {GraphId(0u), GraphId(1u)}) {
-      const std::vector<Ran> ran = replay.Of(root);
+      const std::vector<RanVersion> ran = replay.Of(root);
       if (trace.shown_versions.empty() || trace.shown_versions[root.index()].count == 0) {
         CHECK(ran.size() <= 1);
         if (!ran.empty()) CheckVersion(trace, root, ran[0]);
@@ -310,11 +308,11 @@ TEST_CASE("versions are what a replay of the records copies at instantiations an
       }
       REQUIRE(trace.shown_versions[root.index()].count == ran.size());
       for (size_t i = 0; i < count; ++i) {
-        CheckVersion(WithVersion(trace, i), root, ran[std::min(i, ran.size() - 1)]);
+        CheckVersion(OfVersion(i, trace), root, ran[std::min(i, ran.size() - 1)]);
       }
       // All together: each node that ran, and no order that one of the versions doesn't have.
       const Order order = BuildOrder(trace);
-      for (const Ran& version : ran) {
+      for (const RanVersion& version : ran) {
         for (const auto& [a, touched] : version.copy.nodes) {
           CHECK(InGraph(trace, trace[a]));
           for (const auto& [b, too] : version.copy.nodes) {
@@ -331,7 +329,7 @@ TEST_CASE("versions are what a replay of the records copies at instantiations an
 TEST_CASE("a launch counts for the version that it ran") {
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     CAPTURE(seed);
-    const Trace trace = RandomEdits(seed).Run();
+    const Ran trace = RandomEdits(seed).Run();
     const size_t count = CountVersions(trace);
     if (count < 2) continue;
     const auto all = Facts(trace).launches();
@@ -339,7 +337,7 @@ TEST_CASE("a launch counts for the version that it ran") {
       if (!HasSeveralVersions(trace, root)) continue;
       std::multiset<uint32_t> found;
       for (size_t i = 0; i < trace.shown_versions[root.index()].count; ++i) {
-        const auto launches = Facts(WithVersion(trace, i)).launches()[root.index()];
+        const auto launches = Facts(OfVersion(i, trace)).launches()[root.index()];
         found.insert(launches.begin(), launches.end());
       }
       CHECK(std::ranges::equal(found, all[root.index()]));

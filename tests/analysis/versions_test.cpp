@@ -1,5 +1,5 @@
 // Verdicts are about the versions of graphs that launches ran, whatever was done to them later.
-#include "libgraphkit/model/graph_versions.h"
+#include "libgraphkit/ran/resolve.h"
 
 #include <doctest/doctest.h>
 
@@ -10,14 +10,14 @@
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/io/trace/trace_file.h"
-#include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/ran/resolve.h"
 #include "tests/build_trace.h"
 
 namespace graphkit {
 namespace {
 
 // The messages of missing-order.
-std::vector<std::string> Races(const Trace& trace) {
+std::vector<std::string> Races(const Ran& trace) {
   std::vector<std::string> messages;
   const Result<Report> report = Analyze(trace, {.checks = {"missing-order"}});
   REQUIRE(report);
@@ -201,7 +201,7 @@ TEST_CASE("a version that no launch ran says nothing where others ran") {
   f.t.Instantiate(f.graph);
   f.t.Connect(f.a, f.b);
   f.Run();
-  const Trace trace = f.t.Build();
+  const Ran trace = f.t.Build();
   CHECK(trace.versions.size() == 1);
   CHECK(Races(trace).empty());
 }
@@ -235,7 +235,7 @@ TEST_CASE("a plan holds for what ran: memory that an edge frees too late is not 
     const ExecId exec = f.t.Instantiate(f.graph);
     if (!before) f.t.Connect(f.free_x, f.alloc_y);
     f.t.Launch(exec, f.left);
-    const Trace trace = f.t.Build();
+    const Ran trace = f.t.Build();
     const Facts facts(trace);
     const PlannedMemory plan = PlanTrace(facts, MarkerRule::kLastUse, {});
     CHECK(plan.peak == (before ? 1 << 20 : 2 << 20));
@@ -248,29 +248,25 @@ TEST_CASE("a plan holds for every version that ran") {
   f.t.Launch(f.t.Instantiate(f.graph), f.left);
   f.t.Connect(f.free_x, f.alloc_y);
   f.t.Launch(f.t.Instantiate(f.graph), f.left);
-  const Trace trace = f.t.Build();
+  const Ran trace = f.t.Build();
   CHECK(CountVersions(trace) == 2);
   const Facts facts(trace);
   CHECK(PlanTrace(facts, MarkerRule::kLastUse, {}).peak == 2 << 20);
 }
 
-TEST_CASE("versions are found anew where a trace is read, and can be taken back") {
+TEST_CASE("versions are found anew where a trace is read, and don't get into a file") {
   TwoWriters f;
   f.b = f.Add({}, f.x);
   f.Run();
   f.t.Connect(f.a, f.b);
   f.t.Change(f.a, {}, NodeChangeKind::kParams, {Writes(f.y)});
   f.Run();
-  const Trace trace = f.t.Build();
+  const Ran trace = f.t.Build();
   CHECK(CountVersions(trace) == 2);
-  CHECK(ParseTrace(FormatTrace(trace).value(), "versions").value() == trace);
-  CHECK(FormatTrace(WithVersion(trace, 0)).value() == FormatTrace(trace).value());
-  Trace restored = trace;
-  RestoreNodes(&restored);
-  CHECK(restored.versions.empty());
-  CHECK(FormatTrace(restored).value() == FormatTrace(trace).value());
-  ApplyNodeChanges(&restored);
-  CHECK(restored == trace);
+  const std::string written = FormatTrace(AsRecorded(trace)).value();
+  CHECK(Resolve(ParseTrace(written, "versions").value()) == trace);
+  CHECK(FormatTrace(AsRecorded(OfVersion(0, trace))).value() == written);
+  CHECK(OfVersion(1, OfVersion(0, trace)) == OfVersion(1, trace));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace graphkit {
 namespace {
 
 // As many operations as asked for; three of ten allocate.
-Trace Capture(SynthShape shape, int64_t ops) {
+Ran Capture(SynthShape shape, int64_t ops) {
   return Synthesize({.shape = shape,
                      .ops = static_cast<uint64_t>(ops),
                      .streams = 8,
@@ -31,7 +31,7 @@ void SetRatio(benchmark::State& state, Bytes peak, Bytes bound) {
 }
 
 void BM_PlanCapture(benchmark::State& state) {
-  const Trace trace = Capture(static_cast<SynthShape>(state.range(0)), state.range(1));
+  const Ran trace = Capture(static_cast<SynthShape>(state.range(0)), state.range(1));
   const Facts facts(trace);
   const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
   CapturePlan plan;
@@ -43,7 +43,7 @@ BENCHMARK(BM_PlanCapture)->ArgsProduct({{0, 1, 2}, {20'000, 200'000}})->Iteratio
 BENCHMARK(BM_PlanCapture)->Args({0, 3'300'000})->Iterations(1);
 
 void BM_PlanOneSize(benchmark::State& state) {
-  const Trace trace = Synthesize(
+  const Ran trace = Synthesize(
       {.shape = SynthShape::kPipeline, .ops = static_cast<uint64_t>(state.range(0)), .streams = 8});
   const Facts facts(trace);
   const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
@@ -55,7 +55,7 @@ void BM_PlanOneSize(benchmark::State& state) {
 BENCHMARK(BM_PlanOneSize)->Arg(20'000)->Arg(100'000)->Iterations(1);
 
 void BM_ValidatePlan(benchmark::State& state) {
-  const Trace trace = Capture(SynthShape::kRandom, state.range(0));
+  const Ran trace = Capture(SynthShape::kRandom, state.range(0));
   const Facts facts(trace);
   CapturePlannerOptions options;
   options.search.effort = 0;
@@ -68,7 +68,7 @@ void BM_ValidatePlan(benchmark::State& state) {
 BENCHMARK(BM_ValidatePlan)->Arg(200'000)->Arg(3'300'000)->Unit(benchmark::kMillisecond);
 
 void BM_ReplayPolicy(benchmark::State& state) {
-  const Trace trace = Capture(SynthShape::kRandom, state.range(1));
+  const Ran trace = Capture(SynthShape::kRandom, state.range(1));
   const Facts facts(trace);
   const PolicyInfo& policy = Policies()[static_cast<size_t>(state.range(0))];
   state.SetLabel(policy.name);
@@ -85,7 +85,7 @@ BENCHMARK(BM_ReplayPolicy)
 // A million blocks, without finding out what was missed.
 void BM_ReplayMillion(benchmark::State& state) {
   const auto shape = static_cast<SynthShape>(state.range(1));
-  const Trace trace = Capture(shape, shape == SynthShape::kRandom ? 3'300'000 : 1'250'000);
+  const Ran trace = Capture(shape, shape == SynthShape::kRandom ? 3'300'000 : 1'250'000);
   const Facts facts(trace);
   const PolicyInfo& policy = Policies()[static_cast<size_t>(state.range(0))];
   state.SetLabel(policy.name);
@@ -99,7 +99,7 @@ void BM_ReplayMillion(benchmark::State& state) {
 BENCHMARK(BM_ReplayMillion)->ArgsProduct({{0, 1, 2, 4, 5, 6}, {0, 1}})->Iterations(1);
 
 // `deferred` blocks that a second stream still uses when the measured ones are allocated.
-Trace WithDeferred(int64_t deferred, int measured) {
+Ran WithDeferred(int64_t deferred, int measured) {
   TraceBuilder t;
   const StreamId own = t.Stream("own");
   const StreamId other = t.Stream("other");
@@ -125,7 +125,7 @@ Trace WithDeferred(int64_t deferred, int measured) {
 // A replay with many deferred blocks: pair by pair, and with the views of mallocs.
 void BM_MallocWithDeferred(benchmark::State& state) {
   constexpr int kMeasured = 200;
-  const Trace trace = WithDeferred(state.range(2), kMeasured);
+  const Ran trace = WithDeferred(state.range(2), kMeasured);
   const Facts facts(trace);
   const auto kind = static_cast<PolicyKind>(state.range(0));
   const bool scan = state.range(1) != 0;

@@ -12,7 +12,7 @@ namespace graphkit {
 namespace {
 
 // An op of the training shape is a kernel, four of five with a block of their own.
-Trace MakeTraining(const benchmark::State& state) {
+Ran MakeTraining(const benchmark::State& state) {
   SynthOptions options;
   options.shape = SynthShape::kTraining;
   options.ops = static_cast<uint64_t>(state.range(0)) * 5 / 4;
@@ -21,7 +21,7 @@ Trace MakeTraining(const benchmark::State& state) {
 }
 
 // Half of the ops free a block, the others allocate one; thousands are alive at once.
-Trace MakeRandom(const benchmark::State& state) {
+Ran MakeRandom(const benchmark::State& state) {
   SynthOptions options;
   options.ops = static_cast<uint64_t>(state.range(0)) * 2;
   options.streams = static_cast<uint32_t>(state.range(1));
@@ -32,12 +32,12 @@ Trace MakeRandom(const benchmark::State& state) {
 }
 
 void OrderIndex(benchmark::State& state) {
-  const Trace trace = MakeTraining(state);
+  const Ran trace = MakeTraining(state);
   for (auto _ : state) benchmark::DoNotOptimize(BuildOrder(trace));
   state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(trace.nodes.size()));
 }
 
-void Bound(benchmark::State& state, const Trace& trace) {
+void Bound(benchmark::State& state, const Ran& trace) {
   const Facts facts(trace);
   const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
   bool exact = true;
@@ -53,7 +53,7 @@ void BoundOfTraining(benchmark::State& state) { Bound(state, MakeTraining(state)
 void BoundOfRandom(benchmark::State& state) { Bound(state, MakeRandom(state)); }
 
 void WholeAnalysis(benchmark::State& state) {
-  const Trace trace = MakeTraining(state);
+  const Ran trace = MakeTraining(state);
   for (auto _ : state) benchmark::DoNotOptimize(Analyze(trace));
   state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(trace.nodes.size()));
 }

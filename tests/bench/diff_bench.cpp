@@ -13,7 +13,7 @@ namespace {
 constexpr int kStreams = 8;
 
 // Layers of the same few kernels on all streams, joined now and then: what training looks like.
-Trace Layers(int nodes, int change_every) {
+Ran Layers(int nodes, int change_every) {
   TraceBuilder t;
   std::mt19937 random(1);
   std::vector<StreamId> streams;
@@ -35,7 +35,7 @@ Trace Layers(int nodes, int change_every) {
 
 void DiffLayers(benchmark::State& state) {
   const auto nodes = static_cast<int>(state.range(0));
-  const Trace before = Layers(nodes, 0), after = Layers(nodes, static_cast<int>(state.range(1)));
+  const Ran before = Layers(nodes, 0), after = Layers(nodes, static_cast<int>(state.range(1)));
   for (auto _ : state) {
     benchmark::DoNotOptimize(DiffTraces(before, {}, after, {}));
   }

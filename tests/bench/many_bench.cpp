@@ -8,8 +8,8 @@
 namespace graphkit {
 namespace {
 
-void Analysis(benchmark::State& state, Trace (*make)(uint32_t)) {
-  const Trace trace = make(static_cast<uint32_t>(state.range(0)));
+void Analysis(benchmark::State& state, Ran (*make)(uint32_t)) {
+  const Ran trace = make(static_cast<uint32_t>(state.range(0)));
   for (auto _ : state) benchmark::DoNotOptimize(Analyze(trace));
   state.SetComplexityN(state.range(0));
 }

@@ -24,7 +24,7 @@ constexpr uint32_t kStreams = 16;
 constexpr size_t kQuestions = 1 << 16;
 
 struct Capture {
-  Trace trace;
+  Ran trace;
   PeerGraph graph;
   std::vector<std::pair<uint32_t, uint32_t>> questions;
 };

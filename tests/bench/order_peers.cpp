@@ -4,7 +4,7 @@
 
 namespace graphkit {
 
-PeerGraph MakePeerGraph(const Trace& trace) {
+PeerGraph MakePeerGraph(const Ran& trace) {
   PeerGraph graph{.in = FindInEdges(trace), .streams = static_cast<uint32_t>(trace.streams.size())};
   for (const Node& node : trace.nodes) graph.stream.push_back(node.stream.value);
   return graph;

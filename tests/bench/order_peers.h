@@ -18,7 +18,7 @@ struct PeerGraph {
   std::vector<uint32_t> stream;  // of each node
   uint32_t streams = 0;
 };
-PeerGraph MakePeerGraph(const Trace& trace);
+PeerGraph MakePeerGraph(const Ran& trace);
 
 // A vector clock for every node (Fidge, Mattern): 4 bytes for each node and stream.
 class DenseClocks {

@@ -54,7 +54,7 @@ constexpr std::array<Problem, 12> kProblems = {{
 }};
 
 struct Loaded {
-  std::unique_ptr<Trace> trace;
+  std::unique_ptr<Ran> trace;
   std::unique_ptr<Facts> facts;
   PeerProblem peer;
   Bytes bound = 0;
@@ -62,13 +62,13 @@ struct Loaded {
 
 void LoadCapture(const Problem& problem, Loaded* loaded) {
   loaded->trace =
-      std::make_unique<Trace>(Synthesize({.shape = problem.shape,
-                                          .ops = problem.ops,
-                                          .streams = problem.streams,
-                                          .join = problem.join,
-                                          .alloc = 0.5,
-                                          .free = 0.4,
-                                          .sizes = *ParseSizeDistribution("log:512B-32MiB")}));
+      std::make_unique<Ran>(Synthesize({.shape = problem.shape,
+                                        .ops = problem.ops,
+                                        .streams = problem.streams,
+                                        .join = problem.join,
+                                        .alloc = 0.5,
+                                        .free = 0.4,
+                                        .sizes = *ParseSizeDistribution("log:512B-32MiB")}));
   loaded->facts = std::make_unique<Facts>(*loaded->trace);
   const BlockOrder order = loaded->facts->Blocks(MarkerRule::kLastUse);
   const std::vector<BlockId>& blocks = loaded->facts->blocks()[0];
@@ -181,14 +181,14 @@ BENCHMARK(BM_PlanFamily)
 
 // Synthetic captures: shape, operations, streams, join in thousandths, seed.
 void BM_PlanSweep(benchmark::State& state) {
-  const Trace trace = Synthesize({.shape = static_cast<SynthShape>(state.range(0)),
-                                  .ops = static_cast<uint64_t>(state.range(1)),
-                                  .streams = static_cast<uint32_t>(state.range(2)),
-                                  .join = static_cast<double>(state.range(3)) / 1000,
-                                  .alloc = 0.5,
-                                  .free = 0.4,
-                                  .sizes = *ParseSizeDistribution("log:512B-32MiB"),
-                                  .seed = static_cast<uint64_t>(state.range(4))});
+  const Ran trace = Synthesize({.shape = static_cast<SynthShape>(state.range(0)),
+                                .ops = static_cast<uint64_t>(state.range(1)),
+                                .streams = static_cast<uint32_t>(state.range(2)),
+                                .join = static_cast<double>(state.range(3)) / 1000,
+                                .alloc = 0.5,
+                                .free = 0.4,
+                                .sizes = *ParseSizeDistribution("log:512B-32MiB"),
+                                .seed = static_cast<uint64_t>(state.range(4))});
   const Facts facts(trace);
   PlannedMemory plan;
   for (auto _ : state) plan = PlanTrace(facts, MarkerRule::kLastUse);

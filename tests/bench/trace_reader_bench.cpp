@@ -10,7 +10,7 @@ namespace graphkit {
 namespace {
 
 // About as many blocks and frees as nodes, on 8 streams.
-Trace TrainingTrace(int64_t nodes) {
+Ran TrainingTrace(int64_t nodes) {
   SynthOptions options;
   options.shape = SynthShape::kTraining;
   options.ops = static_cast<uint64_t>(nodes);
@@ -28,7 +28,7 @@ void ReadTraceText(benchmark::State& state) {
 }
 
 void WriteTraceText(benchmark::State& state) {
-  const Trace trace = TrainingTrace(state.range(0));
+  const Ran trace = TrainingTrace(state.range(0));
   size_t size = 0;
   for (auto _ : state) size = FormatTrace(trace).value().size();
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(size));

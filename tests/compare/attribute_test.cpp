@@ -1,12 +1,11 @@
 // Replayed kernels matched with captured launches.
+
 #include "libgraphkit/compare/attribute/attribute.h"
-
 #include <doctest/doctest.h>
-
 #include <algorithm>
-
 #include "libgraphkit/io/import/file_format.h"
 #include "libgraphkit/io/import/profile.h"
+#include "libgraphkit/ran/resolve.h"
 #include "libgraphkit/random.h"
 
 namespace graphkit {
@@ -153,7 +152,7 @@ TEST_CASE("ids and order find the same nodes of a trace") {
   Result<Imported> imported = ImportFile(GRAPHKIT_TESTDATA "/import/trace.json");
   REQUIRE(imported.has_value());
   Profile profile;
-  AddTraceCaptures(imported->trace, "trace", {}, &profile);
+  AddTraceCaptures(Resolve(imported->trace), "trace", {}, &profile);
   REQUIRE(ReadKinetoReplays(*Open("import/profile.json"), &profile).has_value());
   const Attribution by_id = Attribute(profile);
   CHECK(by_id.matched[static_cast<size_t>(MatchedBy::kId)] == WorkTime{6, 21'500});
@@ -167,7 +166,7 @@ TEST_CASE("an id of another kernel is no match") {
   Result<Imported> imported = ImportFile(GRAPHKIT_TESTDATA "/import/trace.json");
   REQUIRE(imported.has_value());
   Profile profile;
-  AddTraceCaptures(imported->trace, "trace", {}, &profile);
+  AddTraceCaptures(Resolve(imported->trace), "trace", {}, &profile);
   REQUIRE(ReadKinetoReplays(*Open("import/profile.json"), &profile).has_value());
   profile.replayed[0].kernel = profile.strings.Intern("another");
   const Attribution attribution = Attribute(profile);
@@ -180,7 +179,7 @@ TEST_CASE("a node id that two captures have is no id") {
   REQUIRE(imported.has_value());
   Profile profile;
   for (const char* rank : {"rank 0", "rank 1"}) {
-    AddTraceCaptures(imported->trace, rank, {}, &profile);
+    AddTraceCaptures(Resolve(imported->trace), rank, {}, &profile);
   }
   REQUIRE(ReadKinetoReplays(*Open("import/profile.json"), &profile).has_value());
   const Attribution attribution = Attribute(profile);

@@ -19,7 +19,7 @@ struct Held {
 };
 
 // Blocks of PyTorch's allocator, all in use at the end.
-Trace RunOf(const std::vector<Held>& blocks, int16_t device = 0) {
+Ran RunOf(const std::vector<Held>& blocks, int16_t device = 0) {
   TraceBuilder t;
   const PoolId pool = t.Pool(PoolKind::kAllocator, "PyTorch");
   const StreamId stream = t.Stream();
@@ -30,12 +30,12 @@ Trace RunOf(const std::vector<Held>& blocks, int16_t device = 0) {
     t.AllocAt(stream, held.size, next, segment);
     next += held.size;
   }
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   trace.streams[stream.index()].device = device;
   return trace;
 }
 
-std::vector<MemoryDiff> DiffRuns(const Trace& before, const Trace& after, Told told = Told::kMost) {
+std::vector<MemoryDiff> DiffRuns(const Ran& before, const Ran& after, Told told = Told::kMost) {
   const auto from = AccountForMemory(MemoryFacts(before), told);
   const auto to = AccountForMemory(MemoryFacts(after), told);
   return DiffMemory({before, from}, {after, to});
@@ -86,8 +86,8 @@ TEST_CASE("holders by line and holders by pool aren't compared") {
 }
 
 TEST_CASE("what no history says is unknown") {
-  const Trace run = RunOf({{7, kMiB}});
-  Trace state = run;
+  const Ran run = RunOf({{7, kMiB}});
+  Ran state = run;
   state.histories = {{.devices = 1}};
   const MemoryDiff diff = DiffRuns(run, state, Told::kEnd).at(0);
   CHECK(Figure(diff, "peak_in_use_bytes").after == std::nullopt);

@@ -12,7 +12,7 @@
 namespace graphkit {
 namespace {
 
-TraceDiff Differences(const Trace& before, const Trace& after) {
+TraceDiff Differences(const Ran& before, const Ran& after) {
   return DiffTraces(before, {}, after, {});
 }
 
@@ -25,7 +25,7 @@ const GraphDiff& DiffOf(const TraceDiff& diff, GraphId before) {
 constexpr GraphId kStep(1u);  // the capture; graph 0 is the one that children are made of
 
 // A node of the capture, on a stream that has a few.
-NodeId AnyNode(const Trace& trace, std::mt19937_64& random) {
+NodeId AnyNode(const Ran& trace, std::mt19937_64& random) {
   for (;;) {
     const NodeId id(random() % trace.nodes.size());
     const Node& node = trace[id];
@@ -38,7 +38,7 @@ NodeId AnyNode(const Trace& trace, std::mt19937_64& random) {
 }
 
 struct Case {
-  Trace before, after;
+  Ran before, after;
   GraphDiff expected;  // in the ids of both
 };
 
@@ -47,7 +47,7 @@ template <typename Change>
 Case Planted(std::mt19937_64& random, const RandomCaptureOptions& options, Change change) {
   Case planted;
   planted.before = RandomCapture(random, options);
-  Trace changed = planted.before;
+  Ran changed = planted.before;
   planted.expected = {.before = kStep, .after = kStep};
   change(changed, planted.expected);
   Permuted permuted = Permute(changed, random);
@@ -75,9 +75,8 @@ void CheckPlanted(const char* what, Change change) {
                                        .nodes = 30 + static_cast<int>(random() % 60),
                                        .names = 1000,  // nearly all nodes have their own
                                        .child = round % 2 == 0};
-    Case planted = Planted(random, options, [&](Trace& trace, GraphDiff& expected) {
-      change(trace, expected, random);
-    });
+    Case planted = Planted(
+        random, options, [&](Ran& trace, GraphDiff& expected) { change(trace, expected, random); });
     CAPTURE(what);
     CAPTURE(seed);
     CAPTURE(round);
@@ -99,7 +98,7 @@ TEST_CASE("other ids, streams and capture orders make no difference") {
                                        .nodes = static_cast<int>(random() % 80),
                                        .names = 1 + static_cast<int>(random() % 20),
                                        .child = round % 2 == 0};
-    const Trace trace = RandomCapture(random, options);
+    const Ran trace = RandomCapture(random, options);
     CAPTURE(seed);
     CAPTURE(round);
     const TraceDiff diff = Differences(trace, Permute(trace, random).trace);
@@ -112,7 +111,7 @@ TEST_CASE("other ids, streams and capture orders make no difference") {
 }
 
 TEST_CASE("one changed shape is found") {
-  CheckPlanted("shape", [](Trace& trace, GraphDiff& expected, std::mt19937_64& random) {
+  CheckPlanted("shape", [](Ran& trace, GraphDiff& expected, std::mt19937_64& random) {
     const NodeId node = AnyNode(trace, random);
     trace.nodes.Change(node.index(),
                        [&](Node& n) { n.shape = static_cast<uint32_t>(trace.shapes.size()); });
@@ -122,7 +121,7 @@ TEST_CASE("one changed shape is found") {
 }
 
 TEST_CASE("one node on another stream is found") {
-  CheckPlanted("stream", [](Trace& trace, GraphDiff& expected, std::mt19937_64& random) {
+  CheckPlanted("stream", [](Ran& trace, GraphDiff& expected, std::mt19937_64& random) {
     const NodeId node = AnyNode(trace, random);
     trace.nodes.Change(node.index(), [&](Node& n) { n.stream = StreamId(trace.streams.size()); });
     trace.streams.emplace_back();
@@ -131,7 +130,7 @@ TEST_CASE("one node on another stream is found") {
 }
 
 TEST_CASE("one removed node is found") {
-  CheckPlanted("removed", [](Trace& trace, GraphDiff& expected, std::mt19937_64& random) {
+  CheckPlanted("removed", [](Ran& trace, GraphDiff& expected, std::mt19937_64& random) {
     const NodeId node = AnyNode(trace, random);
     trace.nodes.Change(node.index(), [](Node& n) { n.destroyed = n.seq; });
     expected.removed_nodes = {node};
@@ -139,7 +138,7 @@ TEST_CASE("one removed node is found") {
 }
 
 TEST_CASE("one added node is found") {
-  CheckPlanted("added", [](Trace& trace, GraphDiff& expected, std::mt19937_64& random) {
+  CheckPlanted("added", [](Ran& trace, GraphDiff& expected, std::mt19937_64& random) {
     const NodeId before = AnyNode(trace, random), added(trace.nodes.size());
     Node node = trace[before];
     node.kind = NodeKind::kHost;
@@ -151,7 +150,7 @@ TEST_CASE("one added node is found") {
   });
 }
 
-EdgeId AnyEdge(const Trace& trace, std::mt19937_64& random) {
+EdgeId AnyEdge(const Ran& trace, std::mt19937_64& random) {
   for (;;) {
     const EdgeId id(random() % trace.edges.size());
     if (trace[trace[id].from].graph == kStep) return id;
@@ -159,7 +158,7 @@ EdgeId AnyEdge(const Trace& trace, std::mt19937_64& random) {
 }
 
 TEST_CASE("one lost edge is found") {
-  CheckPlanted("lost", [](Trace& trace, GraphDiff& expected, std::mt19937_64& random) {
+  CheckPlanted("lost", [](Ran& trace, GraphDiff& expected, std::mt19937_64& random) {
     const EdgeId edge = AnyEdge(trace, random);
     trace.edges.Change(edge.index(), [&](Edge& e) { e.removed = trace.records; });
     expected.lost_edges = {edge};
@@ -167,7 +166,7 @@ TEST_CASE("one lost edge is found") {
 }
 
 TEST_CASE("one gained edge is found") {
-  CheckPlanted("gained", [](Trace& trace, GraphDiff& expected, std::mt19937_64& random) {
+  CheckPlanted("gained", [](Ran& trace, GraphDiff& expected, std::mt19937_64& random) {
     NodeId from, to;
     bool there = true;
     while (there) {
@@ -183,7 +182,7 @@ TEST_CASE("one gained edge is found") {
 }
 
 TEST_CASE("one edge with other data is found") {
-  CheckPlanted("data", [](Trace& trace, GraphDiff& expected, std::mt19937_64& random) {
+  CheckPlanted("data", [](Ran& trace, GraphDiff& expected, std::mt19937_64& random) {
     const EdgeId edge = AnyEdge(trace, random);
     trace.edges.Change(edge.index(), [](Edge& e) {
       e.from_port = kPortLaunchCompletion;
@@ -199,8 +198,8 @@ TEST_CASE("a change among nodes that are alike is still one change") {
   std::mt19937_64 random(seed);
   for (int round = 0; round < RandomRounds(150); ++round) {
     const RandomCaptureOptions options{.streams = 3, .nodes = 60, .names = 3, .child = false};
-    const Trace before = RandomCapture(random, options);
-    Trace changed = before;
+    const Ran before = RandomCapture(random, options);
+    Ran changed = before;
     const NodeId node = AnyNode(changed, random);
     changed.nodes.Change(node.index(),
                          [&](Node& n) { n.shape = static_cast<uint32_t>(changed.shapes.size()); });
@@ -241,8 +240,8 @@ TEST_CASE("one of two chains that are alike changes where it is") {
   t.Order(y, origin);
   t.Kernel(origin, "last");
   t.EndCapture(origin);
-  const Trace before = t.Build();
-  Trace after = before;
+  const Ran before = t.Build();
+  Ran after = before;
   after.nodes.Change(changes.index(),
                      [&](Node& n) { n.shape = static_cast<uint32_t>(after.shapes.size()); });
   after.shapes.push_back({.grid = {77, 1, 1}});

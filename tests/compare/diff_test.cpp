@@ -9,9 +9,7 @@
 namespace graphkit {
 namespace {
 
-TraceDiff Diff(const Trace& before, const Trace& after) {
-  return DiffTraces(before, {}, after, {});
-}
+TraceDiff Diff(const Ran& before, const Ran& after) { return DiffTraces(before, {}, after, {}); }
 
 // The only graph's difference.
 GraphDiff OnlyGraph(const TraceDiff& diff) {
@@ -22,7 +20,7 @@ GraphDiff OnlyGraph(const TraceDiff& diff) {
 }
 
 // Five kernels of one name in a row, and what a change makes of them.
-Trace Row(int count, const std::function<void(TraceBuilder&, StreamId, int)>& each = {}) {
+Ran Row(int count, const std::function<void(TraceBuilder&, StreamId, int)>& each = {}) {
   TraceBuilder t;
   const StreamId a = t.Stream();
   t.BeginCapture(a);
@@ -38,7 +36,7 @@ Trace Row(int count, const std::function<void(TraceBuilder&, StreamId, int)>& ea
 }
 
 TEST_CASE("a trace equals itself") {
-  const Trace trace = Row(5);
+  const Ran trace = Row(5);
   const TraceDiff diff = Diff(trace, trace);
   CHECK(diff.equal());
   CHECK(OnlyGraph(diff).matched_nodes == 5);
@@ -47,7 +45,7 @@ TEST_CASE("a trace equals itself") {
 TEST_CASE("a trace equals itself where a graph without nodes has findings") {
   TraceBuilder t;
   t.BeginCapture(t.Stream("a"));
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   Report report;
   report.findings = {{.check = "open-capture", .message = "open", .graph = GraphId(0u)}};
   CHECK(DiffTraces(trace, report, trace, report).equal());
@@ -92,7 +90,7 @@ TEST_CASE("changes at both ends leave the middle matched") {
 }
 
 TEST_CASE("parameters of every node may change and the nodes still match") {
-  Trace before = Row(5), after = Row(5);
+  Ran before = Row(5), after = Row(5);
   after.shapes[0] = {.grid = {8, 1, 1}, .block = {256, 1, 1}, .shared_bytes = 64};
   const GraphDiff diff = OnlyGraph(Diff(before, after));
   CHECK(diff.matched_nodes == 5);
@@ -152,7 +150,7 @@ TEST_CASE("an edge that becomes programmatic is one whose data changed") {
 
 //  a: root ─── left ─── join            the same with another stream for `right`
 //        └──── right ────┘
-Trace Fork(bool third_stream) {
+Ran Fork(bool third_stream) {
   TraceBuilder t;
   const StreamId a = t.Stream(), b = t.Stream(), c = t.Stream();
   t.BeginCapture(a);
@@ -238,7 +236,7 @@ TEST_CASE("the inside of a child graph is compared too") {
 }
 
 TEST_CASE("figures and findings before and after") {
-  const Trace trace = Row(1);
+  const Ran trace = Row(1);
   GraphSummary summary;
   summary.graph = GraphId(0u);
   summary.deferred_bytes = 512;

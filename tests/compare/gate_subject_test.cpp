@@ -23,7 +23,7 @@ TEST_CASE("the peaks of segments and of the blocks in them are over capture orde
   t.AllocAt(a, 512, 0x2000, second);
   t.SetPool({});
   t.Alloc({}, 1 << 20);  // the driver's
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const GateSubject subject = MakeGateSubject("a.json", Facts(trace), {});
   CHECK(subject.peak_reserved_bytes == 2048 + (1 << 20));
   CHECK(subject.peak_allocated_bytes == 512 + (1 << 20));
@@ -53,7 +53,7 @@ TEST_CASE("the order in which threads capture doesn't change what is reserved ou
 TEST_CASE("a program without memory has no idle memory, one of unknown memory an unknown one") {
   TraceBuilder t;
   CHECK(MakeGateSubject("a.json", Facts(t.Build()), {}).idle_bytes == 0);
-  Trace drawing = TraceBuilder().Build();
+  Ran drawing = TraceBuilder().Build();
   drawing.process.unknown_memory = "a drawing has none";
   CHECK_FALSE(MakeGateSubject("a.dot", Facts(drawing), {}).idle_bytes);
   CHECK_FALSE(MakeGateSubject("a.dot", Facts(drawing), {}).peak_reserved_bytes);
@@ -69,7 +69,7 @@ TEST_CASE("a finding of leaked execs counts all of them, one of memory its block
                      {.check = "block-leak", .blocks = {BlockId(0u), BlockId(1u)}},
                      {.check = "graph-leak", .graph = graph},
                      {.check = "late-free", .graph = graph}};
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   trace.blocks.resize(2);
   CHECK(MakeGateSubject("a.json", Facts(trace), report).leaks == std::vector<uint64_t>{3, 2, 1, 0});
 }

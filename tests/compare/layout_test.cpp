@@ -21,7 +21,7 @@ struct Server {
   Bytes weights = 8 * kLayoutMiB;
   bool collected = false;  // the first weights were freed before the captures
 
-  Trace Run() {
+  Ran Run() {
     pool_ = t_.Pool(PoolKind::kAllocator, "PyTorch");
     stream_ = t_.Stream();
     const SegmentId cached = t_.Segment(pool_, 2 * kLayoutMiB, stream_);

@@ -26,7 +26,7 @@ struct Line {
 struct Run {
   std::vector<HeldGroup> holders;
   std::map<std::string, std::set<int64_t>> known;
-  Trace trace;
+  Ran trace;
 
   explicit Run(const std::vector<Line>& lines, const std::vector<Line>& others = {}) {
     TraceBuilder t;
@@ -103,7 +103,7 @@ TEST_CASE("pools go by kind and name, in their order; what has no line by what i
     groups.push_back({.kind = HeldGroup::Kind::kBeforeRecording});
     return groups;
   };
-  const Trace before = run(0), after = run(2);
+  const Ran before = run(0), after = run(2);
   const auto from = holders(0, {2, 1, 0}), to = holders(2, {0, 1, 2});
   std::vector<HolderPair> pairs = MatchHolders({before, from}, {after, to});
   std::ranges::sort(pairs, {}, [](const HolderPair& pair) { return *pair.before; });

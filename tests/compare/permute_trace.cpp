@@ -11,7 +11,7 @@ namespace {
 
 class Permuter {
  public:
-  Permuter(const Trace& from, std::mt19937_64& random) : from_(from), random_(random) {}
+  Permuter(const Ran& from, std::mt19937_64& random) : from_(from), random_(random) {}
 
   Permuted Make() {
     Shuffle(from_.streams, to_.trace.streams, streams_);
@@ -132,7 +132,7 @@ class Permuter {
     to_.trace.edges = EdgeColumn(shuffled);
   }
 
-  const Trace& from_;
+  const Ran& from_;
   std::mt19937_64& random_;
   Permuted to_;
   std::vector<uint32_t> streams_, kernels_, shapes_, blocks_;
@@ -140,7 +140,7 @@ class Permuter {
 
 }  // namespace
 
-Permuted Permute(const Trace& trace, std::mt19937_64& random) {
+Permuted Permute(const Ran& trace, std::mt19937_64& random) {
   return Permuter(trace, random).Make();
 }
 

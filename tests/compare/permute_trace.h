@@ -5,18 +5,18 @@
 #include <random>
 #include <vector>
 
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
 struct Permuted {
-  Trace trace;
+  Ran trace;
   std::vector<NodeId> node;  // of each old id the new one
   std::vector<EdgeId> edge;
 };
 
 // Keeps what a comparison looks at: graphs, nodes, edges, streams, kernels, shapes, accesses and
 // blocks. Nodes and edges that aren't in their graph any more are left out: their new id is none.
-Permuted Permute(const Trace& trace, std::mt19937_64& random);
+Permuted Permute(const Ran& trace, std::mt19937_64& random);
 
 }  // namespace graphkit

@@ -17,7 +17,7 @@ struct RandomCaptureOptions {
   bool child = true;
 };
 
-inline Trace RandomCapture(std::mt19937_64& random, const RandomCaptureOptions& options) {
+inline Ran RandomCapture(std::mt19937_64& random, const RandomCaptureOptions& options) {
   const auto below = [&random](int bound) {
     return static_cast<int>(random() % static_cast<uint64_t>(bound));
   };

@@ -172,7 +172,7 @@ TEST_CASE(
     t.EndCapture(stream);
     return t.Build();
   };
-  const auto structure = [](const Trace& trace) {
+  const auto structure = [](const Ran& trace) {
     return SummarizeRank(MakeGateSubject("a", Facts(trace), CleanSubject().report)).structure;
   };
   CHECK(structure(capture("k", false)) == structure(capture("k", true)));

@@ -8,13 +8,13 @@
 
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/compare/gate.h"
-#include "libgraphkit/io/trace/trace_file.h"
+#include "tests/read_ran.h"
 #include "tools/graphkit/check/check.h"
 
 namespace graphkit {
 
 inline GateSubject SubjectOf(const std::string& name) {
-  const Result<Trace> trace = ReadTrace(std::string(GRAPHKIT_TESTDATA) + "/traces/soft/" + name);
+  const Result<Ran> trace = ReadRan(std::string(GRAPHKIT_TESTDATA) + "/traces/soft/" + name);
   if (!trace) std::abort();
   Result<Report> report = Analyze(*trace);
   if (!report) std::abort();

@@ -6,16 +6,16 @@
 
 #include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/io/files/plan_files.h"
-#include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/replay/replay_trace.h"
+#include "tests/read_ran.h"
 #include "tests/tools/replay/host_executor.h"
 
 namespace {
 
 using namespace graphkit;
 
-Trace Read(const std::string& name) {
-  Result<Trace> read = ReadTrace(std::string(GRAPHKIT_TESTDATA) + "/traces/soft/" + name);
+Ran Read(const std::string& name) {
+  Result<Ran> read = ReadRan(std::string(GRAPHKIT_TESTDATA) + "/traces/soft/" + name);
   if (!read) std::abort();
   return *std::move(read);
 }
@@ -23,7 +23,7 @@ Trace Read(const std::string& name) {
 struct Sample {
   explicit Sample(const std::string& name) : trace(Read(name)) {}
 
-  Trace trace;
+  Ran trace;
   Facts facts{trace};
 };
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "libgraphkit/io/trace/trace_file.h"
+#include "libgraphkit/ran/resolve.h"
 #include "tests/generate/synth.h"
 
 namespace graphkit {
@@ -73,7 +74,7 @@ int Main(int argc, char** argv) {
   AddOptions(app, options);
   app.add_option("-o,--output", output, "The trace; - is standard output (-)")->option_text("FILE");
   CLI11_PARSE(app, argc, argv);
-  const Result<void> written = WriteTrace(Synthesize(options), output);
+  const Result<void> written = WriteTrace(AsRecorded(Synthesize(options)), output);
   if (written) return 0;
   std::cerr << "graphkit-synth: " << written.error().message << '\n';
   return 2;

@@ -1,5 +1,6 @@
 #include "tests/generate/synth.h"
 
+#include "libgraphkit/ran/resolve.h"
 #include "tests/generate/synth_program.h"
 
 namespace graphkit {
@@ -90,7 +91,7 @@ std::optional<SizeDistribution> ParseSizeDistribution(std::string_view text) {
   return sizes;
 }
 
-Trace Synthesize(const SynthOptions& options) {
+Ran Synthesize(const SynthOptions& options) {
   SynthProgram program(options);
   const uint64_t graphs = std::max(options.graphs, 1u);
   for (uint64_t graph = 0; graph < graphs; ++graph) {
@@ -99,7 +100,7 @@ Trace Synthesize(const SynthOptions& options) {
     kShapes[static_cast<size_t>(options.shape)](program);
     program.EndGraph();
   }
-  return program.Take();
+  return Resolve(program.Take());
 }
 
 }  // namespace graphkit

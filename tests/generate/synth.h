@@ -11,7 +11,7 @@
 #include <optional>
 #include <string_view>
 
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
@@ -68,6 +68,6 @@ struct SynthOptions {
   uint64_t seed = 1;
 };
 
-Trace Synthesize(const SynthOptions& options);
+Ran Synthesize(const SynthOptions& options);
 
 }  // namespace graphkit

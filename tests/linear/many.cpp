@@ -23,7 +23,7 @@ GraphId CaptureSmall(TraceBuilder* t, StreamId stream, BlockId block) {
 }
 
 // Small graphs that write one buffer, launched on `streams` in turn.
-Trace OneBuffer(uint32_t count, size_t streams) {
+Ran OneBuffer(uint32_t count, size_t streams) {
   TraceBuilder t;
   std::vector<StreamId> on;
   while (on.size() < streams) on.push_back(t.Stream());
@@ -36,11 +36,11 @@ Trace OneBuffer(uint32_t count, size_t streams) {
   t.Synchronize();
   return t.Build();
 }
-Trace Ordered(uint32_t count) { return OneBuffer(count, 1); }
-Trace Unordered(uint32_t count) { return OneBuffer(count, 2); }
+Ran Ordered(uint32_t count) { return OneBuffer(count, 1); }
+Ran Unordered(uint32_t count) { return OneBuffer(count, 2); }
 
 // Graphs of one private pool, each of which takes the memory that the one before it gave back.
-Trace OnePool(uint32_t count) {
+Ran OnePool(uint32_t count) {
   TraceBuilder t;
   const StreamId stream = t.Stream();
   const PoolId pool = t.Pool(PoolKind::kPrivate);
@@ -65,7 +65,7 @@ Trace OnePool(uint32_t count) {
   return t.Build();
 }
 
-Trace OneStream(uint32_t count) {
+Ran OneStream(uint32_t count) {
   TraceBuilder t;
   const StreamId stream = t.Stream();
   const GraphId graph = t.BeginCapture(stream);
@@ -81,7 +81,7 @@ Trace OneStream(uint32_t count) {
 }
 
 // An exec that is updated to each recapture before it is launched again, as llama.cpp does.
-Trace OneExec(uint32_t count) {
+Ran OneExec(uint32_t count) {
   TraceBuilder t;
   const StreamId stream = t.Stream();
   const BlockId buffer = t.Alloc({}, 4096);
@@ -97,7 +97,7 @@ Trace OneExec(uint32_t count) {
 }
 
 // Blocks and execs that one line of the program makes and never frees.
-Trace OneLine(uint32_t count) {
+Ran OneLine(uint32_t count) {
   TraceBuilder t;
   const StreamId stream = t.Stream();
   t.SetStack(t.Stack({{"Step", "step.cu", 12}, {"main", "step.cu", 40}}));
@@ -110,7 +110,7 @@ Trace OneLine(uint32_t count) {
 }
 
 // One event for all that two streams wait for, inside of a capture and outside.
-Trace OneEvent(uint32_t count) {
+Ran OneEvent(uint32_t count) {
   TraceBuilder t;
   const StreamId a = t.Stream(), b = t.Stream();
   const EventId event = t.Event();
@@ -136,7 +136,7 @@ Trace OneEvent(uint32_t count) {
 }
 
 // A capture that forks to new streams, each with a block of its own, and joins them.
-Trace Forks(uint32_t count) {
+Ran Forks(uint32_t count) {
   TraceBuilder t;
   const StreamId origin = t.Stream();
   std::vector<StreamId> branches;
@@ -159,7 +159,7 @@ Trace Forks(uint32_t count) {
 }
 
 // Threads that each capture on a stream of their own, and launch.
-Trace Threads(uint32_t count) {
+Ran Threads(uint32_t count) {
   TraceBuilder t;
   t.SetThread(t.Thread("main"));
   const BlockId input = t.Alloc({}, 4096);
@@ -183,7 +183,7 @@ Trace Threads(uint32_t count) {
 
 // Graphs in graphs: bodies, which are captured in their place, so that the trace grows by one level
 // with each of them. (A child graph is cloned with all that it holds.)
-Trace Bodies(uint32_t count, ConditionalType type) {
+Ran Bodies(uint32_t count, ConditionalType type) {
   TraceBuilder t;
   const StreamId stream = t.Stream();
   const BlockId buffer = t.Alloc({}, 4096);
@@ -201,12 +201,12 @@ Trace Bodies(uint32_t count, ConditionalType type) {
   t.Synchronize();
   return t.Build();
 }
-Trace Conditions(uint32_t count) { return Bodies(count, ConditionalType::kIf); }
-Trace Loops(uint32_t count) { return Bodies(count, ConditionalType::kWhile); }
+Ran Conditions(uint32_t count) { return Bodies(count, ConditionalType::kIf); }
+Ran Loops(uint32_t count) { return Bodies(count, ConditionalType::kWhile); }
 
 // Child graphs in child graphs that are moved to their place (CUDA 12.9) and not cloned, each with
 // memory that the next one inside uses.
-Trace Children(uint32_t count) {
+Ran Children(uint32_t count) {
   TraceBuilder t;
   const StreamId stream = t.Stream();
   const GraphId outermost = t.Graph();
@@ -223,7 +223,7 @@ Trace Children(uint32_t count) {
 }
 
 // Launches of one graph, and work of another stream on its input that only some of them wait for.
-Trace Border(uint32_t count) {
+Ran Border(uint32_t count) {
   TraceBuilder t;
   const StreamId stream = t.Stream(), other = t.Stream();
   const BlockId input = t.Alloc({}, 4096), output = t.Alloc({}, 4096);

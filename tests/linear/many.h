@@ -7,14 +7,14 @@
 #include <span>
 #include <string_view>
 
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
 struct ManyKind {
   std::string_view name;
   std::string_view what;
-  Trace (*make)(uint32_t count);
+  Ran (*make)(uint32_t count);
 };
 
 std::span<const ManyKind> ManyKinds();

@@ -4,8 +4,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "libgraphkit/io/trace/trace_file.h"
+#include "libgraphkit/ran/resolve.h"
 #include "tests/linear/many.h"
 
 int main(int argc, char** argv) {
@@ -13,8 +15,8 @@ int main(int argc, char** argv) {
     for (int i = 2; i < argc; ++i) {
       const std::string path =
           std::string(argv[1]) + "/" + std::string(kind.name) + "." + argv[i] + ".json";
-      const auto written =
-          graphkit::WriteTrace(kind.make(static_cast<uint32_t>(std::atoi(argv[i]))), path);
+      graphkit::Ran ran = kind.make(static_cast<uint32_t>(std::atoi(argv[i])));
+      const auto written = graphkit::WriteTrace(graphkit::AsRecorded(std::move(ran)), path);
       if (written) continue;
       std::fprintf(stderr, "%s\n", written.error().message.c_str());
       return 1;

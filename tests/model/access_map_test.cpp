@@ -24,7 +24,7 @@ struct OneSegment {
   BlockId x = Alloc(0), y = Alloc(1), z = Alloc(3);
 
   BlockId Alloc(Bytes at) { return t.AllocAt(s, 1024, kBase + 1024 * at, segment); }
-  Trace Build() {
+  Trace Record() {
     Trace trace = t.trace();
     trace.segments[segment.index()].address = kBase;
     trace.segments[segment.index()].block = memory;
@@ -47,7 +47,7 @@ TEST_CASE("a copy over several blocks and the memory between them touches each")
   const NodeId kernel = one.t.Kernel(one.s, "k", {Touches(one.x, 512)});
   one.t.EndCapture(one.s);
   one.t.Work(one.s, NodeKind::kMemset, {Writes(one.z, 0, 9000)});
-  const Trace trace = one.Build();
+  const Trace trace = one.Record();
   CHECK(AccessesOf(trace, trace[copy].accesses) ==
         Accesses{Writes(one.x, 512, 512), Writes(one.y, 0, 1024), Writes(one.memory, 2048, 1024),
                  Writes(one.z, 0, 512)});
@@ -65,7 +65,7 @@ TEST_CASE("an access to a segment's memory is to the blocks that lay there then"
   const BlockId late = one.Alloc(2);
   const NodeId after = one.t.Memcpy(one.s, {Reads(one.memory, 1024, 2048)});
   one.t.EndCapture(one.s);
-  const Trace trace = one.Build();
+  const Trace trace = one.Record();
   CHECK(AccessesOf(trace, trace[before].accesses) == Accesses{Reads(one.memory, 1024, 2048)});
   CHECK(AccessesOf(trace, trace[after].accesses) ==
         Accesses{Reads(one.memory, 1024, 1024), Reads(late, 0, 1024)});
@@ -76,7 +76,7 @@ TEST_CASE("blocks of the driver beside each other are touched by one copy") {
   const StreamId s = t.Stream();
   const BlockId a = t.AllocAt({}, 4096, 0x10000), b = t.AllocAt({}, 4096, 0x11000);
   t.Work(s, NodeKind::kMemcpy, {Reads(a, 0, 8192)});
-  Trace trace = t.Build();
+  Trace trace = t.Record();
   CHECK(AccessesOf(trace, trace.works[0].accesses) ==
         Accesses{Reads(a, 0, 4096), Reads(b, 0, 4096)});
 }
@@ -111,7 +111,7 @@ TEST_CASE("a copy in rows that runs over blocks touches the same bytes in all of
     Access access = Reads(one.x, random.Below(1024), 1 + random.Below(6000));
     access.rows = rows;
     one.t.Work(one.s, NodeKind::kMemcpy, {access});
-    const Trace trace = one.Build();
+    const Trace trace = one.Record();
     const Accesses parts = AccessesOf(trace, trace.works[0].accesses);
     CHECK(BytesTouched(trace, parts) == BytesTouched(trace, {access}));
     for (const Access& part : parts) CHECK(part.offset + part.length <= trace[part.block].size);

@@ -19,7 +19,7 @@ Trace WithSegments(const std::vector<Piece>& blocks,
   const StreamId stream = t.Stream();
   const PoolId pool = t.Pool(PoolKind::kDevice);
   for (const Piece& block : blocks) t.AllocAt(stream, block.size, block.address);
-  Trace trace = t.Build();
+  Trace trace = t.Record();
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
     trace.blocks.Change(i, [&](Block& block) { block.pool = pool; });
   }

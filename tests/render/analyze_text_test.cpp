@@ -83,7 +83,7 @@ No findings.
 }
 
 TEST_CASE("what was changed for later launches is counted") {
-  Trace trace = SampleTrace();
+  Ran trace = SampleTrace();
   trace.exec_updates.resize(1);
   trace.node_changes = {{.what = NodeChangeKind::kParams},
                         {.what = NodeChangeKind::kDisabled},
@@ -119,7 +119,7 @@ TEST_CASE("pairs of one size and the same lines are told once") {
   t.SetStack(t.Stack({{"step", "train.py", 7}}));
   for (int i = 0; i < 4; ++i) t.Alloc({}, 512);
   t.Alloc({}, 4096);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   Report report = SampleReport();
   report.graphs[0].reuse.clear();
   for (const uint32_t later : {4u, 1u, 2u, 3u}) {

@@ -20,6 +20,7 @@
 #include "libgraphkit/compare/diff.h"
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/io/trace/trace_file.h"
+#include "libgraphkit/ran/resolve.h"
 #include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/diff/diff.h"
 #include "libgraphkit/render/dot/dot.h"
@@ -192,7 +193,7 @@ class Views {
   const std::string& text_;
 };
 
-void ShowReport(const Trace& trace, const Report& report, Views& views) {
+void ShowReport(const Ran& trace, const Report& report, Views& views) {
   views.Text("analyze", [&](std::ostream& out) { RenderText(report, trace, {{}, out}); });
   for (const BillBy by : {BillBy::kBlock, BillBy::kStack, BillBy::kStream, BillBy::kPool}) {
     const auto bills = BillMemory(trace, report, by);
@@ -211,7 +212,7 @@ void ShowReport(const Trace& trace, const Report& report, Views& views) {
   views.Json("diff", [&](auto& out) { RenderDiffJson(diff, {trace, "a"}, {trace, "b"}, out); });
 }
 
-void ShowGate(const Trace& trace, const Report& report, Views& views) {
+void ShowGate(const Ran& trace, const Report& report, Views& views) {
   const GateConfig config{.fail_on_severity = Severity::kNote,
                           .limits = {{"max-deferred", 0},
                                      {"max-peak", 1},
@@ -231,7 +232,7 @@ void ShowGate(const Trace& trace, const Report& report, Views& views) {
   views.Json("check, SARIF", [&](auto& out) { RenderSarif(run, "1", out); });
 }
 
-void ShowDrawings(const Trace& trace, Views& views) {
+void ShowDrawings(const Ran& trace, Views& views) {
   for (const Fold fold : {Fold::kNone, Fold::kChains, Fold::kStreams, Fold::kNvtx}) {
     const DotOptions options{.fold = fold, .details = {true, true, true}};
     views.Text("dot", [&](auto& out) { RenderDot(trace, options, out); });
@@ -246,7 +247,7 @@ void ShowDrawings(const Trace& trace, Views& views) {
   views.Json("coverage", [&](auto& out) { out << CoverageJson(coverage, trace); });
 }
 
-void ShowPlans(const Trace& trace, Random& random, Views& views) {
+void ShowPlans(const Ran& trace, Random& random, Views& views) {
   const Facts facts(trace);
   const CapturePlannerOptions little{.search = {.effort = 200'000}};
   for (const MarkerRule rule : {MarkerRule::kLastUse, MarkerRule::kAtFree}) {
@@ -280,7 +281,7 @@ void ShowPlans(const Trace& trace, Random& random, Views& views) {
   }
 }
 
-void ShowReplays(const Trace& trace, const Report& report, Views& views) {
+void ShowReplays(const Ran& trace, const Report& report, Views& views) {
   const Facts facts(trace);
   std::vector<PolicyKind> policies;
   for (const PolicyInfo& info : Policies()) policies.push_back(info.kind);
@@ -297,9 +298,9 @@ void ShowReplays(const Trace& trace, const Report& report, Views& views) {
   RenderReportHtml({drawn, report, replays.data()}, page);
 }
 
-void ShowAll(const Trace& trace, const std::string& text, Random& random) {
+void ShowAll(const Ran& trace, const std::string& text, Random& random) {
   Views views(text);
-  const std::string written = *FormatTrace(trace);
+  const std::string written = *FormatTrace(AsRecorded(trace));
   const Result<Trace> again = ParseTrace(written, "again");
   REQUIRE_MESSAGE(again, Describe(again.error()));
   CHECK(*FormatTrace(*again) == written);
@@ -358,7 +359,7 @@ TEST_CASE("every view of a changed trace is made") {
     }
     ++read;
     if (folder) std::ofstream(fs::path(folder) / (std::to_string(round) + ".json")) << text;
-    ShowAll(*trace, text, random);
+    ShowAll(Resolve(*trace), text, random);
   }
   CHECK(read > 10);
 }

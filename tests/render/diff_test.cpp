@@ -14,7 +14,7 @@ namespace {
 
 //  before   main: first ─── scale ─── last                 side: copy
 //  after    main: first ─p─ scale (grid 8) ─── last, more  side: (nothing)
-Trace Before() {
+Ran Before() {
   TraceBuilder t;
   const StreamId main = t.Stream("main"), side = t.Stream();
   t.BeginCapture(main, "step");
@@ -28,7 +28,7 @@ Trace Before() {
   return t.Build();
 }
 
-Trace After() {
+Ran After() {
   TraceBuilder t;
   const StreamId main = t.Stream("main");
   t.BeginCapture(main, "step");
@@ -38,7 +38,7 @@ Trace After() {
   t.Kernel(main, "more\x1b[31m");
   t.EndCapture(main);
   t.Graph("empty");
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   trace.shapes.push_back({.grid = {8, 1, 1}});
   trace.nodes.Change(1, [](Node& node) { node.shape = 1; });
   return trace;
@@ -55,7 +55,7 @@ Report ReportWith(Bytes deferred, int findings) {
   return report;
 }
 
-std::string Text(const Trace& before, const Trace& after, const TextStyle& style = {}) {
+std::string Text(const Ran& before, const Ran& after, const TextStyle& style = {}) {
   std::ostringstream out;
   const TraceDiff diff = DiffTraces(before, ReportWith(1024, 1), after, ReportWith(2048, 2));
   RenderDiffText(diff, {before, "a.json"}, {after, "b.json"}, {style, out});
@@ -80,7 +80,7 @@ different: 0 of 1 graph equal, findings differ
 }
 
 TEST_CASE("equal traces are said to be equal") {
-  const Trace trace = Before();
+  const Ran trace = Before();
   std::ostringstream out;
   RenderDiffText(DiffTraces(trace, {}, trace, {}), {trace, "a.json"}, {trace, "a.json"}, {{}, out});
   CHECK(out.str() == "before: a.json, after: a.json\n\nequal: 1 of 1 graph equal\n");
@@ -97,7 +97,7 @@ TEST_CASE("long lists are cut and say so") {
 }
 
 TEST_CASE("the JSON holds every difference with both sides") {
-  const Trace before = Before(), after = After();
+  const Ran before = Before(), after = After();
   std::ostringstream out;
   const TraceDiff diff = DiffTraces(before, ReportWith(0, 0), after, ReportWith(0, 1));
   RenderDiffJson(diff, {before, "a.json"}, {after, "b.json"}, out);
@@ -119,7 +119,7 @@ TEST_CASE("the JSON holds every difference with both sides") {
 //  drawn    first ──~── scale~ ───── last ──+── more+
 //             ╰──×── memset- ──×──────╯
 TEST_CASE("what changed is drawn together with what is next to it") {
-  const Trace before = Before(), after = After();
+  const Ran before = Before(), after = After();
   const TraceDiff diff = DiffTraces(before, ReportWith(0, 0), after, ReportWith(0, 0));
   const std::vector<DiffDrawing> drawings = DrawDiff(diff, before, after);
   REQUIRE(drawings.size() == 1);
@@ -134,13 +134,13 @@ TEST_CASE("what changed is drawn together with what is next to it") {
 }
 
 TEST_CASE("equal graphs aren't drawn") {
-  const Trace trace = Before();
+  const Ran trace = Before();
   const TraceDiff diff = DiffTraces(trace, ReportWith(0, 0), trace, ReportWith(0, 0));
   CHECK(DrawDiff(diff, trace, trace).empty());
 }
 
 TEST_CASE("the page of a diff holds nothing of the traces but compressed data") {
-  const Trace before = Before(), after = After();
+  const Ran before = Before(), after = After();
   const TraceDiff diff = DiffTraces(before, ReportWith(0, 0), after, ReportWith(1, 0));
   std::ostringstream out;
   RenderDiffHtml(diff, {before, "</script>a.json"}, {after, "b.json"}, {}, out);

@@ -43,7 +43,7 @@ Parsed Parse(const std::string& dot) {
   return parsed;
 }
 
-std::string Dot(const Trace& trace, const DotOptions& options = {}) {
+std::string Dot(const Ran& trace, const DotOptions& options = {}) {
   std::ostringstream out;
   RenderDot(trace, options, out);
   return out.str();
@@ -56,7 +56,7 @@ std::string Attribute(const Parsed& parsed, const char* node, const char* name) 
   return agget(found, const_cast<char*>(name));
 }
 
-Trace WithNames(const std::string& name) {
+Ran WithNames(const std::string& name) {
   TraceBuilder t;
   const StreamId a = t.Stream(name);
   t.BeginCapture(a, name);
@@ -64,7 +64,7 @@ Trace WithNames(const std::string& name) {
   t.Kernel(a, name);
   t.Kernel(a, name);
   t.EndCapture(a);
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   trace.process.program = name;
   return trace;
 }
@@ -160,7 +160,7 @@ TEST_CASE("one graph can be picked, with what lies inside it") {
   t.Kernel(a);
   t.Body(t.Conditional(a, ConditionalType::kIf));
   t.EndCapture(a);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   CHECK(Parse(Dot(trace, {.select = {.graph = GraphId(0u)}})).nodes == 1);
   CHECK(Parse(Dot(trace, {.select = {.graph = GraphId(1u)}})).nodes ==
         2 + 1);  // and "no nodes" in the body
@@ -177,7 +177,7 @@ TEST_CASE("colours, details, a focus and a path are in the drawing") {
   t.Order(b, a);
   t.Kernel(a, "third");
   t.EndCapture(a);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const Finding finding{.severity = Severity::kError, .nodes = {NodeId(1u)}};
   const Parsed parsed = Parse(Dot(trace, {.select = {.focus = NodeId(0u)},
                                           .colour = ColourBy::kFinding,
@@ -223,7 +223,7 @@ TEST_CASE("a node says what it exchanges, and over which communicator") {
   t.Collect(world, CollectiveKind::kSend, 8, ElementType::kFp32, 2);
   t.Collect(world, CollectiveKind::kReceive, 8, ElementType::kFp32, 4);
   t.EndCapture(stream);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   CHECK(NameOf(trace, reduce) ==
         "node 0 (ncclAllReduce(count 1048576, bf16, communicator 1 of 2 ranks))");
   CHECK(NameOf(trace, group) ==
@@ -257,7 +257,7 @@ TEST_CASE("many graphs stand in rows and columns, and those left out are counted
     t.Kernel(a);
     t.EndCapture(a);
   }
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   CHECK(Parse(Dot(trace)).nodes == 18 + 12);  // in 6 columns, and points between the rows
   CHECK(Parse(Dot(trace)).edges == 2 * 12);
   CHECK(Parse(Dot(trace, {.select = {.most_graphs = 8}})).nodes == 8);
@@ -273,7 +273,7 @@ TEST_CASE("folding is said") {
   t.BeginCapture(a);
   for (int i = 0; i < 1000; ++i) t.Kernel(a);
   t.EndCapture(a);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   std::ostringstream out;
   const DotSummary summary = RenderDot(trace, {}, out);
   CHECK(summary == DotSummary{1000,
@@ -284,7 +284,7 @@ TEST_CASE("folding is said") {
   CHECK(out.str().find("1,000 nodes folded into 1 group") != std::string::npos);
 }
 
-TEST_CASE("an empty trace is an empty drawing") { CHECK(Parse(Dot(Trace{})).nodes == 0); }
+TEST_CASE("an empty trace is an empty drawing") { CHECK(Parse(Dot(Ran{})).nodes == 0); }
 
 TEST_CASE("what was captured in one NVTX range on one stream is one box") {
   TraceBuilder t;
@@ -297,7 +297,7 @@ TEST_CASE("what was captured in one NVTX range on one stream is one box") {
   t.Order(b, a);
   for (int i = 0; i < 2; ++i) t.Kernel(a, "k");
   t.EndCapture(a);
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   const auto seq = [&](uint32_t node) { return trace.nodes[node].seq; };
   const auto range = [&](std::string_view name, uint32_t first, uint32_t last) {
     trace.nvtx_ranges.push_back({.thread = ThreadId(0u),
@@ -347,7 +347,7 @@ TEST_CASE("by duration, a box has the colour of its longest node") {
   t.BeginCapture(a);
   for (int i = 0; i < 4; ++i) t.Kernel(a, "k");
   t.EndCapture(a);
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   trace.nodes.Change(1, [](Node& node) { node.duration_ns = 999; });
   trace.nodes.Change(2, [](Node& node) { node.duration_ns = 2'000'000; });
   const DotOptions options{.colour = ColourBy::kDuration};
@@ -364,7 +364,7 @@ TEST_CASE("links are filled in, and lead nowhere when there is no source") {
   t.SetStack(t.Stack({{"step", "src/a b\"<.cu", 7}}));
   t.Kernel(a, "k");
   t.EndCapture(a);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const std::string link = "https://example.org/{file}#L{line}";
   const Parsed parsed = Parse(Dot(trace, {.link = link}));
   CHECK(Attribute(parsed, "n1", "URL") == "https://example.org/src/a%20b%22%3C.cu#L7");

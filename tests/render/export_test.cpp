@@ -17,7 +17,7 @@ using nlohmann::json;
 
 //  main:  first ──────────── last          a block of 1 000 B from before first to after it,
 //            └── copy: memset ──┘          deferred until the end; one launch
-Trace Sample() {
+Ran Sample() {
   TraceBuilder t;
   const StreamId main = t.Stream("main"), copy = t.Stream("copy");
   t.BeginCapture(main, "step");
@@ -37,8 +37,8 @@ Trace Sample() {
 
 // As a tracer records it: an exec whose copies of the nodes have other numbers, and another one of
 // which only the id is known.
-Trace NamedSample() {
-  Trace trace = Sample();
+Ran NamedSample() {
+  Ran trace = Sample();
   trace.graphs[0].tool_id = 3;
   trace.execs[0].tool_id = 4;
   trace.execs[0].node_ids = {0, 2};
@@ -59,7 +59,7 @@ std::string Rendered(Render render) {
 }
 
 // The events of a trace's timeline of one phase: "X" of slices, "C" of counters.
-std::vector<json> EventsOf(const Trace& trace, std::string_view phase,
+std::vector<json> EventsOf(const Ran& trace, std::string_view phase,
                            TimeAxis axis = TimeAxis::kOrder) {
   const json root = json::parse(Rendered([&](std::ostream& out) {
     RenderExport(trace, {.format = ExportFormat::kPerfetto, .axis = axis}, out);
@@ -72,7 +72,7 @@ std::vector<json> EventsOf(const Trace& trace, std::string_view phase,
 }
 
 TEST_CASE("a timeline has streams as tracks, nodes and launches as slices, memory as counters") {
-  const Trace trace = Sample();
+  const Ran trace = Sample();
   std::vector<std::string> tracks;
   for (const json& name : EventsOf(trace, "M")) tracks.push_back(name["args"]["name"]);
   CHECK(tracks == std::vector<std::string>{"trace", "stream 0 \"main\"", "stream 1 \"copy\"",
@@ -99,7 +99,7 @@ TEST_CASE("a timeline has streams as tracks, nodes and launches as slices, memor
 }
 
 TEST_CASE("flows of a timeline lead from the slices where edges begin to those where they end") {
-  const Trace trace = Sample();
+  const Ran trace = Sample();
   const auto ends = [&](std::string_view phase, const std::vector<uint32_t>& nodes) {
     const std::vector<json> flows = EventsOf(trace, phase);
     REQUIRE(flows.size() == nodes.size());
@@ -112,7 +112,7 @@ TEST_CASE("flows of a timeline lead from the slices where edges begin to those w
 }
 
 TEST_CASE("host time rises strictly, and slices of one track don't overlap") {
-  Trace trace = Sample();
+  Ran trace = Sample();
   trace.times.assign(trace.records, 5000);  // a clock that stands still
   std::map<uint32_t, double> end;
   for (const json& slice : EventsOf(trace, "X", TimeAxis::kHost)) {
@@ -162,7 +162,7 @@ TEST_CASE("the JSON holds each graph with its nodes and edges") {
 
 TEST_CASE(
     "every format has CUPTI's ids of nodes, in their graph and in its execs, and of launches") {
-  const Trace trace = NamedSample();
+  const Ran trace = NamedSample();
   CHECK(Rendered([&](std::ostream& out) { RenderCsv(trace, CsvTable::kExecNodes, out); }) ==
         "exec,graph,node,tool_id,exec_tool_id,recorded\n"
         "0,0,0,17179869184,4,1\n"

@@ -9,7 +9,7 @@ namespace graphkit {
 
 namespace {
 
-std::vector<bool> All(const Trace& trace) { return Select(trace, {}).nodes; }
+std::vector<bool> All(const Ran& trace) { return Select(trace, {}).nodes; }
 
 std::vector<NodeId> Nodes(std::initializer_list<uint32_t> ids) {
   std::vector<NodeId> nodes;
@@ -19,7 +19,7 @@ std::vector<NodeId> Nodes(std::initializer_list<uint32_t> ids) {
 
 //     a:  0 ── 1 ── 2 ── 3 ─────────── 7 ── 8 ── 9
 //              (3 is forked from) └─ 4 ── 5 ── 6 ─┘     b
-Trace ForkJoin() {
+Ran ForkJoin() {
   TraceBuilder t;
   const StreamId a = t.Stream(), b = t.Stream();
   t.BeginCapture(a);
@@ -35,7 +35,7 @@ Trace ForkJoin() {
 }  // namespace
 
 TEST_CASE("straight chains become one box, forks and joins stay") {
-  const Trace trace = ForkJoin();
+  const Ran trace = ForkJoin();
   const FoldedGraphs folded = FoldGraphs(trace, All(trace), Fold::kChains);
   const GraphId graph(0u);
   const StreamId a(0u), b(1u);
@@ -60,7 +60,7 @@ TEST_CASE("a programmatic edge and a chain of two aren't folded") {
   t.Kernel(a);
   t.Kernel(a);
   t.EndCapture(a);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const FoldedGraphs folded = FoldGraphs(trace, All(trace), Fold::kChains);
   REQUIRE(folded.boxes.size() == 3);
   CHECK(folded.boxes[2].nodes == Nodes({2, 3, 4}));
@@ -76,7 +76,7 @@ TEST_CASE("a node that holds a graph stays alone") {
   t.Body(t.Conditional(a, ConditionalType::kIf));
   for (int i = 0; i < 3; ++i) t.Kernel(a);
   t.EndCapture(a);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   CHECK(FoldGraphs(trace, All(trace), Fold::kChains).boxes.size() == 3);
   CHECK(FoldGraphs(trace, All(trace), Fold::kStreams).boxes.size() == 3 + 1 + 3);
 }
@@ -89,7 +89,7 @@ TEST_CASE("each of several graphs is cut into as many stretches") {
     for (int i = 0; i < nodes; ++i) t.Kernel(a);
     t.EndCapture(a);
   }
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const FoldedGraphs folded = FoldGraphs(trace, All(trace), Fold::kStreams);
   REQUIRE(folded.boxes.size() == 160);
   CHECK(folded.boxes[79].graph == GraphId(0u));
@@ -98,7 +98,7 @@ TEST_CASE("each of several graphs is cut into as many stretches") {
 }
 
 TEST_CASE("small drawings stay as they are, larger ones fold by themselves") {
-  const Trace small = ForkJoin();
+  const Ran small = ForkJoin();
   CHECK(FoldGraphs(small, All(small), Fold::kAuto).fold == Fold::kNone);
   CHECK(FoldGraphs(small, All(small), Fold::kAuto).boxes.size() == 10);
 
@@ -107,7 +107,7 @@ TEST_CASE("small drawings stay as they are, larger ones fold by themselves") {
   t.BeginCapture(a);
   for (int i = 0; i < 10000; ++i) t.Kernel(a);
   t.EndCapture(a);
-  const Trace chain = t.Build();
+  const Ran chain = t.Build();
   const FoldedGraphs one = FoldGraphs(chain, All(chain), Fold::kAuto);
   CHECK(one.fold == Fold::kChains);
   CHECK(one.nodes == 10000);
@@ -121,7 +121,7 @@ TEST_CASE("small drawings stay as they are, larger ones fold by themselves") {
     u.Order(i % 2 == 0 ? c : d, i % 2 == 0 ? d : c);
   }
   u.EndCapture(c);
-  const Trace braid = u.Build();
+  const Ran braid = u.Build();
   const FoldedGraphs stretches = FoldGraphs(braid, All(braid), Fold::kAuto);
   CHECK(stretches.fold == Fold::kStreams);
   CHECK(stretches.boxes.size() == 160);
@@ -135,7 +135,7 @@ TEST_CASE("what was removed from a graph isn't drawn, what died with it is") {
   const NodeId second = t.Add(graph, NodeKind::kEmpty, {first});
   t.Add(graph, NodeKind::kEmpty, {first});
   t.Destroy(second);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const FoldedGraphs folded = FoldGraphs(trace, All(trace), Fold::kNone);
   CHECK(folded.nodes == 2);
   CHECK(folded.edges.size() == 1);

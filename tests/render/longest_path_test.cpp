@@ -17,7 +17,7 @@ TEST_CASE("without durations the path with the most nodes is the longest") {
   const NodeId b = t.Add(graph, NodeKind::kKernel, {a});
   const NodeId c = t.Add(graph, NodeKind::kKernel, {b});
   const NodeId d = t.Add(graph, NodeKind::kKernel, {a, c});
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   const std::vector<bool> all(4, true);
   CHECK(LongestPath(trace, all) == std::vector<NodeId>{a, b, c, d});
   CHECK(LongestPath(trace, {true, false, true, true}) == std::vector<NodeId>{a, d});
@@ -31,7 +31,7 @@ TEST_CASE("with durations the path that takes longest is") {
   const NodeId slow = t.Add(graph, NodeKind::kKernel, {a});
   const NodeId b = t.Add(graph, NodeKind::kKernel, {a});
   const NodeId c = t.Add(graph, NodeKind::kKernel, {b});
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   trace.nodes.ChangeAll([](Node& node) { node.duration_ns = 10; });
   trace.nodes.Change(slow.index(), [](Node& node) { node.duration_ns = 100; });
   CHECK(LongestPath(trace, std::vector<bool>(4, true)) == std::vector<NodeId>{a, slow});
@@ -53,7 +53,7 @@ TEST_CASE("on random graphs it is as long as trying all paths finds") {
         if (random() % 4 == 0) t.Connect(NodeId(j), id);
       }
     }
-    const Trace trace = t.Build();
+    const Ran trace = t.Build();
     const std::function<size_t(NodeId)> longest = [&](NodeId from) {
       size_t best = 0;
       for (const Edge& edge : trace.edges) {

@@ -21,7 +21,7 @@ TEST_CASE("blocks are billed to the place that asked for them, the largest first
 
 TEST_CASE("a bill is a table, cut at the limit") {
   std::ostringstream out;
-  const Trace trace = SampleTrace();
+  const Ran trace = SampleTrace();
   const auto bills = BillMemory(trace, SampleReport(), BillBy::kBlock);
   RenderBills(trace, bills, BillBy::kBlock, {{.top = 1}, out});
   CHECK(out.str() == R"(
@@ -40,7 +40,7 @@ TEST_CASE("a bill of all graphs adds up the lines of one name") {
   CHECK(sum ==
         MemoryBill{GraphId(), {{"pool 0", 4, 8704, 0, 1024, 2}, {"pool 1", 2, 4096, 512, 0, 1}}});
   std::ostringstream out;
-  RenderBills(Trace(), {sum}, BillBy::kPool, {{}, out});
+  RenderBills(Ran(), {sum}, BillBy::kPool, {{}, out});
   CHECK(out.str() == R"(
 Memory of all graphs by pool
   graphs     bytes  blocks  never freed  reuse  pool
@@ -50,9 +50,9 @@ Memory of all graphs by pool
 }
 
 // Segments of 20 and 12 MiB in two pools, 4 MiB of the first handed out, and 1 MiB of the driver's.
-Trace HeldTrace() {
+Ran HeldTrace() {
   constexpr Bytes kMiB = Bytes{1} << 20;
-  Trace trace;
+  Ran trace;
   trace.records = 20;
   trace.pools = {{.kind = PoolKind::kAllocator, .name = trace.strings.Intern("PyTorch")},
                  {.kind = PoolKind::kPrivate, .name = trace.strings.Intern("private pool (0, 1)")},
@@ -88,7 +88,7 @@ TEST_CASE("what is held at the end is billed by pool, segments apart from blocks
   CHECK(lines[1].name.find("private pool (0, 1)") != std::string::npos);
   CHECK(BillHeld(HeldTrace(), BillBy::kStack) ==
         std::vector<HeldLine>{{"no call stack", 0, 0, 2, 5 * kMiB}});
-  Trace later = HeldTrace();
+  Ran later = HeldTrace();
   later.histories = {{.devices = 1, .seq = 4}};
   CHECK(BillHeld(later, BillBy::kStack) ==
         std::vector<HeldLine>{{"allocated before recording began (no stack)", 0, 0, 2, 5 * kMiB}});

@@ -31,7 +31,7 @@ TEST_CASE("short names are what a person calls the function") {
 }
 
 TEST_CASE("things are named by their ids and their own names") {
-  const Trace trace = SampleTrace();
+  const Ran trace = SampleTrace();
   CHECK(NodeTitle(trace, NodeId(0u), 40) == "scale<…>");
   CHECK(NodeTitle(trace, NodeId(1u), 40) == "memcpy");
   CHECK(StreamTitle(trace, StreamId(0u)) == "legacy default stream");
@@ -73,7 +73,7 @@ TEST_CASE("a stack is named by the program's own line first, then by what it cal
   const StackId started = t.Stack({{"__torch_function__", "/v/site-packages/torch/_ops.py", 135},
                                    {"create", "/v/site-packages/vllm/layers.py", 19},
                                    {"main", "serve.py", 2}});
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   CHECK(StackTitle(trace, framework) == "vllm/layers.py:19 create");
   CHECK(StackTitle(trace, started) == "serve.py:2 main, in vllm/layers.py:19 create");
   CHECK(StackTitle(trace, both) == "model.py:17 forward, in nn/linear.py:134 forward");

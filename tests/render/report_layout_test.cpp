@@ -5,20 +5,20 @@
 #include <sstream>
 
 #include "libgraphkit/analysis/analyze.h"
-#include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/render/report/html.h"
 #include "tests/build_trace.h"
 #include "tests/generate/synth.h"
+#include "tests/read_ran.h"
 
 namespace graphkit {
 namespace {
 
-Trace Sample(const std::string& name) {
-  return *ReadTrace(std::string(GRAPHKIT_TESTDATA) + "/traces/soft/" + name + ".json");
+Ran Sample(const std::string& name) {
+  return *ReadRan(std::string(GRAPHKIT_TESTDATA) + "/traces/soft/" + name + ".json");
 }
 
 TEST_CASE("a node takes four quarters, an allocation and a free one each") {
-  const Trace trace = Sample("training_step");
+  const Ran trace = Sample("training_step");
   const Facts facts(trace);
   const ReportView view = LayOutReport(facts, nullptr).front();
   CHECK(view.nodes.size() == 14);
@@ -34,7 +34,7 @@ TEST_CASE("what is drawn of the memory is as high as the recorded extent") {
   for (const char* name :
        {"record_stream", "training_step", "fork_join", "programmatic", "leaky"}) {
     CAPTURE(name);
-    const Trace trace = Sample(name);
+    const Ran trace = Sample(name);
     const Facts facts(trace);
     for (const ReportView& view : LayOutReport(facts, nullptr)) {
       if (view.root) CHECK(view.extent == facts.usage()[view.root.index()].extent);
@@ -45,7 +45,7 @@ TEST_CASE("what is drawn of the memory is as high as the recorded extent") {
 TEST_CASE("a synthetic capture is as high as its extent, under a policy too") {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     CAPTURE(seed);
-    const Trace trace =
+    const Ran trace =
         Synthesize({.ops = 500, .streams = 3, .alloc = .4, .free = .2, .graphs = 2, .seed = seed});
     const Facts facts(trace);
     const PolicyReplay policy = ReplayTrace(facts, PolicyKind::kPyTorch);
@@ -60,9 +60,9 @@ TEST_CASE("a synthetic capture is as high as its extent, under a policy too") {
 
 TEST_CASE(
     "a trace of one graph with all of its memory has one view, others one more for the whole") {
-  const Trace alone = Synthesize({.ops = 100});
+  const Ran alone = Synthesize({.ops = 100});
   CHECK(LayOutReport(Facts(alone), nullptr).size() == 1);
-  const Trace two = Synthesize({.ops = 100, .graphs = 2});
+  const Ran two = Synthesize({.ops = 100, .graphs = 2});
   const std::vector<ReportView> views = LayOutReport(Facts(two), nullptr);
   REQUIRE(views.size() == 3);
   CHECK(views[0].root == GraphId(0u));
@@ -72,7 +72,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the lanes of embedded graphs are below those of the graph that holds them") {
-  const Trace trace = Sample("explicit_graph");
+  const Ran trace = Sample("explicit_graph");
   const ReportView view = LayOutReport(Facts(trace), nullptr).front();
   bool embedded = false;
   for (const ReportLane& lane : view.lanes) {
@@ -83,7 +83,7 @@ TEST_CASE("the lanes of embedded graphs are below those of the graph that holds 
 }
 
 TEST_CASE("gaps between addresses are left out, segments keep their inside") {
-  Trace trace;
+  Ran trace;
   trace.pools.resize(1);
   trace.segments = {{.address = 0x10000, .size = 0x10000, .pool = PoolId(0u)}};
   trace.blocks.resize(4);
@@ -108,7 +108,7 @@ TEST_CASE("gaps between addresses are left out, segments keep their inside") {
 }
 
 TEST_CASE("the page holds nothing of the trace but compressed data") {
-  Trace trace = Sample("record_stream");
+  Ran trace = Sample("record_stream");
   trace.process.program = "</script><b>program</b>";
   for (Kernel& kernel : trace.kernels)
     kernel.name = trace.strings.Intern("</script>\xff\"kernel\n");

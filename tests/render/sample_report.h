@@ -10,8 +10,8 @@
 
 namespace graphkit {
 
-inline Trace SampleTrace() {
-  Trace trace;
+inline Ran SampleTrace() {
+  Ran trace;
   trace.process.device = DeviceKind::kSoft;
   trace.process.program = "build/workloads/fork_join";
   trace.records = 12;

@@ -19,7 +19,7 @@ std::vector<uint32_t> Ids(const std::vector<bool>& selected) {
 }
 
 // The slow way: relax every edge `depth` times.
-std::vector<bool> Around(const Trace& trace, NodeId focus, uint32_t depth) {
+std::vector<bool> Around(const Ran& trace, NodeId focus, uint32_t depth) {
   std::vector<bool> down(trace.nodes.size()), up(trace.nodes.size());
   down[focus.index()] = up[focus.index()] = true;
   for (uint32_t step = 0; step < depth; ++step) {
@@ -44,7 +44,7 @@ TEST_CASE("of many graphs those with the most nodes stay, with what lies inside 
     if (nodes == 2) t.Body(t.Conditional(a, ConditionalType::kIf));
     t.EndCapture(a);
   }
-  const Trace trace = t.Build();  // graphs 0, 1, 2 with its body 3, and 4, of 1, 3, 3 and 3 nodes
+  const Ran trace = t.Build();  // graphs 0, 1, 2 with its body 3, and 4, of 1, 3, 3 and 3 nodes
   const Selection all = Select(trace, {});
   CHECK(all.graphs_left_out == 0);
   CHECK(Ids(all.graphs) == std::vector<uint32_t>{0, 1, 2, 3, 4});
@@ -64,7 +64,7 @@ TEST_CASE("a focus shows what leads to it and what follows, and no sibling") {
   const NodeId below = t.Add(graph, NodeKind::kEmpty, {left});
   t.Add(graph, NodeKind::kEmpty, {below});  // node 4: too far
   t.Graph("another");
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const Selection selection = Select(trace, {.focus = left, .depth = 1});
   CHECK(Ids(selection.nodes) == std::vector<uint32_t>{0, 1, 3});
   CHECK(selection.graphs == std::vector<bool>{true, false});
@@ -77,7 +77,7 @@ TEST_CASE("without a focus empty graphs are there, and the nested follow their h
   const GraphId body = t.Body(t.Conditional(a, ConditionalType::kIf));
   t.EndCapture(a);
   t.Graph();
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   CHECK(Select(trace, {}).graphs == std::vector<bool>{true, true, true});
   CHECK(Select(trace, {.graph = first}).graphs == std::vector<bool>{true, true, false});
   CHECK(Select(trace, {.graph = body}).graphs == std::vector<bool>{false, true, false});
@@ -96,7 +96,7 @@ TEST_CASE("on random graphs the neighbourhood is the one that the slow way finds
         if (random() % 12 == 0) t.Connect(NodeId(j), id);
       }
     }
-    const Trace trace = t.Build();
+    const Ran trace = t.Build();
     const NodeId focus(static_cast<uint32_t>(random() % 30));
     const auto depth = static_cast<uint32_t>(random() % 5);
     CHECK(Select(trace, {.focus = focus, .depth = depth}).nodes == Around(trace, focus, depth));

@@ -28,7 +28,7 @@ struct Planted {
     t.Launch(exec, p.s);
     if (changed) t.Change(changed, exec, what);
     t.Launch(exec, p.s);
-    const Trace trace = t.Build();
+    const Ran trace = t.Build();
     const Facts facts(trace);
     std::vector<PoolBorrow> pools = FindBorrow(facts, MarkerRule::kLastUse);
     REQUIRE(pools.size() == 1);
@@ -120,7 +120,7 @@ TEST_CASE("bytes of a segment that nodes read where no block lies aren't lent") 
   p.t.Free(tmp);
   p.t.EndCapture(p.s);
   p.t.Launch(p.t.Instantiate(graph), p.s);
-  Trace trace = p.t.Build();
+  Ran trace = p.t.Build();
   trace.segments[p.segment.index()].block = driver;
   const Facts facts(trace);
   std::vector<PoolBorrow> pools = FindBorrow(facts, MarkerRule::kLastUse);
@@ -149,7 +149,7 @@ struct Lending {
     return t.Instantiate(graph);
   }
   Units Free() {
-    Trace trace = t.Build();
+    Ran trace = t.Build();
     trace.segments[p.segment.index()].block = driver;
     const Facts facts(trace);
     pools = FindBorrow(facts, MarkerRule::kLastUse);
@@ -275,7 +275,7 @@ TEST_CASE("memory that a pool gave back to the driver is neither lent nor barred
   const BlockId out = p.Alloc(0, 2);
   p.t.Kernel(p.s, "make", {Writes(out)});
   p.t.EndCapture(p.s);
-  Trace trace = p.t.Build();
+  Ran trace = p.t.Build();
   trace.segments[p.segment.index()].freed = 0;
   const std::vector<PoolBorrow> pools = FindBorrow(Facts(trace), MarkerRule::kLastUse);
   REQUIRE(pools.size() == 1);

@@ -62,7 +62,7 @@ TEST_CASE("bytes of a recorded pool are lent only if no execution needs them") {
     RandomProgram random_program(seed);
     const OracleProgram program = random_program.Build();
     const Address base = random_program.base();
-    const Trace& trace = program.trace;
+    const Ran& trace = program.trace;
     const Facts facts(trace);
     std::vector<PoolBorrow> pools = FindBorrow(facts, kRule);
     const std::vector<bool> members = Members(program);

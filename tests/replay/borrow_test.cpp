@@ -48,7 +48,7 @@ TEST_CASE("between launches is free what was freed in its capture, and what nobo
   t.Launch(b, p.s);
   t.Launch(a, p.s);
   t.Free(out);  // too late: who has its address may read it after any launch
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const Facts facts(trace);
 
   const std::vector<PoolBorrow> pools = FindBorrow(facts, MarkerRule::kLastUse);
@@ -90,7 +90,7 @@ TEST_CASE("what a node that is switched off wrote earlier isn't lent") {
   t.Change(between, exec, NodeChangeKind::kEnabled);
   t.Change(make, exec, NodeChangeKind::kDisabled);
   t.Launch(exec, p.s);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const Facts facts(trace);
   std::vector<PoolBorrow> pools = FindBorrow(facts, MarkerRule::kLastUse);
   REQUIRE(pools.size() == 1);
@@ -117,7 +117,7 @@ TEST_CASE("what another graph finds at the address of a freed block isn't lent")
   t.EndCapture(p.s);
   t.Launch(t.Instantiate(first), p.s);
   t.Launch(t.Instantiate(second), p.s);
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   trace.segments[p.segment.index()].block = driver;
   const Facts facts(trace);
   std::vector<PoolBorrow> pools = FindBorrow(facts, MarkerRule::kLastUse);
@@ -149,7 +149,7 @@ TEST_CASE("what a graph touches at addresses that another pool had isn't lent") 
     t.EndCapture(p.s);
     t.Launch(t.Instantiate(second), p.s);
     t.Launch(t.Instantiate(first), p.s);
-    const Trace trace = t.Build();
+    const Ran trace = t.Build();
     const Facts facts(trace);
     const std::vector<PoolBorrow> pools = FindBorrow(facts, MarkerRule::kLastUse);
     REQUIRE(pools.size() == 1);
@@ -167,7 +167,7 @@ TEST_CASE("what lies in two segments at once is lent once") {
   t.Kernel(p.s, "use", {Writes(tmp)});
   t.Free(tmp);
   t.EndCapture(p.s);
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   trace.segments[second.index()].address = p.base + 4 * kUnit;  // that of the first, which was lost
   const Facts facts(trace);
   const std::vector<PoolBorrow> pools = FindBorrow(facts, MarkerRule::kLastUse);
@@ -185,7 +185,7 @@ TEST_CASE("a block that is touched after its free isn't lent at the nodes before
   const NodeId before = t.Kernel(p.s, "before");
   t.Kernel(p.s, "late", {Writes(tmp)});
   t.EndCapture(p.s);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const Facts facts(trace);
   const PlannedMemory plan = PlanTrace(facts, MarkerRule::kAtFree);
   const auto ranges = BorrowAtNode(facts, plan, MarkerRule::kAtFree, before);
@@ -209,7 +209,7 @@ TEST_CASE("a range that is lent at a node for too long, or too early, names who 
   t.Free(c);
   t.Kernel(s, "last", {Reads(a)});
   t.EndCapture(s);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const Facts facts(trace);
   PlannedMemory plan{.of_trace = true, .arenas = {{.graph = graph, .blocks = 3, .peak = 1536}}};
   plan.placements = {{a.value, 0, 0, 512}, {b.value, 0, 512, 512}, {c.value, 0, 1024, 512}};
@@ -249,7 +249,7 @@ TEST_CASE("what may be borrowed of a pool is found without a look at other pools
     for (uint64_t round = 0; round < kLaunches; ++round) {
       for (const ExecId exec : execs) t.Launch(exec, s);
     }
-    const Trace trace = t.Build();
+    const Ran trace = t.Build();
     const Facts facts(trace);
     const std::vector<PoolBorrow> found = FindBorrow(facts, MarkerRule::kLastUse);
     REQUIRE(found.size() == pools);
@@ -278,7 +278,7 @@ std::vector<PoolBorrow> LaunchedOnTwoStreams(bool one_exec) {
   p.t.Synchronize();
   p.t.Launch(second, other);
   p.t.SetTime(7000);
-  const Trace trace = p.t.Build();
+  const Ran trace = p.t.Build();
   return FindBorrow(Facts(trace), MarkerRule::kLastUse);
 }
 
@@ -302,8 +302,8 @@ TEST_CASE("launches of one exec are ordered on all streams") {
 }
 
 // Each placement that shares bytes with a range, each of its touches, by searching the graph.
-bool SafeAt(const Trace& trace, const Facts& facts, const SlowOrder& order,
-            const PlannedMemory& plan, NodeId at, const BorrowAt& one) {
+bool SafeAt(const Ran& trace, const Facts& facts, const SlowOrder& order, const PlannedMemory& plan,
+            NodeId at, const BorrowAt& one) {
   std::vector<NodeId> lent;  // the chain's nodes that run meanwhile
   const ChainPlace place = facts.order().PlaceOf(at);
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
@@ -334,7 +334,7 @@ TEST_CASE("what is free at a node of a plan is used by nothing that may run mean
   size_t faults = 0;
   for (uint64_t seed = 1; seed <= 1500; ++seed) {
     CAPTURE(seed);
-    const Trace trace = RandomTrace(
+    const Ran trace = RandomTrace(
         seed, {.max_steps = 40, .nested = seed % 2 == 0, .memory = true, .pools = seed % 3 == 0});
     const Facts facts(trace);
     PlannedMemory plan = PlanTrace(facts, MarkerRule::kLastUse, {.search = {.effort = 2'000'000}});

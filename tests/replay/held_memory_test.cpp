@@ -17,7 +17,7 @@ namespace {
 constexpr Bytes kHeldMiB = Bytes{1} << 20;
 
 // Graphs captured one after the other into two pools, whose blocks live for a while or for ever.
-Trace RandomCaptures(std::mt19937_64& random) {
+Ran RandomCaptures(std::mt19937_64& random) {
   const auto pick = [&](uint64_t end) { return random() % end; };
   TraceBuilder t;
   const StreamId streams[] = {t.Stream(), t.Stream()};
@@ -55,7 +55,7 @@ TEST_CASE("graphs that share pools are replayed in what the ones before them lef
   uint64_t shared = 0;
   for (int round = 0; round < RandomRounds(150); ++round) {
     CAPTURE(round);
-    const Trace trace = RandomCaptures(random);
+    const Ran trace = RandomCaptures(random);
     const Facts facts(trace);
     for (const PolicyInfo& policy : Policies()) {
       CAPTURE(std::string(policy.name));
@@ -86,7 +86,7 @@ TEST_CASE("models of allocators find what the graphs before left in their pools"
   uint64_t shared = 0;
   for (int round = 0; round < RandomRounds(150); ++round) {
     CAPTURE(round);
-    const Trace trace = RandomCaptures(random);
+    const Ran trace = RandomCaptures(random);
     const Facts facts(trace);
     const PolicyFigures defer = ReplayTrace(facts, PolicyKind::kDefer).figures;
     for (const ModelInfo& model : Models()) {
@@ -115,7 +115,7 @@ TEST_CASE("what a graph finds in a pool is what no living block takes") {
   const BlockId a = t.Alloc(s, 2 * kHeldMiB), b = t.Alloc(s, 3 * kHeldMiB);
   t.EndCapture(s);
   t.Free(a);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const CachingConfig config;
   HeldPools held(trace, config);
   held.AddSegment(pool, {0, 20 * kHeldMiB, s});
@@ -137,7 +137,7 @@ TEST_CASE("a block on one of an earlier graph that stays is found") {
   t.BeginCapture(s);
   const BlockId later = t.Alloc(s, 2048);
   t.EndCapture(s);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const std::vector<PlacedBlock> first = {{kept, 0, 1024}, {freed, 1024, 1024}};
   for (const Bytes offset : {Bytes{0}, Bytes{512}, Bytes{1024}}) {
     const std::vector<PlacedBlock> second = {{later, offset, 2048}};
@@ -166,7 +166,7 @@ PolicyFigures ThreeGraphs(PolicyKind policy, bool frees) {
     }
     t.EndCapture(s);
   }
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   return ReplayTrace(Facts(trace), policy, {.verify = true}).figures;
 }
 
@@ -198,7 +198,7 @@ TEST_CASE("graphs that were destroyed before others were captured don't count be
       const ExecId exec = t.Instantiate(captured);
       if (destroyed) t.Destroy(exec);
     }
-    const Trace trace = t.Build();
+    const Ran trace = t.Build();
     const Facts facts(trace);
     const Bytes expected = (destroyed ? 12 : 24) * kHeldMiB;
     CHECK(ReplayTrace(facts, PolicyKind::kReuse).figures.peak_reserved == expected);

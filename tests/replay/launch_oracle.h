@@ -41,7 +41,7 @@ struct OracleLaunch {
 
 // A trace with all that the oracle needs beside it.
 struct OracleProgram {
-  Trace trace;
+  Ran trace;
   BlockId segment;                         // all of the memory: in it the other blocks lie
   std::map<NodeId, NodeWorkload> made;     // as the nodes were made
   std::vector<OracleLaunch> launches;      // of the trace: nodes that do otherwise
@@ -105,7 +105,7 @@ class LaunchOracle {
   bool OrderedWithTouches(NodeId node, BlockId block) const;
 
   const OracleProgram& program_;
-  const Trace& trace_;
+  const Ran& trace_;
   const SlowOrder order_, likely_order_;  // likely: as if all nodes waited of which it isn't known
   std::map<NodeId, std::set<BlockId>> touched_;  // in any launch
   std::set<BlockId> filled_;                     // by work outside of graphs

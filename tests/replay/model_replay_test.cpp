@@ -9,13 +9,13 @@ namespace {
 // Synthetic captures record every use on another stream, and free on the block's own.
 TEST_CASE("models that know record_stream are safe, those that go by streams alone need not be") {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
-    const Trace trace = Synthesize({.ops = 400,
-                                    .streams = 3,
-                                    .join = 0.3,
-                                    .alloc = 0.4,
-                                    .free = 0.3,
-                                    .sizes = *ParseSizeDistribution("log:512B-32MiB"),
-                                    .seed = seed});
+    const Ran trace = Synthesize({.ops = 400,
+                                  .streams = 3,
+                                  .join = 0.3,
+                                  .alloc = 0.4,
+                                  .free = 0.3,
+                                  .sizes = *ParseSizeDistribution("log:512B-32MiB"),
+                                  .seed = seed});
     const Facts facts(trace);
     CAPTURE(seed);
     const PolicyReplay caching = ReplayModel(facts, ModelKind::kCaching, {.verify = true});
@@ -28,12 +28,12 @@ TEST_CASE("models that know record_stream are safe, those that go by streams alo
 }
 
 TEST_CASE("on one stream every model is safe, and none needs less than the bound") {
-  const Trace trace = Synthesize({.shape = SynthShape::kRandom,
-                                  .ops = 1000,
-                                  .streams = 1,
-                                  .alloc = 0.4,
-                                  .free = 0.3,
-                                  .sizes = *ParseSizeDistribution("log:512B-32MiB")});
+  const Ran trace = Synthesize({.shape = SynthShape::kRandom,
+                                .ops = 1000,
+                                .streams = 1,
+                                .alloc = 0.4,
+                                .free = 0.3,
+                                .sizes = *ParseSizeDistribution("log:512B-32MiB")});
   const Facts facts(trace);
   for (const ModelInfo& info : Models()) {
     CAPTURE(info.name);

@@ -24,14 +24,14 @@ TEST_CASE("the index finds what scanning finds, on synthetic captures") {
   constexpr SynthShape kShapes[] = {SynthShape::kRandom, SynthShape::kTraining,
                                     SynthShape::kPipeline};
   for (uint64_t seed = 1; seed <= 60; ++seed) {
-    const Trace trace = Synthesize({.shape = kShapes[seed % 3],
-                                    .ops = 600,
-                                    .streams = 2 + static_cast<uint32_t>(seed % 7),
-                                    .join = 0.1 + 0.1 * static_cast<double>(seed % 4),
-                                    .alloc = 0.6,
-                                    .free = seed % 2 == 0 ? 0.3 : 0.5,
-                                    .sizes = *ParseSizeDistribution("log:512B-64MiB"),
-                                    .seed = seed});
+    const Ran trace = Synthesize({.shape = kShapes[seed % 3],
+                                  .ops = 600,
+                                  .streams = 2 + static_cast<uint32_t>(seed % 7),
+                                  .join = 0.1 + 0.1 * static_cast<double>(seed % 4),
+                                  .alloc = 0.6,
+                                  .free = seed % 2 == 0 ? 0.3 : 0.5,
+                                  .sizes = *ParseSizeDistribution("log:512B-64MiB"),
+                                  .seed = seed});
     const Facts facts(trace);
     CAPTURE(seed);
     for (const PolicyInfo& policy : Policies()) {
@@ -50,13 +50,13 @@ constexpr PolicyKind kIndexed[] = {PolicyKind::kDefer,   PolicyKind::kPyTorchV1,
 TEST_CASE("the index finds what scanning finds where streams seldom join") {
   constexpr uint32_t kSome[] = {20, 7, 90, 7};  // more than a word has bits
   for (uint64_t seed = 1; seed <= 12; ++seed) {
-    const Trace trace = Synthesize({.ops = 2000,
-                                    .streams = kSome[seed % 4],
-                                    .join = 0.02 * static_cast<double>(seed),
-                                    .alloc = 0.6,
-                                    .free = 0.4,
-                                    .sizes = *ParseSizeDistribution("log:512B-64MiB"),
-                                    .seed = seed});
+    const Ran trace = Synthesize({.ops = 2000,
+                                  .streams = kSome[seed % 4],
+                                  .join = 0.02 * static_cast<double>(seed),
+                                  .alloc = 0.6,
+                                  .free = 0.4,
+                                  .sizes = *ParseSizeDistribution("log:512B-64MiB"),
+                                  .seed = seed});
     const Facts facts(trace);
     CAPTURE(seed);
     for (const PolicyKind policy : kIndexed) {
@@ -73,11 +73,11 @@ constexpr SynthShape kBranches[] = {SynthShape::kForkJoin, SynthShape::kOneByOne
 TEST_CASE("the index finds what scanning finds on many streams") {
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     const uint32_t streams = 70 + 10 * static_cast<uint32_t>(seed % 5);
-    const Trace trace = Synthesize({.shape = kBranches[seed % 3],
-                                    .ops = 2 * streams * (1 + seed % 4),
-                                    .streams = streams,
-                                    .sizes = *ParseSizeDistribution("log:512B-64MiB"),
-                                    .seed = seed});
+    const Ran trace = Synthesize({.shape = kBranches[seed % 3],
+                                  .ops = 2 * streams * (1 + seed % 4),
+                                  .streams = streams,
+                                  .sizes = *ParseSizeDistribution("log:512B-64MiB"),
+                                  .seed = seed});
     const Facts facts(trace);
     CAPTURE(seed);
     for (const PolicyKind policy : kIndexed) {
@@ -89,7 +89,7 @@ TEST_CASE("the index finds what scanning finds on many streams") {
 
 TEST_CASE("no malloc of a thousand branches looks at every piece of memory") {
   for (const SynthShape shape : kBranches) {
-    const Trace trace = Synthesize({.shape = shape, .ops = 8'000, .streams = 1'001});
+    const Ran trace = Synthesize({.shape = shape, .ops = 8'000, .streams = 1'001});
     const Facts facts(trace);
     for (const PolicyKind policy : kIndexed) {
       for (const GraphReplay& graph : ReplayTrace(facts, policy, {.bound = false}).graphs) {
@@ -102,7 +102,7 @@ TEST_CASE("no malloc of a thousand branches looks at every piece of memory") {
 
 TEST_CASE("the index finds what scanning finds, on random traces") {
   for (uint64_t seed = 1; seed <= 1500; ++seed) {
-    const Trace trace = RandomTrace(
+    const Ran trace = RandomTrace(
         seed, {.max_steps = 80, .rewinds = seed % 4 == 0, .nested = seed % 5 == 0, .memory = true});
     const Facts facts(trace);
     CAPTURE(seed);

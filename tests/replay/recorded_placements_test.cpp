@@ -1,22 +1,21 @@
 #include "libgraphkit/replay/recorded.h"
+#include "tests/read_ran.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
-#include "libgraphkit/io/trace/trace_file.h"
-
 namespace graphkit {
 namespace {
 
-Trace Read(const std::string& name) {
-  Result<Trace> trace =
-      ReadTrace(std::string(GRAPHKIT_TESTDATA) + "/torch-traces/" + name + ".json.zst");
+Ran Read(const std::string& name) {
+  Result<Ran> trace =
+      ReadRan(std::string(GRAPHKIT_TESTDATA) + "/torch-traces/" + name + ".json.zst");
   REQUIRE_MESSAGE(trace.has_value(), Describe(trace.error()));
   return std::move(*trace);
 }
 
-RecordedPlacements Compared(const Trace& trace, PolicyKind policy) {
+RecordedPlacements Compared(const Ran& trace, PolicyKind policy) {
   const Facts facts(trace);
   return CompareWithRecorded(facts, ReplayTrace(facts, policy));
 }
@@ -28,7 +27,7 @@ TEST_CASE("each block of a captured training step lies where PyTorch placed it")
 
 // The program hands blocks to a side stream, and PyTorch deferred them: its default.
 TEST_CASE("PyTorch's policies are told apart by what they did with record_stream") {
-  const Trace trace = Read("planted_record_stream");
+  const Ran trace = Read("planted_record_stream");
   CHECK(Compared(trace, PolicyKind::kDefer) == RecordedPlacements{.compared = 38, .same = 38});
   const RecordedPlacements pytorch = Compared(trace, PolicyKind::kPyTorch);
   CHECK(pytorch.same < pytorch.compared);
@@ -36,7 +35,7 @@ TEST_CASE("PyTorch's policies are told apart by what they did with record_stream
 }
 
 TEST_CASE("one block elsewhere is found") {
-  Trace trace = Read("gpt");
+  Ran trace = Read("gpt");
   BlockId moved;
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
     if (trace.blocks[i].graph.valid() && trace.blocks[i].segment.valid()) moved = BlockId(i);

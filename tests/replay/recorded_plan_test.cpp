@@ -1,24 +1,23 @@
 #include "libgraphkit/replay/recorded.h"
+#include "tests/read_ran.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
-#include "libgraphkit/io/trace/trace_file.h"
-
 namespace graphkit {
 namespace {
 
-Trace TorchTrace(const std::string& name) {
-  Result<Trace> trace =
-      ReadTrace(std::string(GRAPHKIT_TESTDATA) + "/torch-traces/" + name + ".json.zst");
+Ran TorchTrace(const std::string& name) {
+  Result<Ran> trace =
+      ReadRan(std::string(GRAPHKIT_TESTDATA) + "/torch-traces/" + name + ".json.zst");
   REQUIRE_MESSAGE(trace.has_value(), Describe(trace.error()));
   return std::move(*trace);
 }
 
 TEST_CASE("what PyTorch placed needs as many segments as its policy's replay, and is safe") {
   for (const char* name : {"gpt", "planted_record_stream"}) {
-    const Trace trace = TorchTrace(name);
+    const Ran trace = TorchTrace(name);
     const Facts facts(trace);
     const PolicyReplay recorded = ReplayRecorded(facts, {.verify = true});
     CHECK(recorded.verified);
@@ -28,7 +27,7 @@ TEST_CASE("what PyTorch placed needs as many segments as its policy's replay, an
 }
 
 TEST_CASE("gaps between segments are left out, and what lies in one segment keeps its distance") {
-  const Trace trace = TorchTrace("gpt");
+  const Ran trace = TorchTrace("gpt");
   const Facts facts(trace);
   std::vector<PlacedBlock> placements = ReplayRecorded(facts).graphs.at(0).pools.at(0).arena;
   REQUIRE(placements.size() == 335);
@@ -45,7 +44,7 @@ TEST_CASE("gaps between segments are left out, and what lies in one segment keep
 }
 
 TEST_CASE("a block that was recorded on top of a live one is unsafe") {
-  Trace trace = TorchTrace("gpt");
+  Ran trace = TorchTrace("gpt");
   const Facts before(trace);
   const PolicyReplay replay = ReplayTrace(before, PolicyKind::kReuse);
   std::vector<BlockId> kept;  // to the end of the capture

@@ -9,24 +9,24 @@
 
 #include "libgraphkit/alloc/models/caching_allocator.h"
 #include "libgraphkit/analysis/memory/timeline.h"
-#include "libgraphkit/io/trace/trace_file.h"
 #include "tests/analysis/order/slow_order.h"
 #include "tests/analysis/random_trace.h"
 #include "tests/build_trace.h"
 #include "tests/generate/synth.h"
+#include "tests/read_ran.h"
 
 namespace graphkit {
 namespace {
 
 constexpr Bytes kMiB = Bytes{1} << 20;
 
-Trace Golden(const std::string& name) {
-  Result<Trace> trace = ReadTrace(std::string(GRAPHKIT_TESTDATA) + "/traces/soft/" + name);
+Ran Golden(const std::string& name) {
+  Result<Ran> trace = ReadRan(std::string(GRAPHKIT_TESTDATA) + "/traces/soft/" + name);
   REQUIRE_MESSAGE(trace.has_value(), Describe(trace.error()));
   return std::move(*trace);
 }
 
-PolicyFigures Replay(const Trace& trace, PolicyKind policy) {
+PolicyFigures Replay(const Ran& trace, PolicyKind policy) {
   PolicyFigures figures = ReplayTrace(Facts(trace), policy, {.verify = true}).figures;
   figures.seconds = 0;
   return figures;
@@ -38,7 +38,7 @@ PolicyFigures Replay(const Trace& trace, PolicyKind policy) {
 // one of 12 MiB.
 TEST_CASE(
     "record_stream: defer holds everything, pytorch three layers, reuse what has to be there") {
-  const Trace trace = Golden("record_stream.json");
+  const Ran trace = Golden("record_stream.json");
   const PolicyFigures defer = Replay(trace, PolicyKind::kDefer);
   CHECK(defer.peak_extent == 76 * kMiB);
   CHECK(defer.peak_reserved == 80 * kMiB);
@@ -127,7 +127,7 @@ TEST_CASE("pytorch looks at every deferred block at every malloc") {
   }
   t.Order(b, a);
   t.EndCapture(a);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   // 0 + 1 + … + 9 deferred blocks.
   CHECK(Replay(trace, PolicyKind::kPyTorch).pending_looks == 45);
 }
@@ -270,7 +270,7 @@ TEST_CASE("after a rewind pytorch hands on what nothing proves, and verification
   c.t.Kernel(c.a, "use", {Writes(y)});
   c.t.Order(c.b, c.a);
   c.t.EndCapture(c.a);
-  const Trace trace = c.t.Build();
+  const Ran trace = c.t.Build();
   const PolicyReplay pytorch = ReplayTrace(Facts(trace), PolicyKind::kPyTorch, {.verify = true});
   CHECK_FALSE(pytorch.verified);
   REQUIRE(!pytorch.graphs[0].unsafe.empty());
@@ -290,7 +290,7 @@ TEST_CASE("over a programmatic edge pytorch takes back what may still be in use"
     c.t.Kernel(c.a, "use", {Writes(y)});
     c.t.Order(c.b, c.a);
     c.t.EndCapture(c.a);
-    const Trace trace = c.t.Build();
+    const Ran trace = c.t.Build();
     return ReplayTrace(Facts(trace), policy, {.verify = true, .config = {}});
   };
   CHECK(run(PolicyKind::kPyTorch).figures.peak_extent == kOne);
@@ -301,7 +301,7 @@ TEST_CASE("over a programmatic edge pytorch takes back what may still be in use"
 
 // The published allocator, driven directly: a block that was used on other streams never comes
 // back.
-Bytes ReservedByModel(const Trace& trace, const Facts& facts) {
+Bytes ReservedByModel(const Ran& trace, const Facts& facts) {
   BumpDriver driver;
   CachingAllocator allocator({}, &driver);
   const auto streams = OtherStreams(trace);
@@ -326,13 +326,13 @@ Bytes ReservedByModel(const Trace& trace, const Facts& facts) {
 TEST_CASE("the segment rules are the caching allocator's, on synthetic captures") {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const SizeDistribution sizes{SizeDistribution::Kind::kLog, 512, 64 * kMiB};
-    const Trace trace = Synthesize({.ops = 400,
-                                    .streams = 1 + static_cast<uint32_t>(seed % 4),
-                                    .join = 0.3,
-                                    .alloc = 0.4,
-                                    .free = 0.3,
-                                    .sizes = sizes,
-                                    .seed = seed});
+    const Ran trace = Synthesize({.ops = 400,
+                                  .streams = 1 + static_cast<uint32_t>(seed % 4),
+                                  .join = 0.3,
+                                  .alloc = 0.4,
+                                  .free = 0.3,
+                                  .sizes = sizes,
+                                  .seed = seed});
     CAPTURE(seed);
     const Facts facts(trace);
     CHECK(ReplayTrace(facts, PolicyKind::kDefer).figures.peak_reserved ==
@@ -342,8 +342,7 @@ TEST_CASE("the segment rules are the caching allocator's, on synthetic captures"
 
 TEST_CASE("on random traces the order policies are verified, and reuse misses nothing") {
   for (uint64_t seed = 1; seed <= 1500; ++seed) {
-    const Trace trace =
-        RandomTrace(seed, {.max_steps = 60, .nested = seed % 3 == 0, .memory = true});
+    const Ran trace = RandomTrace(seed, {.max_steps = 60, .nested = seed % 3 == 0, .memory = true});
     const Facts facts(trace);
     CAPTURE(seed);
     for (const PolicyKind policy :
@@ -389,7 +388,7 @@ void CheckUsesApart(const Facts& facts, const SlowOrder& slow,
 TEST_CASE("graph memory that a plan or xstream shares is ordered by its recorded uses") {
   for (uint64_t seed = 1; seed <= 1500; ++seed) {
     CAPTURE(seed);
-    const Trace trace =
+    const Ran trace =
         RandomTrace(seed, {.max_steps = 60, .nested = false, .memory = true, .memory_nodes = 0.6});
     const Facts facts(trace);
     const SlowOrder slow(trace);
@@ -407,7 +406,7 @@ TEST_CASE("graph memory that a plan or xstream shares is ordered by its recorded
 TEST_CASE(
     "a replay goes through each operation of a trace about once, however many graphs it has") {
   for (const uint32_t graphs : {1u, 4096u}) {
-    const Trace trace =
+    const Ran trace =
         Synthesize({.shape = SynthShape::kTraining, .ops = 40'000, .streams = 4, .graphs = graphs});
     REQUIRE(trace.graphs.size() == graphs);
     const Facts facts(trace);

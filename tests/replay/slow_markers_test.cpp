@@ -23,7 +23,7 @@ class SlowCapture {
  public:
   SlowCapture(const Facts& facts, bool marks)
       : facts_(facts), marks_(marks), before_(facts.trace.nodes.size()) {
-    const Trace& trace = facts.trace;
+    const Ran& trace = facts.trace;
     for (size_t i = 0; i < trace.nodes.size(); ++i) calls_.emplace_back(trace.nodes[i].seq, 0, i);
     for (size_t i = 0; i < trace.stream_ops.size(); ++i) {
       calls_.emplace_back(trace.stream_ops[i].seq, 1, i);
@@ -123,7 +123,7 @@ class SlowCapture {
 using Found = std::vector<std::pair<BlockId, BlockId>>;
 
 Found FindSlowly(const Facts& facts, bool marks) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const auto others = OtherStreams(trace, &facts.lives());
   std::vector<std::tuple<Seq, bool, BlockId>> events;
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
@@ -173,7 +173,7 @@ Found FindSlowly(const Facts& facts, bool marks) {
   return found;
 }
 
-Bytes Sum(const Trace& trace, const Found& found) {
+Bytes Sum(const Ran& trace, const Found& found) {
   Bytes sum = 0;
   for (const auto& [block, by] : found) sum += RoundedSize(trace[block]) * (1 + by.index());
   return sum;
@@ -202,7 +202,7 @@ Bytes Sum(const Facts& facts, PolicyKind kind) {
 TEST_CASE("blocks come back to the mallocs that a walk over the graph finds") {
   uint64_t reclaimed = 0;
   for (uint64_t seed = 1; seed <= 1500; ++seed) {
-    const Trace trace = RandomTrace(
+    const Ran trace = RandomTrace(
         seed, {.max_steps = 80, .rewinds = seed % 4 == 0, .nested = false, .memory = true});
     const Facts facts(trace);
     CAPTURE(seed);

@@ -11,10 +11,10 @@
 
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/analyze.h"
-#include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "tests/analysis/random_trace.h"
 #include "tests/generate/synth.h"
+#include "tests/read_ran.h"
 
 namespace graphkit {
 namespace {
@@ -36,7 +36,7 @@ void ForgetTimes(PolicyReplay* replay) {
   for (GraphReplay& graph : replay->graphs) graph.figures.seconds = 0;
 }
 
-Made MakeAll(const Trace& trace) {
+Made MakeAll(const Ran& trace) {
   const std::chrono::milliseconds long_enough = std::chrono::minutes(10);
   Made made;
   for (const EdgeRule edges : {EdgeRule::kCompletion, EdgeRule::kAllFull}) {
@@ -70,14 +70,14 @@ Made MakeAll(const Trace& trace) {
   return made;
 }
 
-Made MakeAllOn(size_t threads, const Trace& trace) {
+Made MakeAllOn(size_t threads, const Ran& trace) {
   setenv("GRAPHKIT_THREADS", std::to_string(threads).c_str(), 1);
   Made made = MakeAll(trace);
   unsetenv("GRAPHKIT_THREADS");
   return made;
 }
 
-void CheckThreads(const Trace& trace) {
+void CheckThreads(const Ran& trace) {
   const Made one = MakeAllOn(1, trace);
   for (const size_t threads : {2u, 3u, 8u}) {
     CAPTURE(threads);
@@ -99,7 +99,7 @@ TEST_CASE("the golden traces come out the same on any number of threads") {
        fs::directory_iterator(fs::path(GRAPHKIT_TESTDATA) / "traces" / "soft")) {
     if (entry.path().extension() != ".json") continue;
     CAPTURE(entry.path().filename().string());
-    const Result<Trace> trace = ReadTrace(entry.path().string());
+    const Result<Ran> trace = ReadRan(entry.path().string());
     REQUIRE(trace);
     CheckThreads(*trace);
     ++looked_at;
@@ -124,7 +124,7 @@ TEST_CASE("many graphs come out the same on any number of threads") {
     options.alloc = 0.4;
     options.free = 0.3;
     options.programmatic = 0.05;
-    const Trace trace = Synthesize(options);
+    const Ran trace = Synthesize(options);
     REQUIRE(trace.graphs.size() == 40);
     CheckThreads(trace);
   }
@@ -135,7 +135,7 @@ TEST_CASE("what is done is counted: graphs, and the policies of a replay") {
   options.shape = SynthShape::kTraining;
   options.ops = 300;
   options.graphs = 5;
-  const Trace trace = Synthesize(options);
+  const Ran trace = Synthesize(options);
   std::atomic<size_t> analyzed = 0, planned = 0, replayed = 0;
   FindReportFacts(trace, {}, &analyzed).bounds();
   CHECK(analyzed == 5);

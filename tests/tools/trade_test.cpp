@@ -13,7 +13,7 @@ namespace {
 
 constexpr Bytes kMebibyte = Bytes{1} << 20;
 
-Trade FindTrade(const Trace& trace, GraphId graph, const TradeOptions& options = {}) {
+Trade FindTrade(const Ran& trace, GraphId graph, const TradeOptions& options = {}) {
   return FindTrades(Facts(trace), {{graph}}, MarkerRule::kLastUse, options).at(0);
 }
 
@@ -39,7 +39,7 @@ TEST_CASE("a wait that lets one block take over another's memory is found, with 
   t.Record(join, b);
   t.Wait(a, join);
   t.EndCapture(a);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const Trade trade = FindTrade(trace, graph);
   const Trade expected{
       .graph = graph,
@@ -60,7 +60,7 @@ TEST_CASE("a block that the program frees after the capture is freed in it") {
   t.Free(y);
   t.EndCapture(s);
   t.Free(x);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const Trade trade = FindTrade(trace, graph);
   const Trade expected{
       .graph = graph,
@@ -72,12 +72,12 @@ TEST_CASE("a block that the program frees after the capture is freed in it") {
 TEST_CASE("each row is smaller than the one before, and no path gets shorter") {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     CAPTURE(seed);
-    const Trace trace = Synthesize({.ops = 200,
-                                    .streams = 3,
-                                    .alloc = 0.4,
-                                    .free = 0.4,
-                                    .sizes = *ParseSizeDistribution("log:64KiB-16MiB"),
-                                    .seed = seed});
+    const Ran trace = Synthesize({.ops = 200,
+                                  .streams = 3,
+                                  .alloc = 0.4,
+                                  .free = 0.4,
+                                  .sizes = *ParseSizeDistribution("log:64KiB-16MiB"),
+                                  .seed = seed});
     const Trade trade = FindTrade(trace, GraphId(size_t{0}), {.steps = 4, .candidates = 8});
     REQUIRE(!trade.rows.empty());
     for (size_t i = 1; i < trade.rows.size(); ++i) {
@@ -91,13 +91,13 @@ TEST_CASE("each row is smaller than the one before, and no path gets shorter") {
 TEST_CASE("changes of many graphs at once are those of each graph alone") {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     CAPTURE(seed);
-    const Trace trace = Synthesize({.ops = 300,
-                                    .streams = 3,
-                                    .alloc = 0.4,
-                                    .free = 0.4,
-                                    .sizes = *ParseSizeDistribution("log:64KiB-16MiB"),
-                                    .graphs = 4,
-                                    .seed = seed});
+    const Ran trace = Synthesize({.ops = 300,
+                                  .streams = 3,
+                                  .alloc = 0.4,
+                                  .free = 0.4,
+                                  .sizes = *ParseSizeDistribution("log:64KiB-16MiB"),
+                                  .graphs = 4,
+                                  .seed = seed});
     const TradeOptions options{.steps = 3, .candidates = 6};
     const std::vector<GraphId> graphs{GraphId(size_t{3}), GraphId(size_t{0}), GraphId(size_t{2})};
     std::atomic<size_t> steps = 0;

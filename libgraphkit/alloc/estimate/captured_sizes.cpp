@@ -15,7 +15,7 @@ namespace {
 // Two graphs with the same numbers are alike: they say their nodes, edges, allocations and frees.
 using Likeness = std::vector<uint32_t>;
 
-std::vector<CapturedGraph> FindCaptures(const Trace& trace) {
+std::vector<CapturedGraph> FindCaptures(const Ran& trace) {
   std::vector<CapturedGraph> graphs;
   for (const Capture& capture : trace.captures) {
     if (capture.status != CaptureStatus::kCompleted || !capture.graph) continue;
@@ -29,7 +29,7 @@ std::vector<CapturedGraph> FindCaptures(const Trace& trace) {
 }
 
 // Blocks of allocators: not the memory that segments are made of, and not the graph's own nodes'.
-void AddBlocks(const Trace& trace, const std::vector<GraphId>& roots,
+void AddBlocks(const Ran& trace, const std::vector<GraphId>& roots,
                std::vector<CapturedGraph>* graphs) {
   std::map<GraphId, CapturedGraph*> by_graph;
   for (CapturedGraph& graph : *graphs) by_graph[graph.graph] = &graph;
@@ -43,7 +43,7 @@ void AddBlocks(const Trace& trace, const std::vector<GraphId>& roots,
 }
 
 // Allocations and frees inside of the capture, each by the number of its block.
-void AddCalls(const Trace& trace, const CapturedGraph& graph, Likeness* likeness) {
+void AddCalls(const Ran& trace, const CapturedGraph& graph, Likeness* likeness) {
   std::vector<std::pair<Seq, uint32_t>> calls;
   for (uint32_t i = 0; i < graph.blocks.size(); ++i) {
     const Block& block = trace[graph.blocks[i]];
@@ -54,7 +54,7 @@ void AddCalls(const Trace& trace, const CapturedGraph& graph, Likeness* likeness
   for (const auto& [seq, call] : calls) likeness->push_back(call);
 }
 
-std::vector<Likeness> Likenesses(const Trace& trace, const std::vector<GraphId>& roots,
+std::vector<Likeness> Likenesses(const Ran& trace, const std::vector<GraphId>& roots,
                                  const std::vector<CapturedGraph>& graphs) {
   std::vector<Likeness> by_graph(trace.graphs.size());
   std::vector<uint32_t> place(trace.nodes.size());
@@ -90,7 +90,7 @@ void SortIntoKinds(const std::vector<Likeness>& likenesses, CapturedSizes* found
   found->kinds = static_cast<uint32_t>(kinds.size());
 }
 
-std::vector<Bytes> SizesOfBlocks(const Trace& trace, const CapturedGraph& graph) {
+std::vector<Bytes> SizesOfBlocks(const Ran& trace, const CapturedGraph& graph) {
   std::vector<Bytes> sizes;
   for (const BlockId block : graph.blocks) sizes.push_back(trace[block].size);
   return sizes;
@@ -98,7 +98,7 @@ std::vector<Bytes> SizesOfBlocks(const Trace& trace, const CapturedGraph& graph)
 
 // A server that measures itself first captures graphs, destroys them, and captures the same ones
 // again: of graphs alike (or of one name) those that it gave up don't count.
-void DropGivenUp(const Trace& trace, const std::vector<GraphId>& roots, CapturedSizes* found) {
+void DropGivenUp(const Ran& trace, const std::vector<GraphId>& roots, CapturedSizes* found) {
   using Alike = std::pair<uint32_t, std::vector<Bytes>>;
   const std::vector<Seq> destroyed = FindDestroyed(trace, roots);
   const auto alike = [&](const CapturedGraph& graph) {
@@ -132,7 +132,7 @@ std::vector<uint64_t> NumbersIn(std::string_view text) {
 }
 
 // The graph's name, or that of the innermost range in which its capture began.
-std::string_view NameOfGraph(const Trace& trace, const CapturedGraph& graph) {
+std::string_view NameOfGraph(const Ran& trace, const CapturedGraph& graph) {
   std::string_view name = trace[trace[graph.graph].name];
   if (!name.empty()) return name;
   for (const NvtxRange& range : trace.nvtx_ranges) {
@@ -152,7 +152,7 @@ struct Class {
   std::vector<uint32_t> graphs;
 };
 
-std::vector<Class> ClassesOf(const Trace& trace, const CapturedSizes& found, uint32_t kind) {
+std::vector<Class> ClassesOf(const Ran& trace, const CapturedSizes& found, uint32_t kind) {
   std::map<std::pair<Bytes, std::vector<Bytes>>, std::vector<uint32_t>> sorted;
   for (uint32_t i = 0; i < found.graphs.size(); ++i) {
     if (found.graphs[i].kind != kind) continue;
@@ -166,7 +166,7 @@ std::vector<Class> ClassesOf(const Trace& trace, const CapturedSizes& found, uin
 }
 
 // The number in a name that grows with the blocks. The first numbers that do, of all names alike.
-bool SizesByNames(const Trace& trace, const std::vector<Class>& classes, CapturedSizes* found) {
+bool SizesByNames(const Ran& trace, const std::vector<Class>& classes, CapturedSizes* found) {
   std::vector<std::vector<uint64_t>> numbers;  // of a graph of each class
   for (const Class& one : classes) {
     for (const uint32_t graph : one.graphs) {
@@ -213,7 +213,7 @@ Error Unnamed(const std::string& what) {
   return Error{.message = what, .hint = "name the sizes with --captured, as in --captured 8,64"};
 }
 
-Result<void> NameSizes(const Trace& trace, std::span<const uint64_t> captured,
+Result<void> NameSizes(const Ran& trace, std::span<const uint64_t> captured,
                        const std::vector<Class>& classes, CapturedSizes* found) {
   std::vector<uint64_t> sizes(captured.begin(), captured.end());
   if (sizes.empty() && SizesByNames(trace, classes, found)) {
@@ -253,7 +253,7 @@ void TakeNeighbours(std::vector<CapturedGraph>* graphs) {
 }
 
 // Graphs that the program itself named, each with as many numbers: the first that differs.
-bool SizesByOwnNames(const Trace& trace, std::vector<CapturedGraph>* graphs) {
+bool SizesByOwnNames(const Ran& trace, std::vector<CapturedGraph>* graphs) {
   std::vector<std::vector<uint64_t>> numbers;
   for (const CapturedGraph& graph : *graphs)
     numbers.push_back(NumbersIn(trace[trace[graph.graph].name]));
@@ -268,8 +268,7 @@ bool SizesByOwnNames(const Trace& trace, std::vector<CapturedGraph>* graphs) {
   }
 }
 
-Result<void> FindSizes(const Trace& trace, std::span<const uint64_t> captured,
-                       CapturedSizes* found) {
+Result<void> FindSizes(const Ran& trace, std::span<const uint64_t> captured, CapturedSizes* found) {
   if (captured.empty() && SizesByOwnNames(trace, &found->graphs)) {
     found->sizes_from = SizesFrom::kNames;
     return {};
@@ -294,7 +293,7 @@ Result<void> FindSizes(const Trace& trace, std::span<const uint64_t> captured,
 
 // Until where the frees of a round's blocks count as the capturing's own: the next round's begin,
 // or what is launched first.
-Seq TailOf(const Trace& trace, Seq end, Seq next) {
+Seq TailOf(const Ran& trace, Seq end, Seq next) {
   Seq tail = next;
   const auto launch =
       std::ranges::find_if(trace.launches, [end](const Launch& one) { return one.seq > end; });
@@ -305,7 +304,7 @@ Seq TailOf(const Trace& trace, Seq end, Seq next) {
   return tail == kNever ? end : tail;
 }
 
-void AddRoundCalls(const Trace& trace, const std::vector<CapturedGraph>& graphs,
+void AddRoundCalls(const Ran& trace, const std::vector<CapturedGraph>& graphs,
                    CapturedRound* round) {
   Seq end = 0, next = kNever, next_end = 0;
   for (const uint32_t graph : round->graphs) end = std::max(end, graphs[graph].end);
@@ -350,7 +349,7 @@ void SettleLastRound(const CapturedSizes& found, CapturedRound* last) {
   }
 }
 
-void AddRounds(const Trace& trace, CapturedSizes* found) {
+void AddRounds(const Ran& trace, CapturedSizes* found) {
   std::map<uint64_t, CapturedRound> rounds;
   for (uint32_t i = 0; i < found->graphs.size(); ++i) {
     CapturedRound& round = rounds[found->graphs[i].size];
@@ -366,7 +365,7 @@ void AddRounds(const Trace& trace, CapturedSizes* found) {
   }
 }
 
-void AddGrowth(const Trace& trace, CapturedSizes* found) {
+void AddGrowth(const Ran& trace, CapturedSizes* found) {
   std::vector<std::vector<std::vector<SizePoint>>> points(found->kinds);
   for (const CapturedGraph& graph : found->graphs) {
     points[graph.kind].resize(graph.blocks.size());
@@ -381,7 +380,7 @@ void AddGrowth(const Trace& trace, CapturedSizes* found) {
 
 }  // namespace
 
-Result<CapturedSizes> FindCapturedSizes(const Trace& trace, const std::vector<GraphId>& roots,
+Result<CapturedSizes> FindCapturedSizes(const Ran& trace, const std::vector<GraphId>& roots,
                                         std::span<const uint64_t> captured) {
   CapturedSizes found{.graphs = FindCaptures(trace)};
   if (found.graphs.empty()) {

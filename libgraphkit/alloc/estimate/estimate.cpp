@@ -60,7 +60,7 @@ uint64_t BeyondMemory(const std::vector<ExpectedRound>& rounds) {
 // PyTorch's allocator while the captures go on, for one choice out of the intervals.
 class PoolRun {
  public:
-  PoolRun(const Trace& trace, const CapturedSizes& captured, const CachingConfig& config,
+  PoolRun(const Ran& trace, const CapturedSizes& captured, const CachingConfig& config,
           const SizeChoice& choice)
       : trace_(trace), captured_(captured), choice_(choice), allocator_(config, &driver_) {}
 
@@ -99,7 +99,7 @@ class PoolRun {
     return *allocator_.Malloc({size, stream, pool});  // the driver has no end
   }
 
-  const Trace& trace_;
+  const Ran& trace_;
   const CapturedSizes& captured_;
   const SizeChoice& choice_;
   BumpDriver driver_;
@@ -109,7 +109,7 @@ class PoolRun {
 
 // The allocator with PyTorch's rules, and what it is asked.
 struct PoolModel {
-  const Trace& trace;
+  const Ran& trace;
   const CapturedSizes& captured;
   CachingConfig config;
   std::vector<SizeChoice> choices;  // the likeliest first
@@ -172,7 +172,7 @@ CachingConfig ConfigFor(MemoryEstimate* estimate) {
   return {};
 }
 
-std::vector<EstimatedKind> KindsOf(const Trace& trace, const CapturedSizes& captured) {
+std::vector<EstimatedKind> KindsOf(const Ran& trace, const CapturedSizes& captured) {
   std::vector<EstimatedKind> kinds(captured.kinds);
   std::vector<std::set<uint64_t>> sizes(captured.kinds);
   for (const CapturedGraph& graph : captured.graphs) {
@@ -217,7 +217,7 @@ std::string UnsureText(const std::vector<EstimatedKind>& kinds) {
          "size narrows it";
 }
 
-void AddNotes(const Trace& trace, const CapturedSizes& captured, MemoryEstimate* estimate) {
+void AddNotes(const Ran& trace, const CapturedSizes& captured, MemoryEstimate* estimate) {
   if (captured.sizes_from == SizesFrom::kBlocks) {
     std::string sizes;
     for (const CapturedRound& round : captured.rounds)
@@ -240,7 +240,7 @@ void AddNotes(const Trace& trace, const CapturedSizes& captured, MemoryEstimate*
 }
 
 // Those that are there when the last of the captures ends.
-std::map<std::string, Bytes> FindWorkspaces(const Trace& trace, const CapturedSizes& captured) {
+std::map<std::string, Bytes> FindWorkspaces(const Ran& trace, const CapturedSizes& captured) {
   std::set<StreamId> streams;
   Seq end = 0;
   for (const CapturedGraph& graph : captured.graphs) {
@@ -278,7 +278,7 @@ bool AddPart(std::string_view part, std::set<uint64_t>* sizes) {
 }
 
 // Of candidates up to the smallest that holds the largest request, which is captured first.
-Result<std::vector<SizeOption>> CostsOf(const Trace& trace, EstimateOptions options,
+Result<std::vector<SizeOption>> CostsOf(const Ran& trace, EstimateOptions options,
                                         const std::vector<SizeCount>& requests) {
   std::set<uint64_t> candidates(options.sizes.begin(), options.sizes.end());
   if (candidates.empty()) {
@@ -358,7 +358,7 @@ Result<std::vector<uint64_t>> ParseSizes(std::string_view text) {
   return std::vector<uint64_t>(sizes.begin(), sizes.end());
 }
 
-Result<MemoryEstimate> EstimateMemory(const Trace& trace, const EstimateOptions& options) {
+Result<MemoryEstimate> EstimateMemory(const Ran& trace, const EstimateOptions& options) {
   const std::vector<GraphId> roots = FindRoots(trace);
   const UnknownMemory unknown = FindUnknownMemory(trace, roots);
   if (!unknown.any.empty()) {
@@ -406,7 +406,7 @@ Result<MemoryEstimate> EstimateMemory(const Trace& trace, const EstimateOptions&
   return estimate;
 }
 
-Result<MemoryEstimate> EstimateWithin(const Trace& trace, EstimateOptions options,
+Result<MemoryEstimate> EstimateWithin(const Ran& trace, EstimateOptions options,
                                       const std::vector<SizeCount>& requests, Bytes budget) {
   const Result<std::vector<SizeOption>> costs = CostsOf(trace, options, requests);
   if (!costs) return costs.error();

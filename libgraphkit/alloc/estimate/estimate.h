@@ -15,7 +15,7 @@
 
 #include "libgraphkit/model/estimate.h"
 #include "libgraphkit/model/exec_memory.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 #include "libgraphkit/result.h"
 
 namespace graphkit {
@@ -26,12 +26,12 @@ struct EstimateOptions {
   std::optional<ExecModel> exec_model = {};  // none: the trace's own
 };
 
-Result<MemoryEstimate> EstimateMemory(const Trace& trace, const EstimateOptions& options);
+Result<MemoryEstimate> EstimateMemory(const Ran& trace, const EstimateOptions& options);
 
 // The same of those of the options' sizes (none: the sizes of the requests) that have the least
 // padding within the budget, with one pool for all. Each size is charged with the growth of a pool
 // that only the largest was captured into before, and with its execs.
-Result<MemoryEstimate> EstimateWithin(const Trace& trace, EstimateOptions options,
+Result<MemoryEstimate> EstimateWithin(const Ran& trace, EstimateOptions options,
                                       const std::vector<SizeCount>& requests, Bytes budget);
 
 // A size that may be captured, and the memory that it takes.
@@ -125,7 +125,7 @@ struct CapturedSizes {
 };
 
 // `captured`: the sizes, as the user names them; empty: to be found. `roots`: of each graph.
-Result<CapturedSizes> FindCapturedSizes(const Trace& trace, const std::vector<GraphId>& roots,
+Result<CapturedSizes> FindCapturedSizes(const Ran& trace, const std::vector<GraphId>& roots,
                                         std::span<const uint64_t> captured);
 
 // Each block's choice out of its interval of bytes, in one run of the allocator. More bytes in

@@ -11,7 +11,7 @@
 
 #include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/interval_map.h"
-#include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
@@ -290,7 +290,7 @@ class BorrowJudge {
   }
 
   const Facts& facts_;
-  const Trace& trace_;
+  const Ran& trace_;
   RangeIndex<BlockId> blocks_;  // of captures
   RangeIndex<Reached> reached_;
   std::set<BlockId> filled_;             // that work outside of graphs may have written

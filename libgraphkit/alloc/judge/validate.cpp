@@ -194,7 +194,7 @@ class Rounds {
 
   // After which launches work outside of graphs is recorded to read blocks.
   void FindReads(const EagerWork& work, const PlannedMemory& plan) {
-    const Trace& trace = facts_.trace;
+    const Ran& trace = facts_.trace;
     std::set<GraphId> ran;
     GraphId last;
     for (size_t i = 0; i < trace.launches.size() && trace.launches[i].seq <= work.seq; ++i) {

@@ -46,7 +46,7 @@ std::vector<UnsafePair> ValidatePlacements(const BlockOrder& order,
 
 // Of graphs one after the other in one pool, the blocks of each: which lie on a block of an earlier
 // graph that wasn't freed when the first block of theirs was allocated.
-std::vector<UnsafePair> ValidateSharers(const Trace& trace,
+std::vector<UnsafePair> ValidateSharers(const Ran& trace,
                                         std::span<const std::span<const PlacedBlock>> graphs);
 
 // Where a plan of a trace is unsafe by a rule, inside of each graph, arena after arena. What the

@@ -132,7 +132,7 @@ std::vector<NodeId> RestOfChain(const Facts& facts, NodeId first) {
 
 std::vector<WrongBorrow> ValidateBorrow(const Facts& facts, std::span<const PoolBorrow> pools,
                                         uint64_t* looks) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   std::vector<WrongBorrow> wrong;
   uint64_t looked = 0;
   const BorrowJudge judge(facts);

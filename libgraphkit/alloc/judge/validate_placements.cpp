@@ -144,7 +144,7 @@ std::vector<UnsafePair> ValidatePlacements(const BlockOrder& order,
   return sweep.Take();
 }
 
-std::vector<UnsafePair> ValidateSharers(const Trace& trace,
+std::vector<UnsafePair> ValidateSharers(const Ran& trace,
                                         std::span<const std::span<const PlacedBlock>> graphs) {
   std::vector<UnsafePair> unsafe;
   std::map<Bytes, PlacedBlock> living;  // by end

@@ -182,7 +182,7 @@ std::map<PoolId, std::vector<BlockId>> BlocksOfPools(const Facts& facts,
 struct LaterReads {
   LaterReads(const Facts& facts, std::span<const GraphId> steps)
       : facts(facts), of_steps(steps.begin(), steps.end()) {
-    const Trace& trace = facts.trace;
+    const Ran& trace = facts.trace;
     size_t launch = 0;
     for (const EagerWork& work : trace.works) {
       for (; launch < trace.launches.size() && trace.launches[launch].seq < work.seq; ++launch)
@@ -251,7 +251,7 @@ std::vector<bool> RunsThatNeed(std::span<const GraphId> steps, GraphId graph, si
 }  // namespace
 
 Result<std::vector<GraphId>> RecordedSequence(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const LaunchOrder& order = facts.launch_order();
   std::vector<GraphId> steps;
   uint32_t before = 0;

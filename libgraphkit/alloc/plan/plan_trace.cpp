@@ -15,7 +15,7 @@
 namespace graphkit {
 namespace {
 
-bool HandedOut(const Trace& trace, const Block& block) {
+bool HandedOut(const Ran& trace, const Block& block) {
   if (block.pool.index() >= trace.pools.size()) return true;
   const PoolKind kind = trace[block.pool].kind;
   return kind != PoolKind::kDevice && kind != PoolKind::kHost && kind != PoolKind::kManaged;
@@ -79,7 +79,7 @@ struct CaptureSpan {
 
 // Of the graphs with blocks, in capture order.
 std::vector<CaptureSpan> FindSpans(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const std::vector<Seq> destroyed = FindDestroyed(trace, facts.roots());
   std::vector<CaptureSpan> spans;
   for (size_t i = 0; i < trace.graphs.size(); ++i) {

@@ -104,7 +104,7 @@ bool FreedByOrder::Found(const Freed& freed, uint32_t number, OrderedView* view)
 
 bool PlainBlocks(const BlockOrder& order, const GraphSlice& slice,
                  std::span<const BlockId> blocks) {
-  const Trace& trace = order.trace();
+  const Ran& trace = order.trace();
   std::vector<BlockId> latest(slice.streams.size());
   for (const BlockId block : blocks) {
     const size_t stream = slice.streams.NumberOf(trace[block].stream.index());

@@ -41,7 +41,7 @@ constexpr PolicyInfo kPolicies[] = {
 
 // When the last of the captures ends that are under way at `seq`, chained: one that begins before
 // another one ends goes on holding. 0: none is.
-Seq HeldUntil(const Trace& trace, Seq seq) {
+Seq HeldUntil(const Ran& trace, Seq seq) {
   Seq until = 0;
   for (bool longer = true; longer;) {
     longer = false;
@@ -63,7 +63,7 @@ const PolicyInfo& InfoOf(PolicyKind kind) { return kPolicies[static_cast<size_t>
 
 std::string_view ReplacementFor(std::string_view name) { return name == "graph" ? "xstream" : ""; }
 
-std::vector<std::vector<StreamId>> OtherStreams(const Trace& trace, const Lifetimes* lives) {
+std::vector<std::vector<StreamId>> OtherStreams(const Ran& trace, const Lifetimes* lives) {
   std::vector<std::vector<StreamId>> streams(trace.blocks.size());
   const auto add = [&](size_t block, StreamId stream) {
     if (!stream.valid() || stream == trace.blocks[block].stream) return;
@@ -84,7 +84,7 @@ std::vector<std::vector<StreamId>> OtherStreams(const Trace& trace, const Lifeti
   return streams;
 }
 
-Collateral FindCollateral(const Trace& trace) {
+Collateral FindCollateral(const Ran& trace) {
   const std::vector<std::vector<StreamId>> streams = OtherStreams(trace);
   Collateral collateral;
   std::vector<std::pair<Seq, std::pair<bool, Bytes>>> changes;  // ends come before begins

@@ -23,7 +23,7 @@
 #include "libgraphkit/analysis/order/frontier.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/model/finding.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
@@ -39,7 +39,7 @@ enum class PolicyKind : uint8_t {
 
 // The input of a policy. All of it must outlive the policy.
 struct PolicyView {
-  const Trace& trace;
+  const Ran& trace;
   const InEdges& in_edges;
   const BlockOrder& order;                            // by the policy's rule
   const Order& walks;                                 // in which every edge is a full one
@@ -53,8 +53,7 @@ struct PolicyView {
 // of the nodes that touch it, where its free was deferred and no use on another stream was
 // recorded: PyTorch's memory history has no record_stream, but shows what came of it. None: it
 // isn't known which stream.
-std::vector<std::vector<StreamId>> OtherStreams(const Trace& trace,
-                                                const Lifetimes* lives = nullptr);
+std::vector<std::vector<StreamId>> OtherStreams(const Ran& trace, const Lifetimes* lives = nullptr);
 
 // Blocks outside of every graph that PyTorch's allocator holds back because a capture is under way
 // somewhere in the process: their free finds uses on other streams, and events can't be asked then
@@ -65,7 +64,7 @@ struct Collateral {
   Bytes peak = 0;   // most of them held back at once
   bool operator==(const Collateral&) const = default;
 };
-Collateral FindCollateral(const Trace& trace);
+Collateral FindCollateral(const Ran& trace);
 
 // A block's memory may go to the mallocs of a view from here on: those that see what `like` sees.
 struct Offer {

@@ -3,8 +3,7 @@
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/checks/places.h"
 #include "libgraphkit/analysis/checks/unordered_uses.h"
-#include "libgraphkit/model/graph_versions.h"
-#include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {
@@ -53,7 +52,7 @@ struct BorderSide {
 // Speaks of two sides.
 struct BorderTeller {
   const Facts& facts;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
 
   StreamId StreamOf(const BorderSide& side) const {
     return side.at.work ? trace.works[side.at.index].stream : trace.launches[side.at.index].stream;
@@ -410,7 +409,7 @@ struct BorderFinder {
   using Touch = std::pair<BlockId, uint32_t>;
 
   const Facts& facts;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   BorderTeller teller{facts};
   KernelSet plain_pointers{facts.trace, TakesPlainPointers};
   KernelSet numbers_only{facts.trace, TakesNumbersOnly};

@@ -67,7 +67,7 @@ constexpr std::string_view kWaits[] = {
     "cudaStreamSynchronize", "cudaStreamQuery",  "cudaDeviceSynchronize", "cuStreamSynchronize",
     "cuStreamQuery",         "cuCtxSynchronize", "cuCtxRecordEvent",      "cuCtxWaitEvent"};
 
-bool OfCapture(const Trace& trace, StreamId stream, const Capture& capture) {
+bool OfCapture(const Ran& trace, StreamId stream, const Capture& capture) {
   const auto captured = [&](const Node& node) {
     return node.graph == capture.graph && node.stream == stream;
   };
@@ -75,7 +75,7 @@ bool OfCapture(const Trace& trace, StreamId stream, const Capture& capture) {
 }
 
 // Of a call that may wait for the device.
-std::string UnsafeAdvice(const Trace& trace, const Failure& failure, const Capture* capture) {
+std::string UnsafeAdvice(const Ran& trace, const Failure& failure, const Capture* capture) {
   const std::string outside = CaptureRuleOf(kErrorUnsupported)->advice;
   if (capture == nullptr || capture->mode == CaptureMode::kRelaxed) return outside;
   if (OneOf(trace[failure.call], kWaits) || OfCapture(trace, failure.stream, *capture))
@@ -89,8 +89,7 @@ std::string UnsafeAdvice(const Trace& trace, const Failure& failure, const Captu
 
 }  // namespace
 
-std::optional<BrokenRule> RuleOf(const Trace& trace, const Failure& failure,
-                                 const Capture* capture) {
+std::optional<BrokenRule> RuleOf(const Ran& trace, const Failure& failure, const Capture* capture) {
   const CaptureRule* rule = CaptureRuleOf(failure.error);
   if (rule == nullptr) return std::nullopt;
   if (failure.error != kErrorUnsupported) return BrokenRule{rule->broken, rule->advice};
@@ -101,7 +100,7 @@ std::optional<BrokenRule> RuleOf(const Trace& trace, const Failure& failure,
   return BrokenRule{rule->broken, UnsafeAdvice(trace, failure, capture)};
 }
 
-std::optional<BrokenRule> RuleInWholeCapture(const Trace& trace, const Failure& failure,
+std::optional<BrokenRule> RuleInWholeCapture(const Ran& trace, const Failure& failure,
                                              const Capture* capture) {
   constexpr std::string_view kMakesNodes[] = {
       "Launch", "Memcpy", "Memset", "MallocAsync", "MallocFromPoolAsync", "FreeAsync"};

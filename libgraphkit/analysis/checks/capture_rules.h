@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
@@ -32,10 +32,9 @@ struct BrokenRule {
 };
 
 // `capture` is the one that the call hit; null: unknown. Nothing: the error isn't about captures.
-std::optional<BrokenRule> RuleOf(const Trace& trace, const Failure& failure,
-                                 const Capture* capture);
+std::optional<BrokenRule> RuleOf(const Ran& trace, const Failure& failure, const Capture* capture);
 // The same of a call in a capture that went on. Any failure of a call that makes a node counts.
-std::optional<BrokenRule> RuleInWholeCapture(const Trace& trace, const Failure& failure,
+std::optional<BrokenRule> RuleInWholeCapture(const Ran& trace, const Failure& failure,
                                              const Capture* capture);
 
 }  // namespace graphkit

@@ -5,7 +5,7 @@
 namespace graphkit {
 namespace {
 
-NodeId LastNodeBefore(const Trace& trace, GraphId graph, Seq seq) {
+NodeId LastNodeBefore(const Ran& trace, GraphId graph, Seq seq) {
   NodeId last;
   for (const auto& [i, node] : Enumerate(trace.nodes)) {
     if (node.graph == graph && node.seq <= seq) last = NodeId(i);
@@ -15,7 +15,7 @@ NodeId LastNodeBefore(const Trace& trace, GraphId graph, Seq seq) {
 
 // The first failed call between two places that breaks captures; rather one that is said to have
 // hit this one.
-const Failure* FailureBetween(const Trace& trace, GraphId graph, Seq begin, Seq end) {
+const Failure* FailureBetween(const Ran& trace, GraphId graph, Seq begin, Seq end) {
   const Failure* found = nullptr;
   for (const Failure& failure : trace.failures) {
     const CaptureRule* rule = CaptureRuleOf(failure.error);
@@ -26,7 +26,7 @@ const Failure* FailureBetween(const Trace& trace, GraphId graph, Seq begin, Seq 
   return found;
 }
 
-StreamId DestroyedBetween(const Trace& trace, GraphId graph, Seq begin, Seq end) {
+StreamId DestroyedBetween(const Ran& trace, GraphId graph, Seq begin, Seq end) {
   for (size_t i = 0; i < trace.streams.size(); ++i) {
     const Seq destroyed = trace.streams[i].destroyed;
     const auto captured = [&](const Node& node) {
@@ -38,7 +38,7 @@ StreamId DestroyedBetween(const Trace& trace, GraphId graph, Seq begin, Seq end)
   return {};
 }
 
-GraphId HolderLostBetween(const Trace& trace, GraphId graph, Seq begin, Seq end) {
+GraphId HolderLostBetween(const Ran& trace, GraphId graph, Seq begin, Seq end) {
   for (NodeId holder = trace[graph].parent; holder.valid();) {
     const GraphId outer = trace[holder].graph;
     if (trace[outer].destroyed >= begin && trace[outer].destroyed <= end) return outer;
@@ -61,7 +61,7 @@ struct CaptureBreak {
   const Failure* noticed = nullptr;  // the first call that noticed; null: none
 };
 
-CaptureBreak BreakOf(const Trace& trace, const Capture& capture) {
+CaptureBreak BreakOf(const Ran& trace, const Capture& capture) {
   CaptureBreak found;
   const Failure* told =
       capture.failure < trace.failures.size() ? &trace.failures[capture.failure] : nullptr;
@@ -83,7 +83,7 @@ CaptureBreak BreakOf(const Trace& trace, const Capture& capture) {
 }
 
 // "cudaMalloc (900, cudaErrorStreamCaptureUnsupported) of thread 0 'main' on stream 1".
-std::string CallText(const Trace& trace, const Failure& failure) {
+std::string CallText(const Ran& trace, const Failure& failure) {
   const CaptureRule* rule = CaptureRuleOf(failure.error);
   const std::string name = rule == nullptr ? "" : std::string(", ") + rule->name;
   std::string text =
@@ -103,7 +103,7 @@ void AddCall(const Facts& facts, const Failure& failure, Finding* finding, const
 }
 
 // A call that failed in the capture beside the one that the finding is about, and not its end.
-bool IsFurther(const Trace& trace, const Capture& capture, const CaptureBreak& broken,
+bool IsFurther(const Ran& trace, const Capture& capture, const CaptureBreak& broken,
                const Failure& failure) {
   const bool inside = failure.seq >= capture.begin && failure.seq <= capture.end;
   return inside && failure.graph == capture.graph &&
@@ -114,7 +114,7 @@ bool IsFurther(const Trace& trace, const Capture& capture, const CaptureBreak& b
 // Adds the other calls that failed in the capture: because it was broken, and for other reasons.
 void AddFurtherFailures(const Facts& facts, const Capture& capture, const CaptureBreak& broken,
                         Finding* finding) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   std::vector<std::pair<std::string, size_t>> calls[2];
   for (const Failure& failure : trace.failures) {
     if (!IsFurther(trace, capture, broken, failure)) continue;
@@ -139,7 +139,7 @@ void AddFurtherFailures(const Facts& facts, const Capture& capture, const Captur
 
 // A finding for each capture of a graph that came to this, if `judge` says something of it.
 template <typename Judge>
-std::vector<Finding> FindByCapture(const Trace& trace, CaptureStatus status, Judge judge) {
+std::vector<Finding> FindByCapture(const Ran& trace, CaptureStatus status, Judge judge) {
   std::vector<Finding> findings;
   for (const Capture& capture : trace.captures) {
     if (capture.status != status || !capture.graph.valid()) continue;
@@ -165,7 +165,7 @@ void AddStuckMemory(const Facts& facts, Finding* finding) {
 }
 
 // Of a capture of which no call is known that failed: what else happened to it, and when.
-std::string BrokenBy(const Trace& trace, const CaptureBreak& broken) {
+std::string BrokenBy(const Ran& trace, const CaptureBreak& broken) {
   if (broken.lost.valid()) {
     return Say(
         trace,
@@ -184,7 +184,7 @@ std::string BrokenBy(const Trace& trace, const CaptureBreak& broken) {
   return text;
 }
 
-std::string AdviceFor(const Trace& trace, const CaptureBreak& broken) {
+std::string AdviceFor(const Ran& trace, const CaptureBreak& broken) {
   if (broken.lost.valid())
     return Say(trace, "end the captures into the bodies of {} before it goes", broken.lost);
   if (broken.destroyed.valid())
@@ -193,15 +193,13 @@ std::string AdviceFor(const Trace& trace, const CaptureBreak& broken) {
 }
 
 // The first use of a graph after a place, in words; empty: there is none.
-std::string UseAfter(const Trace& trace, GraphId graph, Seq seq) {
+std::string UseAfter(const Ran& trace, GraphId graph, Seq seq) {
   const auto after = [&](GraphId of, Seq at) { return of == graph && at > seq; };
-  for (size_t i = 0; i < trace.execs.size(); ++i) {
-    if (after(trace.execs[i].graph, trace.execs[i].created))
-      return "exec " + std::to_string(i) + " was instantiated from it";
-  }
-  for (const ExecUpdate& update : trace.exec_updates) {
-    if (after(update.graph, update.seq))
-      return "exec " + std::to_string(update.exec.value) + " was updated from it";
+  for (const ExecGraph& of : trace.exec_graphs) {
+    if (!after(of.graph, of.since)) continue;
+    return "exec " + std::to_string(of.exec.value) +
+           (of.since == trace[of.exec].created ? " was instantiated from it"
+                                               : " was updated from it");
   }
   for (size_t i = 0; i < trace.graphs.size(); ++i) {
     if (after(trace.graphs[i].original, trace.graphs[i].created))
@@ -214,7 +212,7 @@ std::string UseAfter(const Trace& trace, GraphId graph, Seq seq) {
 
 // capture-invalidated: calls that broke a capture.
 std::vector<Finding> FindInvalidatedCaptures(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   return FindByCapture(
       trace, CaptureStatus::kInvalidated, [&](const Capture& capture, Finding* finding) {
         if (capture.error == kErrorUnjoined) return;
@@ -243,7 +241,7 @@ std::vector<Finding> FindInvalidatedCaptures(const Facts& facts) {
 
 // unjoined-stream: forked streams that never joined their capture.
 std::vector<Finding> FindUnjoinedStreams(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   std::vector<bool> followed(trace.nodes.size());
   for (const InEdge& edge : facts.in_edges().edges) followed[edge.from.index()] = true;
   return FindByCapture(
@@ -276,7 +274,7 @@ std::vector<Finding> FindUnjoinedStreams(const Facts& facts) {
 
 // open-capture: captures that never ended. A cut trace may have lost the end.
 std::vector<Finding> FindOpenCaptures(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const bool cut = trace.completeness.truncated;
   return FindByCapture(trace, CaptureStatus::kOpen, [&](const Capture& capture, Finding* finding) {
     finding->severity = cut ? Severity::kNote : Severity::kError;
@@ -296,7 +294,7 @@ std::vector<Finding> FindOpenCaptures(const Facts& facts) {
 
 // unsafe-call-in-capture: calls that failed in a capture that went on; one finding for calls alike.
 std::vector<Finding> FindUnsafeCalls(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const Grouped of_graph = Group(trace.captures, trace.graphs.size(),
                                  [](const Capture& capture) { return capture.graph; });
   std::map<std::tuple<StringId, int32_t, std::string>, size_t> by_call;
@@ -332,7 +330,7 @@ std::vector<Finding> FindUnsafeCalls(const Facts& facts) {
 
 // lossy-edge-query: queries of edges that can't say what edges they are.
 std::vector<Finding> FindLossyEdgeQueries(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   std::vector<Finding> findings;
   for (const Failure& failure : trace.failures) {
     if (failure.error != kErrorLossyQuery) continue;
@@ -354,7 +352,7 @@ std::vector<Finding> FindLossyEdgeQueries(const Facts& facts) {
 // recapture-mismatch: captures over the nodes of a graph that failed, and graphs that were used
 // after that.
 std::vector<Finding> FindRecaptureMismatches(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   return FindByCapture(
       trace, CaptureStatus::kInvalidated, [&](const Capture& capture, Finding* finding) {
         if (!capture.recapture) return;
@@ -376,7 +374,7 @@ std::vector<Finding> FindRecaptureMismatches(const Facts& facts) {
 
 // aborted-capture-pool: pools that a failed capture left behind.
 std::vector<Finding> FindAbortedCapturePools(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const std::vector<bool>& aborted = facts.invalidated();
   if (std::ranges::find(aborted, true) == aborted.end()) return {};
   std::vector<Finding> findings;

@@ -18,7 +18,7 @@ struct UnorderedOperations {
 };
 
 UnorderedOperations FindUnordered(const Facts& facts, const RankProgram& program, bool several) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   UnorderedOperations found;
   std::map<CommunicatorId, RankOperation> last;
   for (const RankOperation& operation : program.operations) {
@@ -37,14 +37,14 @@ UnorderedOperations FindUnordered(const Facts& facts, const RankProgram& program
   return found;
 }
 
-void AddBoth(const Trace& trace, const UnorderedOperations& both, Finding* finding) {
+void AddBoth(const Ran& trace, const UnorderedOperations& both, Finding* finding) {
   finding->nodes = {both.first, both.second};
   finding->evidence = {CapturedThere(trace, both.first), CapturedThere(trace, both.second)};
 }
 
 // The first node of each root graph that uses a communicator which was destroyed.
 std::map<std::pair<GraphId, CommunicatorId>, NodeId> FindUsers(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   std::map<std::pair<GraphId, CommunicatorId>, NodeId> users;
   for (const Collective& collective : trace.collectives) {
     if (trace[collective.communicator].destroyed == kNever) continue;
@@ -56,12 +56,11 @@ std::map<std::pair<GraphId, CommunicatorId>, NodeId> FindUsers(const Facts& fact
 }
 
 // True if the graph, or an exec that ran it last, is there at a place of the trace.
-bool IsThere(const Trace& trace, GraphId graph, Seq at) {
+bool IsThere(const Ran& trace, GraphId graph, Seq at) {
   const auto lives = [at](const auto& thing) { return thing.created < at && thing.destroyed > at; };
   if (lives(trace[graph])) return true;
-  const std::vector<std::vector<ExecGraph>> graphs = GraphsOfExecs(trace);
-  for (size_t i = 0; i < graphs.size(); ++i) {
-    if (lives(trace.execs[i]) && GraphBefore(graphs[i], at).graph == graph) return true;
+  for (size_t i = 0; i < trace.execs.size(); ++i) {
+    if (lives(trace.execs[i]) && trace.GraphBefore(ExecId(i), at).graph == graph) return true;
   }
   return false;
 }
@@ -131,7 +130,7 @@ struct CollectiveFinder {
 
   const Facts& facts;
   const Rule rule;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const RankCollectives& collectives = facts.collectives();
   std::vector<Finding> found = {};
 };
@@ -153,7 +152,7 @@ size_t Spanned(const DriverPieces& pieces, const Block& block, Seq at) {
 // allocations: these count as well.
 class Segments {
  public:
-  explicit Segments(const Trace& trace) {
+  explicit Segments(const Ran& trace) {
     for (const Segment& at : trace.segments) {
       segments_.Add(AddressesOf(at), {at.allocated, at.freed});
     }
@@ -274,7 +273,7 @@ struct Lender {
   }
 
   const Facts& facts;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const KernelSet& communicates = facts.communication();
   std::vector<bool> is_buffer = {};  // by block
 };
@@ -313,7 +312,7 @@ std::vector<Finding> FindCollectiveSizes(const Facts& facts) {
 // comm-destroyed: a communicator that was destroyed while a graph that uses it was still there, or
 // was even launched again.
 std::vector<Finding> FindDestroyedComms(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   std::vector<Finding> findings;
   for (const auto& [user, node] : FindUsers(facts)) {
     const auto [graph, communicator] = user;
@@ -355,7 +354,7 @@ std::vector<Finding> FindConcurrentCollectives(const Facts& facts) {
 
 // nccl-multi-segment: a buffer of a captured NCCL kernel that lies in several driver allocations.
 std::vector<Finding> FindNcclMultiSegments(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   // NCCL registers the buffers of captured kernels unless it is told not to.
   if (IsSet(trace.process, "NCCL_GRAPH_REGISTER=0") || trace.segments.empty()) return {};
   const bool registers = !trace.process.environment.empty();

@@ -50,11 +50,10 @@ struct FailedUpdates {
 
 struct FailureFinder {
   std::vector<Finding> Find() {
-    const std::vector<std::vector<ExecGraph>> graphs = GraphsOfExecs(trace);
     for (const ExecUpdate& update : trace.exec_updates) {
       if (!update.exec.valid() || !update.graph.valid() || update.result == 0) continue;
-      const auto [runs, since] = GraphBefore(graphs[update.exec.index()], update.seq);
-      if (runs.valid()) Add(update, runs, since);
+      const ExecGraph runs = trace.GraphBefore(update.exec, update.seq);
+      if (runs.graph.valid()) Add(update, runs.graph, runs.since);
     }
     std::vector<Finding> findings;
     for (auto& [key, failed] : found) findings.push_back(Describe(std::move(failed)));
@@ -137,7 +136,7 @@ struct FailureFinder {
   static constexpr Seq kFailureAfter = 3;  // records from the update to the failure
 
   const Facts& facts;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   GraphDifferences differences = GraphDifferences(facts.trace);
   std::map<std::tuple<int32_t, GraphDifference::What, uint32_t>, FailedUpdates> found = {};
 };
@@ -242,13 +241,13 @@ struct UpdateWalk {
   }
 
   const Facts& facts;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   std::map<ExecId, PendingUpdates> by_exec = {};
 };
 
 // By graph, the last time that something was made of it: an exec, an update, a copy, the parameters
 // of a child graph node.
-std::vector<Seq> LastUses(const Trace& trace) {
+std::vector<Seq> LastUses(const Ran& trace) {
   std::vector<Seq> last(trace.graphs.size());
   const auto use = [&](GraphId graph, Seq seq) {
     if (graph.valid()) last[graph.index()] = std::max(last[graph.index()], seq);
@@ -267,7 +266,7 @@ struct UnseenChanges {
 
 // `changes`: of a graph's nodes, and of these nodes in execs: an exec that is given parameters of
 // its own has them. `launches`: of the graph.
-UnseenChanges FindUnseen(const Trace& trace, const std::vector<const NodeChange*>& changes,
+UnseenChanges FindUnseen(const Ran& trace, const std::vector<const NodeChange*>& changes,
                          const std::vector<uint32_t>& launches) {
   UnseenChanges found;
   std::map<NodeId, const NodeChange*> now;
@@ -290,7 +289,7 @@ UnseenChanges FindUnseen(const Trace& trace, const std::vector<const NodeChange*
 // Launches of graphs that hold a copy of the graph (child graph nodes), and whose execs weren't
 // given other parameters for the copy's nodes. `holder`: one of these graphs.
 std::vector<uint32_t> LaunchesOfCopies(const Facts& facts, GraphId graph, GraphId* holder) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   std::vector<uint32_t> all;
   for (const auto& [i, copy] : Enumerate(trace.graphs)) {
     const auto sets_it = [&, of = GraphId(i)](const NodeChange& change) {
@@ -307,7 +306,7 @@ std::vector<uint32_t> LaunchesOfCopies(const Facts& facts, GraphId graph, GraphI
 }
 
 // `holder`: a graph that holds a copy of this one, if its launches are meant.
-Finding DescribeUnseen(const Trace& trace, GraphId root, GraphId holder,
+Finding DescribeUnseen(const Ran& trace, GraphId root, GraphId holder,
                        const UnseenChanges& unseen) {
   Finding finding{.severity = Severity::kWarning, .graph = root};
   const std::string since = holder.valid()
@@ -339,7 +338,7 @@ Finding DescribeUnseen(const Trace& trace, GraphId root, GraphId holder,
 
 // Nodes of graphs that were set, while the execs went on with what they had.
 void FindUnseen(const Facts& facts, std::vector<Finding>* findings) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const std::vector<Seq> last_use = LastUses(trace);
   std::map<GraphId, std::vector<const NodeChange*>> set;
   for (const NodeChange& change : trace.node_changes) {

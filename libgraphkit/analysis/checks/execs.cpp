@@ -3,8 +3,8 @@
 
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/order/shape.h"
-#include "libgraphkit/model/graph_versions.h"
 #include "libgraphkit/model/names.h"
+#include "libgraphkit/ran/graph_places.h"
 
 namespace graphkit {
 namespace {
@@ -21,7 +21,7 @@ std::optional<Seq> LastLaunch(const Facts& facts, size_t exec) {
 }
 
 // The last launch or capture.
-Seq LastWork(const Trace& trace) {
+Seq LastWork(const Ran& trace) {
   Seq last = trace.launches.empty() ? 0 : trace.launches.back().seq;
   for (const Capture& capture : trace.captures) last = std::max(last, capture.begin);
   return last;
@@ -36,14 +36,15 @@ bool HasPrivatePool(const Facts& facts, GraphId graph) {
 }
 
 std::vector<Finding> FindUndestroyed(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     uint64_t leaked = 0;
-    for (const uint32_t id : facts.execs().Of(graph.index())) {
-      const Exec& exec = trace.execs[id];
-      if (exec.destroyed != kNever || ++leaked > 1) continue;
+    for (const uint32_t at : facts.exec_graphs().Of(graph.index())) {
+      const auto& [id, of, since, until] = trace.exec_graphs[at];
+      const Exec& exec = trace[id];
+      if (since != exec.created || exec.destroyed != kNever || ++leaked > 1) continue;
       AddEvidence(finding,
-                  Say(trace, "exec {} was instantiated {}", id, facts.places().Of(exec.created)),
+                  Say(trace, "exec {} was instantiated {}", id.value, facts.places().Of(since)),
                   exec.stack);
     }
     if (leaked == 0) return;
@@ -70,7 +71,7 @@ StackId MakerOf(const Facts& facts, const Exec& exec) {
 // By the line of the program's own code that made them: execs that are there when the last capture
 // and the last launch are over, in the order in which they were made.
 std::map<std::string, std::vector<ExecId>> KeptByLine(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const Seq last = LastWork(trace);
   std::map<std::string, std::vector<ExecId>> by_line;
   for (const auto& [i, exec] : Enumerate(trace.execs)) {
@@ -99,7 +100,7 @@ Bytes HeldBy(const Facts& facts, const std::vector<ExecId>& execs) {
 
 // By line, execs that ran, and never again once the next of the same line was made.
 std::vector<std::vector<ExecId>> ReplacedByLine(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   std::vector<std::vector<ExecId>> by_line;
   for (const auto& [line, execs] : KeptByLine(facts)) {
     std::vector<ExecId> replaced;
@@ -114,7 +115,7 @@ std::vector<std::vector<ExecId>> ReplacedByLine(const Facts& facts) {
 }
 
 void FindReplaced(const Facts& facts, std::vector<Finding>* findings) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   for (const std::vector<ExecId>& replaced : ReplacedByLine(facts)) {
     Finding& finding = findings->emplace_back(Finding{.graph = trace[replaced.front()].graph});
     finding.bytes = HeldBy(facts, replaced);
@@ -135,7 +136,7 @@ void FindReplaced(const Facts& facts, std::vector<Finding>* findings) {
 // How many nodes, and a hash of what they are, in their order: alike in graphs that one line makes.
 using Likeness = std::pair<size_t, uint64_t>;
 
-Likeness LikenessOf(const Trace& trace, std::span<const NodeId> nodes) {
+Likeness LikenessOf(const Ran& trace, std::span<const NodeId> nodes) {
   uint64_t hash = 0;
   for (const NodeId id : nodes) {
     const Node& node = trace[id];
@@ -145,7 +146,7 @@ Likeness LikenessOf(const Trace& trace, std::span<const NodeId> nodes) {
 }
 
 // Execs of graphs alike, in the order in which they were made.
-std::map<Likeness, std::vector<ExecId>> AlikeExecs(const Trace& trace) {
+std::map<Likeness, std::vector<ExecId>> AlikeExecs(const Ran& trace) {
   GraphPlaces places(trace);
   std::vector<NodeId> live;
   std::map<Likeness, std::vector<ExecId>> alike;
@@ -232,7 +233,7 @@ class Shapes {
     }
   }
 
-  const Trace& trace_;
+  const Ran& trace_;
   GraphPlaces places_;
   EdgesAt edges_;
   std::map<std::pair<GraphId, Seq>, Shape> shapes_;  // by when, where a graph has several versions
@@ -240,7 +241,7 @@ class Shapes {
 };
 
 // Of execs in the order in which they were made, those that are there when the most are.
-std::vector<ExecId> MostAtOnce(const Trace& trace, const std::vector<ExecId>& execs) {
+std::vector<ExecId> MostAtOnce(const Ran& trace, const std::vector<ExecId>& execs) {
   std::priority_queue<Seq, std::vector<Seq>, std::greater<>> ends;
   size_t most = 0;
   Seq when = 0;
@@ -273,7 +274,7 @@ ByteRange SavedBy(const ExecMemory& memory, const std::vector<ExecId>& execs) {
 // often another one follows.
 std::vector<ExecId> OneAfterAnother(const Facts& facts, const std::vector<ExecId>& execs,
                                     size_t* switches) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   std::vector<uint32_t> all;
   for (const ExecId exec : execs) {
     const auto own = facts.exec_launches().Of(exec.index());
@@ -299,7 +300,7 @@ std::vector<ExecId> OneAfterAnother(const Facts& facts, const std::vector<ExecId
 // Launched execs by their shape and flags: one could stand in for another.
 std::map<std::pair<uint64_t, uint64_t>, std::vector<ExecId>> AlikeExecs(const Facts& facts,
                                                                         Shapes* shapes) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   std::map<std::pair<uint64_t, uint64_t>, std::vector<ExecId>> alike;
   for (const auto& [i, exec] : Enumerate(trace.execs)) {
     // One for launches on the device can't be updated by the host's.
@@ -314,7 +315,7 @@ std::map<std::pair<uint64_t, uint64_t>, std::vector<ExecId>> AlikeExecs(const Fa
 
 Finding Describe(const Facts& facts, const std::vector<ExecId>& execs, uint64_t nodes,
                  size_t switches) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   Finding finding{.severity = Severity::kNote, .graph = trace[execs.front()].graph};
   finding.message = Say(trace,
                         "{} alive at once differ only in what an update can set ({} each), {} "
@@ -356,7 +357,7 @@ std::vector<Finding> FindExecLeaks(const Facts& facts) {
 
 // launched-once: graphs alike that are instantiated anew for each launch.
 std::vector<Finding> FindLaunchedOnce(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   if (trace.execs.size() < kManyOnce) return {};
   std::set<ExecId> replaced;  // of which exec-leak speaks
   if (KnowsWhatWasFreed(trace)) {
@@ -389,7 +390,7 @@ std::vector<Finding> FindLaunchedOnce(const Facts& facts) {
 
 // duplicate-exec: execs alive at once that differ only in what an update can set.
 std::vector<Finding> FindDuplicateExecs(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   if (trace.execs.size() < kAlike) return {};
   Shapes shapes(facts);
   std::vector<Finding> findings;

@@ -6,7 +6,7 @@ namespace graphkit {
 namespace {
 
 // A stream as an argument: by the name that the program gave it.
-std::string Argument(const Trace& trace, StreamId stream) {
+std::string Argument(const Ran& trace, StreamId stream) {
   const std::string_view name = trace[trace[stream].name];
   return name.empty() ? NameOf(trace, stream) : std::string(name);
 }
@@ -48,12 +48,12 @@ std::vector<GraphsOfPool> GraphsByPool(const Facts& facts) {
   return found;
 }
 
-void AddBlock(const Trace& trace, BlockId block, Finding* finding) {
+void AddBlock(const Ran& trace, BlockId block, Finding* finding) {
   finding->blocks.push_back(block);
   finding->bytes += RoundedSize(trace[block]);
 }
 
-bool AddBlockOnce(const Trace& trace, BlockId block, Finding* finding) {
+bool AddBlockOnce(const Ran& trace, BlockId block, Finding* finding) {
   if (!AddOnce(block, &finding->blocks)) return false;
   finding->bytes += RoundedSize(trace[block]);
   return true;
@@ -77,7 +77,7 @@ bool WorthANote(Bytes bytes, const Usage& usage) {
 }
 
 bool ReturnsWork(const Facts& facts, NodeId node) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   if (!facts.communication().Has(trace[node].kernel)) return false;
   bool called = false;
   for (const StackFrame& frame : StackFrames(trace, trace[node].stack)) {
@@ -91,7 +91,7 @@ bool ReturnsWork(const Facts& facts, NodeId node) {
   return false;
 }
 
-std::string OrderByEvent(const Trace& trace, const EventPlace& first, const EventPlace& then,
+std::string OrderByEvent(const Ran& trace, const EventPlace& first, const EventPlace& then,
                          bool python) {
   return Say(trace,
              python ? "after {}: event.record({}); before {}: {}.wait_event(event)"
@@ -100,7 +100,7 @@ std::string OrderByEvent(const Trace& trace, const EventPlace& first, const Even
              first.what, Argument(trace, first.stream), then.what, Argument(trace, then.stream));
 }
 
-Evidence CapturedThere(const Trace& trace, NodeId node) {
+Evidence CapturedThere(const Ran& trace, NodeId node) {
   return {.text = CapturedOn(trace, node), .nodes = {node}, .stack = trace[node].stack};
 }
 
@@ -111,7 +111,7 @@ Evidence AllocatedThere(const Facts& facts, BlockId block) {
           .stack = at.stack};
 }
 
-Evidence LaunchedThere(const Trace& trace, uint32_t launch, GraphId graph, std::string_view does) {
+Evidence LaunchedThere(const Ran& trace, uint32_t launch, GraphId graph, std::string_view does) {
   return {.text = LaunchText(trace, launch, graph) + std::string(does),
           .stack = trace.launches[launch].stack};
 }

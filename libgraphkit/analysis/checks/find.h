@@ -22,7 +22,7 @@
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/model/finding.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
@@ -42,8 +42,8 @@ struct GraphsOfPool {
 std::vector<GraphsOfPool> GraphsByPool(const Facts& facts);
 
 // Adds a block that the finding is about, and its bytes. Once: false if it is there already.
-void AddBlock(const Trace& trace, BlockId block, Finding* finding);
-bool AddBlockOnce(const Trace& trace, BlockId block, Finding* finding);
+void AddBlock(const Ran& trace, BlockId block, Finding* finding);
+bool AddBlockOnce(const Ran& trace, BlockId block, Finding* finding);
 
 // "blocks 4 and 5 (12 MiB)": all that the finding is about.
 std::string BlocksText(const Finding& finding);
@@ -61,14 +61,14 @@ inline constexpr const char* kWaitForWork =
     "call wait() on the work that the collective returned (async_op=True)";
 
 // Where a node, or a block, comes from.
-Evidence CapturedThere(const Trace& trace, NodeId node);
+Evidence CapturedThere(const Ran& trace, NodeId node);
 Evidence AllocatedThere(const Facts& facts, BlockId block);
 // "launch 3 of graph 1 on stream 2", and what it does.
-Evidence LaunchedThere(const Trace& trace, uint32_t launch, GraphId graph,
+Evidence LaunchedThere(const Ran& trace, uint32_t launch, GraphId graph,
                        std::string_view does = {});
 
 // True if the call was to launch a graph.
-inline bool IsFailedLaunch(const Trace& trace, const Failure& failure) {
+inline bool IsFailedLaunch(const Ran& trace, const Failure& failure) {
   return trace[failure.call].ends_with("GraphLaunch");
 }
 
@@ -82,7 +82,7 @@ struct EventPlace {
   std::string what;  // "scale (step.cu:17)"
   StreamId stream;
 };
-std::string OrderByEvent(const Trace& trace, const EventPlace& first, const EventPlace& then,
+std::string OrderByEvent(const Ran& trace, const EventPlace& first, const EventPlace& then,
                          bool python);
 
 // False: it is in the list already.

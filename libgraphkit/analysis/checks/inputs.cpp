@@ -7,7 +7,7 @@ namespace graphkit {
 namespace {
 
 // True if it is to be shown.
-bool AddInput(const Trace& trace, const GraphInput& input, Finding* finding) {
+bool AddInput(const Ran& trace, const GraphInput& input, Finding* finding) {
   AddBlock(trace, input.block, finding);
   finding->nodes.push_back(input.node);
   finding->assumes = Assumption::kArguments;
@@ -15,7 +15,7 @@ bool AddInput(const Trace& trace, const GraphInput& input, Finding* finding) {
 }
 
 // The trace records if the first node that touches the input reads or writes it.
-bool KnownUse(const Trace& trace, const GraphInput& input) {
+bool KnownUse(const Ran& trace, const GraphInput& input) {
   return std::ranges::any_of(
       trace.accesses.Of(trace[input.node].accesses), [&](const Access& access) {
         return access.block == input.block && access.mode != AccessMode::kUnknown;
@@ -30,7 +30,7 @@ bool SurelyTouches(const Facts& facts, GraphId graph, BlockId block) {
 }
 
 // Page-locked by CUDA, or registered.
-bool IsHostMemory(const Trace& trace, BlockId block) {
+bool IsHostMemory(const Ran& trace, BlockId block) {
   return KindOf(trace, trace[block].pool) == PoolKind::kHost;
 }
 
@@ -52,7 +52,7 @@ uint32_t FirstAfter(const Facts& facts, GraphId graph, const Block& block) {
 // Adds what freed an input, and the launch after it for the first one.
 void AddFreed(const Facts& facts, GraphId graph, const GraphInput& input, bool host,
               Finding* finding) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const Block& block = trace[input.block];
   const bool registered = host && IsRegistered(trace, block);
   AddEvidence(finding,
@@ -69,7 +69,7 @@ void AddFreed(const Facts& facts, GraphId graph, const GraphInput& input, bool h
 // or not. `of`: "memory", as the findings call it.
 std::vector<Finding> FindFreedInputs(const Facts& facts, bool host, const char* of,
                                      const char* advice) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     bool known = false, sure = false, pooled = true;
     for (const auto& [input, now, in_pool] : facts.stale_inputs()[graph.index()]) {
@@ -95,7 +95,7 @@ std::vector<Finding> FindFreedInputs(const Facts& facts, bool host, const char* 
 }
 
 // How far the stack of the launching thread reached, where that is recorded.
-const StackTop* TopAt(const Trace& trace, uint32_t launch) {
+const StackTop* TopAt(const Ran& trace, uint32_t launch) {
   const Seq seq = trace.launches[launch].seq;
   const auto after = std::ranges::lower_bound(trace.stack_tops, seq, {}, &StackTop::seq);
   if (after == trace.stack_tops.begin()) return nullptr;
@@ -116,7 +116,7 @@ std::string HostCopyText(const HostEnd& end) {
          HexText(end.address);
 }
 
-void AddCopy(const Trace& trace, const HostCopy& copy, Finding* finding) {
+void AddCopy(const Ran& trace, const HostCopy& copy, Finding* finding) {
   AddEvidence(finding, NameOf(trace, copy.node) + " " + HostCopyText(copy.end),
               trace[copy.node].stack, {copy.node});
 }
@@ -127,7 +127,7 @@ std::string CopiedText(const Finding& finding) {
 }
 
 // The copies of a thread's stack that a launch makes although that was given up; none: no message.
-Finding JudgeLaunch(const Trace& trace, GraphId graph, const StackTop& top,
+Finding JudgeLaunch(const Ran& trace, GraphId graph, const StackTop& top,
                     const HostCopies& copies) {
   Finding finding{.severity = Severity::kError, .graph = graph};
   for (const HostCopy* copy : copies) {
@@ -148,7 +148,7 @@ Finding JudgeLaunch(const Trace& trace, GraphId graph, const StackTop& top,
 
 // Stacks grow down: memory below the top had been given up. By graph, the first such launch.
 std::vector<Finding> FindReturned(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   std::map<GraphId, Finding> found;
   if (trace.stack_tops.empty()) return {};
   std::map<GraphId, HostCopies> by_graph;
@@ -167,12 +167,15 @@ std::vector<Finding> FindReturned(const Facts& facts) {
   return TakeValues(&found);
 }
 
-// True if an exec of the graph is still there, or went after everything else was launched, and was
-// never launched itself: of another graph either, which it was updated to.
+// True if an exec of the graph is still there, or went after everything else was launched, and
+// wasn't launched since it took the graph over.
 bool KeptReady(const Facts& facts, GraphId graph) {
-  const Seq last = facts.trace.launches.back().seq;
-  return std::ranges::any_of(facts.execs().Of(graph.index()), [&](uint32_t exec) {
-    return facts.trace.execs[exec].destroyed > last && facts.exec_launches().Of(exec).empty();
+  const Ran& trace = facts.trace;
+  const Seq last = trace.launches.back().seq;
+  return std::ranges::any_of(facts.exec_graphs().Of(graph.index()), [&](uint32_t at) {
+    const ExecGraph& of = trace.exec_graphs[at];
+    const auto launches = facts.exec_launches().Of(of.exec.index());
+    return of.until > last && (launches.empty() || trace.launches[launches.back()].seq < of.since);
   });
 }
 
@@ -202,7 +205,7 @@ HostCopies FindReread(HostCopies copies) {
   return {};
 }
 
-Finding JudgeCopies(const Trace& trace, GraphId graph, const HostCopies& copies) {
+Finding JudgeCopies(const Ran& trace, GraphId graph, const HostCopies& copies) {
   Finding finding{.severity = Severity::kNote, .graph = graph};
   for (const HostCopy* copy : copies) {
     AddOnce(copy->node, &finding.nodes);
@@ -250,7 +253,7 @@ std::vector<Finding> FindStaleHostMemory(const Facts& facts) {
 // static-address-changed: an input that the program has made anew elsewhere, while the graph goes
 // on with the old address.
 std::vector<Finding> FindStaticAddressesChanged(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     finding->severity = Severity::kNote;
     for (const auto& [input, now, in_pool] : facts.stale_inputs()[graph.index()]) {
@@ -278,7 +281,7 @@ std::vector<Finding> FindStaticAddressesChanged(const Facts& facts) {
 
 // static-input-pinned: memory that is kept for a graph that is never launched.
 std::vector<Finding> FindStaticInputsPinned(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   if (trace.launches.empty() || !KnowsWhatWasFreed(trace)) return {};
   const Fact<std::vector<bool>> needed{[&] { return Needed(facts); }};
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {

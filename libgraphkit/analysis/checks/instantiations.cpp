@@ -130,10 +130,10 @@ struct FailedGraphRules {
       if (capture.graph == of.graph && WasThere(capture.begin, capture.end)) return {&kCapturing};
     }
     if (HasCycle()) return {&kCycle};
-    const auto other = [&](uint32_t exec) {
-      return WasThere(trace.execs[exec].created, trace.execs[exec].destroyed);
+    const auto other = [&](uint32_t at) {
+      return WasThere(trace.exec_graphs[at].since, trace.exec_graphs[at].until);
     };
-    if (std::ranges::none_of(execs, other)) return {};
+    if (std::ranges::none_of(facts.exec_graphs().Of(of.graph.index()), other)) return {};
     const auto single = std::ranges::find_if(nodes, [&](NodeId node) { return IsSingle(node); });
     return single == nodes.end() ? BrokenGraphRule() : BrokenGraphRule{&kOneExec, *single};
   }
@@ -160,24 +160,23 @@ struct FailedGraphRules {
 
   const Facts& facts;
   const Failure& failure;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const FailedGraph& of = failure.of;
-  const std::span<const uint32_t> execs = facts.execs().Of(of.graph.index());
   std::vector<NodeId> nodes = {};
 };
 
 // The same graph was instantiated after that, or launched.
 bool WentWell(const Facts& facts, const Failure& failure) {
-  const Trace& trace = facts.trace;
-  return std::ranges::any_of(facts.execs().Of(failure.of.graph.index()), [&](uint32_t exec) {
-    const auto launches = facts.exec_launches().Of(exec);
-    return trace.execs[exec].created > failure.seq ||
-           (!launches.empty() && trace.launches[launches.back()].seq > failure.seq);
+  const Ran& trace = facts.trace;
+  const std::vector<uint32_t>& launches = facts.launches()[failure.of.graph.index()];
+  if (!launches.empty() && trace.launches[launches.back()].seq > failure.seq) return true;
+  return std::ranges::any_of(facts.exec_graphs().Of(failure.of.graph.index()), [&](uint32_t at) {
+    return trace.exec_graphs[at].since > failure.seq;
   });
 }
 
 Finding Describe(const Facts& facts, const Failure& failure, const BrokenGraphRule& broken) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const bool upload = trace[failure.call].find("Upload") != std::string_view::npos;
   Finding finding{.severity = WentWell(facts, failure) ? Severity::kNote : Severity::kError,
                   .graph = failure.of.graph};

@@ -144,7 +144,7 @@ struct FrozenFinder {
   }
 
   const Facts& facts;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   // Nodes whose sites were launched outside of captures, with the same numbers and with others.
   std::map<GraphId, std::array<size_t, 2>> shares = {};
   std::vector<Frozen> all = {};
@@ -305,7 +305,7 @@ struct DifferenceFinder {
   }
 
   const Facts& facts;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const std::vector<bool> unplaced = FindUnplaced();
   std::vector<Finding> findings = {};
 };

@@ -198,7 +198,7 @@ struct DeferredBlocks {
   }
 
   const Facts& facts;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   BlockOrder at_free{facts.Blocks(MarkerRule::kAtFree)};
   Grouped recorded{Group(trace.block_streams, trace.blocks.size(),
                          [](const BlockStream& use) { return use.block; })};  // by block

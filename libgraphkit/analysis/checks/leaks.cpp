@@ -42,7 +42,7 @@ bool IsAllocators(PoolKind kind) {
 }
 
 // Places where an interval ends: launches, and begins and ends of captures.
-std::vector<Seq> IntervalsOf(const Trace& trace) {
+std::vector<Seq> IntervalsOf(const Ran& trace) {
   std::vector<Seq> intervals;
   for (const Launch& launch : trace.launches) intervals.push_back(launch.seq);
   for (const Capture& capture : trace.captures) {
@@ -53,7 +53,7 @@ std::vector<Seq> IntervalsOf(const Trace& trace) {
   return intervals;
 }
 
-bool NeverFreed(const Trace& trace, const Block& block) {
+bool NeverFreed(const Ran& trace, const Block& block) {
   if (block.freed() || block.alloc_node.valid() || block.size == 0) return false;
   if (IsRegistered(trace, block)) return false;  // its owner is not CUDA
   return !block.pool.valid() || trace[block.pool].destroyed == kNever;
@@ -80,7 +80,7 @@ uint32_t CountIntervals(const Facts& facts, const std::vector<Seq>& intervals,
 
 // In order of their first blocks. None of a trace that doesn't say what was freed.
 std::vector<UnfreedSite> FindUnfreed(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   std::vector<UnfreedSite> sites;
   if (!KnowsWhatWasFreed(trace)) return sites;
   const bool python = IsPythonProgram(trace);
@@ -123,7 +123,7 @@ constexpr std::string_view kOtherMemory = "other memory";
 
 // By its library's name for it, else by what graphs do with it.
 std::string_view PurposeOf(const Facts& facts, const UnfreedSite& site) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const std::string_view pool = site.pooled ? LibraryPool(trace, site.stack) : "";
   if (!pool.empty()) return pool;
   const std::string_view role = RoleText(NameOfStack(trace, site.stack).role);
@@ -134,7 +134,7 @@ std::string_view PurposeOf(const Facts& facts, const UnfreedSite& site) {
 }
 
 Finding LeakOf(const Facts& facts, const UnfreedSite& site) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const BlockId first = site.blocks.front();
   const PoolKind kind = KindOf(trace, site.pool);
   Finding finding{.bytes = site.bytes, .graph = trace[first].graph, .blocks = site.blocks};
@@ -219,7 +219,7 @@ constexpr size_t kPoolStreams = 4;  // of a pool, at least
 constexpr size_t kMostKept = 100;   // streams and events that a Python program's variables hold
 
 // By stream: true if anything of the trace was done on it.
-std::vector<bool> UsedStreams(const Trace& trace) {
+std::vector<bool> UsedStreams(const Ran& trace) {
   std::vector<bool> used(trace.streams.size());
   const auto use = [&](StreamId stream) {
     if (stream.valid()) used[stream.index()] = true;
@@ -259,7 +259,7 @@ std::vector<Finding> FindBlockLeaks(const Facts& facts) {
 
 // graph-leak: graphs that were never destroyed.
 std::vector<Finding> FindGraphLeaks(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   if (!KnowsWhatWasFreed(trace)) return {};
   // A graph that is still being captured isn't the program's yet.
   const std::vector<bool> open = CapturedWith(trace, CaptureStatus::kOpen);
@@ -273,18 +273,17 @@ std::vector<Finding> FindGraphLeaks(const Facts& facts) {
 
 // Whether a graph was launched, and whether each exec that was launched frees on launch.
 std::pair<bool, bool> LaunchedAndFreeing(const Facts& facts, GraphId graph) {
-  bool launched = false, frees = true;
-  for (const uint32_t exec : facts.execs().Of(graph.index())) {
-    if (facts.exec_launches().Of(exec).empty()) continue;
-    launched = true;
-    frees = frees && (facts.trace.execs[exec].flags & kInstantiateAutoFreeOnLaunch) != 0;
-  }
-  return {launched, frees};
+  const std::vector<uint32_t>& launches = facts.launches()[graph.index()];
+  const bool frees = std::ranges::all_of(launches, [&](uint32_t launch) {
+    const Exec& exec = facts.trace[facts.trace.launches[launch].exec];
+    return (exec.flags & kInstantiateAutoFreeOnLaunch) != 0;
+  });
+  return {!launches.empty(), frees};
 }
 
 // graph-allocation-leak: memory that a graph allocates and that is never freed.
 std::vector<Finding> FindGraphAllocationLeaks(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   if (!KnowsWhatWasFreed(trace)) return {};
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     if (facts.invalidated()[graph.index()]) return;
@@ -312,7 +311,7 @@ std::vector<Finding> FindGraphAllocationLeaks(const Facts& facts) {
 
 // event-stream-leak: streams and events that were never destroyed.
 std::vector<Finding> FindEventStreamLeaks(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   if (!KnowsWhatWasFreed(trace)) return {};
   Finding finding;
   const std::vector<bool> used = UsedStreams(trace);

@@ -6,8 +6,8 @@
 //                                                          wake), unless something writes it first
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/memory/first_writes.h"
-#include "libgraphkit/model/graph_versions.h"
-#include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/ran/node_changes.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {
@@ -128,7 +128,7 @@ struct MappedMemory {
   }
 
   const Facts& facts;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const NodeChanges changes{facts.trace};
   std::map<BlockId, Seq> mapped_again = {};  // by a memory's first mapping: its second one's place
   std::vector<BlockId> all, gone;  // mappings; those that were unmapped before the last launch
@@ -184,7 +184,7 @@ struct UnmappedFinder {
   }
 
   const Facts& facts;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const MappedMemory memory{facts};
   std::map<GraphId, Finding> by_graph = {};
 };
@@ -300,7 +300,7 @@ struct WakeFinder {
   }
 
   const Facts& facts;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const MappedMemory memory{facts};
   RangeIndex<Seq> written = {};
   Seq unclear = 0;  // the last place where something may have written anything

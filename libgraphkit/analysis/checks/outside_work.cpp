@@ -10,7 +10,7 @@ namespace {
 // Who writes over it, how sure that is, and who finds it so: what is worth a note is one finding.
 using OverwriteKey = std::tuple<GraphId, Severity, bool, KernelId, NodeKind>;
 
-OverwriteKey KeyOf(const Trace& trace, const Overwrite& overwrite, Severity severity) {
+OverwriteKey KeyOf(const Ran& trace, const Overwrite& overwrite, Severity severity) {
   const bool used = overwrite.used.valid();
   if (severity == Severity::kNote) return {{}, severity, used, {}, NodeKind::kEmpty};
   if (overwrite.after == kNoUse) return {overwrite.graph, severity, used, {}, NodeKind::kEmpty};
@@ -19,7 +19,7 @@ OverwriteKey KeyOf(const Trace& trace, const Overwrite& overwrite, Severity seve
 }
 
 void AddEvidence(const Facts& facts, const Overwrite& overwrite, Finding* finding) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const auto add_work = [&](uint32_t id, const char* when) {
     if (id == kNoUse) return;
     const EagerWork& work = trace.works[id];
@@ -45,7 +45,7 @@ void AddEvidence(const Facts& facts, const Overwrite& overwrite, Finding* findin
 // overwrites. It returns false for one that isn't its own.
 template <typename Describe>
 std::vector<Finding> FindOverwritten(const Facts& facts, Describe describe) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   std::map<OverwriteKey, Finding> found;
   for (const Overwrite& overwrite : facts.overwrites()) {
     Finding described;
@@ -79,7 +79,7 @@ bool GradeOverwrite(const Overwrite& found, Finding* finding) {
 
 // The memory of a block that the graph's capture freed, and that isn't another's. To read what a
 // launch left there may be meant: a program can keep the address of an output.
-void DescribeLoose(const Trace& trace, const Overwrite& loose, Finding* finding) {
+void DescribeLoose(const Ran& trace, const Overwrite& loose, Finding* finding) {
   const bool writes = loose.mode == AccessMode::kWrite || loose.mode == AccessMode::kReadWrite;
   finding->severity = writes ? Severity::kWarning : Severity::kNote;
   const char* does = writes ? " writes " : " reads ";
@@ -273,7 +273,7 @@ struct EscapeFinder {
   }
 
   const Facts& facts;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   TouchesByGraph touching{facts};
   size_t touches = 0;
   std::map<EscapeKey, Found> by_key = {};
@@ -381,7 +381,7 @@ struct StateFinder {
   }
 
   const Facts& facts;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   TouchesByGraph touching{facts};
   std::map<BlockId, Outside> by_block = {};
   std::vector<Finding> findings = {};
@@ -392,7 +392,7 @@ struct StateFinder {
 // eager-use-of-graph-memory: memory that a graph's launches write, used outside of graphs by what
 // was allocated there later, or without being allocated.
 std::vector<Finding> FindEagerUsesOfGraphMemory(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   return FindOverwritten(facts, [&](const Overwrite& found, Finding* finding) {
     if (!found.used.valid()) {
       // Code that keeps an output's address may pass it on: only a known use tells anything.
@@ -421,7 +421,7 @@ std::vector<Finding> FindEagerUsesOfGraphMemory(const Facts& facts) {
 // pool-clobbered-workspace: memory that was allocated in a capture and kept, used outside of
 // graphs, and written over by launches of graphs that use the same memory for something else.
 std::vector<Finding> FindPoolClobberedWorkspaces(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   return FindOverwritten(facts, [&](const Overwrite& found, Finding* finding) {
     if (!found.used.valid() || !trace[found.used].graph.valid()) return false;
     const bool sure = GradeOverwrite(found, finding);

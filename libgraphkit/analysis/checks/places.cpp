@@ -11,7 +11,7 @@ namespace {
 constexpr uint32_t kFramesKept = 32;
 constexpr size_t kPlaces = 4;  // of a finding
 
-std::vector<PlaceFrame> FramesOf(const Trace& trace, StackId stack) {
+std::vector<PlaceFrame> FramesOf(const Ran& trace, StackId stack) {
   std::vector<PlaceFrame> frames;
   const std::span<const StackFrame> all = StackFrames(trace, stack);
   for (const StackFrame& frame : all) {
@@ -34,7 +34,7 @@ PlaceFrame LineOf(const std::vector<PlaceFrame>& frames) {
   return found == nullptr ? PlaceFrame() : *found;
 }
 
-std::string LogicalName(const Trace& trace, const Finding& finding) {
+std::string LogicalName(const Ran& trace, const Finding& finding) {
   std::string name = "trace";
   if (finding.graph) {
     name = "graph " + std::to_string(finding.graph.value);
@@ -47,7 +47,7 @@ std::string LogicalName(const Trace& trace, const Finding& finding) {
   return name;
 }
 
-void AddPlace(const Trace& trace, StackId stack, const std::string& about, Finding* finding) {
+void AddPlace(const Ran& trace, StackId stack, const std::string& about, Finding* finding) {
   std::vector<FindingPlace>& places = finding->places;
   if (!stack || places.size() == kPlaces) return;
   FindingPlace place{.about = about, .frames = FramesOf(trace, stack)};
@@ -59,7 +59,7 @@ void AddPlace(const Trace& trace, StackId stack, const std::string& about, Findi
 }
 
 // By graph: the stack of its first node that has one.
-std::vector<StackId> FirstStacks(const Trace& trace) {
+std::vector<StackId> FirstStacks(const Ran& trace) {
   std::vector<StackId> stacks(trace.graphs.size());
   for (const Node node : trace.nodes) {
     if (node.graph && !stacks[node.graph.index()]) stacks[node.graph.index()] = node.stack;
@@ -69,7 +69,7 @@ std::vector<StackId> FirstStacks(const Trace& trace) {
 
 }  // namespace
 
-void FindPlaces(const Trace& trace, std::vector<Finding>* findings) {
+void FindPlaces(const Ran& trace, std::vector<Finding>* findings) {
   std::vector<StackId> first;
   for (Finding& finding : *findings) {
     finding.logical = LogicalName(trace, finding);
@@ -85,6 +85,6 @@ void FindPlaces(const Trace& trace, std::vector<Finding>* findings) {
   }
 }
 
-PlaceFrame LineOfStack(const Trace& trace, StackId stack) { return LineOf(FramesOf(trace, stack)); }
+PlaceFrame LineOfStack(const Ran& trace, StackId stack) { return LineOf(FramesOf(trace, stack)); }
 
 }  // namespace graphkit

@@ -11,15 +11,15 @@
 #include <vector>
 
 #include "libgraphkit/model/finding.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
 // Fills in `places` and `logical`.
-void FindPlaces(const Trace& trace, std::vector<Finding>* findings);
+void FindPlaces(const Ran& trace, std::vector<Finding>* findings);
 
 // The line of a stack that a person wants to see: the innermost of the program's own code whose
 // line is known, else the innermost of any, without CUDA's own; nothing: no line is known.
-PlaceFrame LineOfStack(const Trace& trace, StackId stack);
+PlaceFrame LineOfStack(const Ran& trace, StackId stack);
 
 }  // namespace graphkit

@@ -3,13 +3,13 @@
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/checks/places.h"
 #include "libgraphkit/analysis/order/frontier.h"
-#include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {
 
 // "node 7 (Reduce), captured on stream 1, writes block 4 (12 MiB)".
-std::string UseText(const Trace& trace, NodeId node, BlockId block) {
+std::string UseText(const Ran& trace, NodeId node, BlockId block) {
   bool reads = false, writes = false;
   for (const Access& access : trace.accesses.Of(trace[node].accesses)) {
     if (access.block != block) continue;
@@ -66,7 +66,7 @@ struct RaceFindings {
   std::map<Site, Finding> by_site = {};
 };
 
-std::string MissingOrderMessage(const Trace& trace, const Race& race) {
+std::string MissingOrderMessage(const Ran& trace, const Race& race) {
   const NodeId a = race.earlier, b = race.later;
   if (race.kind == RaceKind::kAlloc) {
     const bool first = trace[a].kind == NodeKind::kMemAlloc;
@@ -88,14 +88,14 @@ std::string MissingOrderMessage(const Trace& trace, const Race& race) {
 }
 
 // "scale (step.cu:17)"; without a line "node 3 (scale)".
-std::string InProgram(const Trace& trace, NodeId node) {
+std::string InProgram(const Ran& trace, NodeId node) {
   const PlaceFrame line = LineOfStack(trace, trace[node].stack);
   if (line == PlaceFrame()) return NameOf(trace, node);
   return NodeTitle(trace, node, 40) + " (" + ShortPlace(line.file, line.line) + ")";
 }
 
 // The calls that order the two as they were captured, in the program's own names and lines.
-std::string OrderingAdvice(const Trace& trace, NodeId first, NodeId then) {
+std::string OrderingAdvice(const Ran& trace, NodeId first, NodeId then) {
   const StreamId from = trace[first].stream, to = trace[then].stream;
   if (!from.valid() || !to.valid()) {
     return "add a dependency between the two (cudaGraphAddDependencies)";
@@ -135,7 +135,7 @@ Severity SeverityOf(const Race& race, const EarlyStart& start) {
 }
 
 // Evidence of the producer's machine code; empty: there is none.
-std::string TriggerText(const Trace& trace, const Race& race, const EarlyStart& start) {
+std::string TriggerText(const Ran& trace, const Race& race, const EarlyStart& start) {
   if (!race.producer || start.from_port != kPortProgrammatic) return "";
   if (start.triggers == Triggers::kUnknown) return "";
   const char* text = "{} triggers: {} may start before its end";
@@ -154,13 +154,13 @@ std::string TriggerText(const Trace& trace, const Race& race, const EarlyStart& 
 }
 
 // PyTorch hands memory on to its own stream only.
-bool SameStream(const Trace& trace, const ReusePair& pair) {
+bool SameStream(const Ran& trace, const ReusePair& pair) {
   return trace[pair.earlier].stream == trace[pair.later].stream &&
          trace[pair.earlier].pool == trace[pair.later].pool;
 }
 
 void AddUnproved(const Facts& strict, const ReusePair& pair, Finding* finding) {
-  const Trace& trace = strict.trace;
+  const Ran& trace = strict.trace;
   finding->blocks.push_back(pair.later);
   finding->bytes += pair.bytes;
   if (finding->evidence.size() >= kShownEvidence) return;
@@ -196,7 +196,7 @@ bool LostToTheUnknown(const Facts& facts, const BlockOverlap& overlap) {
          !FindUnorderedUses(facts, facts.hopeful_order(), overlap).first.valid();
 }
 
-bool Writes(const Trace& trace, NodeId node, BlockId block) {
+bool Writes(const Ran& trace, NodeId node, BlockId block) {
   return std::ranges::any_of(trace.accesses.Of(trace[node].accesses), [&](const Access& access) {
     return access.block == block &&
            (access.mode == AccessMode::kWrite || access.mode == AccessMode::kReadWrite);
@@ -204,7 +204,7 @@ bool Writes(const Trace& trace, NodeId node, BlockId block) {
 }
 
 Finding DescribeReuse(const Facts& facts, const BlockOverlap& overlap, GraphId graph) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const auto [earlier, later] = FindUnorderedUses(facts, facts.order(), overlap);
   Finding finding{.graph = graph, .blocks = {overlap.earlier, overlap.later}};
   finding.bytes = std::min(RoundedSize(trace[overlap.earlier]), RoundedSize(trace[overlap.later]));
@@ -258,14 +258,14 @@ void AddFreedBlocks(const Facts& facts, const StreamOp& op, Finding* finding) {
 }
 
 // The graph that was being made where the block was freed.
-GraphId FreedIn(const Trace& trace, const Block& block, FrontierReplay* replay) {
+GraphId FreedIn(const Ran& trace, const Block& block, FrontierReplay* replay) {
   if (block.free_node.valid()) return trace[block.free_node].graph;
   replay->AdvanceTo(block.free_requested);
   return replay->Of(block.free_stream.valid() ? block.free_stream : block.stream).graph;
 }
 
 void DescribeFree(const Facts& facts, GraphId from, GraphId freed_in, Finding* finding) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const NodeId apart = facts.nesting().ConditionalApart(freed_in, from);
   const bool both = facts.nesting().ConditionalApart(from, freed_in).valid();
   finding->graph = freed_in;
@@ -285,7 +285,7 @@ void DescribeFree(const Facts& facts, GraphId from, GraphId freed_in, Finding* f
 // missing-order: nodes that touch one block and that nothing orders.
 std::vector<Finding> FindMissingOrder(const Facts& facts) {
   RaceFindings found{facts};
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   for (const Race& race : facts.races()) {
     if (race.ordered_if_full || race.kind == RaceKind::kFree) continue;
     const std::optional<Severity> severity = SeverityOf(race);
@@ -325,7 +325,7 @@ std::vector<Finding> FindFreeBeforeUse(const Facts& facts) {
 // programmatic-only-order: order that rests on an edge that doesn't mean completion.
 std::vector<Finding> FindProgrammaticOnlyOrder(const Facts& facts) {
   RaceFindings found{facts};
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   for (const Race& race : facts.races()) {
     if (!race.ordered_if_full) continue;
     const EarlyStart start = StartOf(facts, race);
@@ -351,7 +351,7 @@ std::vector<Finding> FindProgrammaticOnlyOrder(const Facts& facts) {
 // programmatic-only-order, of what isn't there yet: memory that PyTorch's rule would hand on,
 // although only an edge that doesn't mean completion leads from its last use to the next block.
 std::vector<Finding> FindUnprovedReuse(const Facts& torch, const Facts& strict) {
-  const Trace& trace = strict.trace;
+  const Ran& trace = strict.trace;
   const BlockOrder by_torch = torch.Blocks(MarkerRule::kAtFree);
   const BlockOrder proved = strict.Blocks(MarkerRule::kAtFree);
   return FindByGraph(torch, [&](GraphId graph, Finding* finding) {
@@ -398,7 +398,7 @@ std::vector<Finding> FindUnsafeReuse(const Facts& facts) {
 
 // frontier-rewind: streams that were set back while capturing.
 std::vector<Finding> FindFrontierRewinds(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   if (!HasRewinds(trace)) return {};
   std::vector<Finding> findings;
   FrontierReplay replay(trace, WholeTrace(trace));
@@ -430,7 +430,7 @@ std::vector<Finding> FindFrontierRewinds(const Facts& facts) {
 
 // cross-branch-free: memory freed in a body of a conditional that isn't the one it came from.
 std::vector<Finding> FindCrossBranchFrees(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   if (std::ranges::find(trace.graphs, GraphOrigin::kBody, &Graph::origin) == trace.graphs.end())
     return {};
   FrontierReplay replay(trace, WholeTrace(trace));

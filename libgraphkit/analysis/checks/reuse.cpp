@@ -9,7 +9,7 @@ constexpr size_t kPathsShown = 4;
 constexpr size_t kBlocksNamed = 100;
 
 // " of stream 1 'side'": where the earlier block is found, if not where the later one looks.
-std::string Apart(const Trace& trace, const ReusePair& pair) {
+std::string Apart(const Ran& trace, const ReusePair& pair) {
   const Block &earlier = trace[pair.earlier], &later = trace[pair.later];
   if (earlier.pool != later.pool) {
     return earlier.pool.valid() ? " in pool " + std::to_string(earlier.pool.value) : "";
@@ -63,7 +63,7 @@ Evidence ProofPath(const Facts& facts, NodeId from, NodeId to) {
 // Proof that the later block may take the earlier one's memory: a way from each last use to the
 // first one.
 void Prove(const Facts& facts, const ReusePair& pair, Finding* finding) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   AddEvidence(
       finding,
       Say(trace, "{} could share memory with {}{}", pair.later, pair.earlier, Apart(trace, pair)),
@@ -122,7 +122,7 @@ std::vector<Finding> FindPairs(const Facts& facts) {
 // Graphs that are launched on one stream only, each with a private pool that no other graph has: no
 // two run at once, so that one pool would do. By that stream.
 std::map<StreamId, std::vector<GraphId>> GraphsApart(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   std::vector<bool> single(trace.pools.size());  // by pool: one graph has it
   for (const auto& [pool, graphs] : GraphsByPool(facts)) single[pool.index()] = graphs.size() == 1;
   const auto is_apart = [&](BlockId block) {
@@ -155,7 +155,7 @@ Bytes PassingBytes(const Facts& facts, GraphId graph) {
 
 // While a graph's pools hold memory of the driver: from its first allocation on.
 Interval<Seq> HoldsMemory(const Facts& facts, GraphId graph) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   Interval<Seq> held{kNever, 0};
   for (const BlockId id : facts.blocks()[graph.index()]) {
     const Block& block = trace[id];
@@ -338,7 +338,7 @@ struct OrderFinder {
   }
 
   const Facts& facts;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   size_t pairs = 0;
   std::set<BlockId> is_read = {};  // by another graph, when it was written over
   std::map<std::tuple<GraphId, GraphId, GraphId>, Finding> spoilt = {};

@@ -1,7 +1,7 @@
 // Memory that launches without order both write: blocks, and private pools.
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/checks/unordered_uses.h"
-#include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {
@@ -98,7 +98,7 @@ std::string FurtherText(size_t graphs, std::string_view which) {
 }
 
 Finding Describe(const Facts& facts, SharedBlocks shared) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const auto& [first, second, launches, graphs, found] = shared;
   Finding* finding = &shared.finding;
   finding->graph = second.graph;
@@ -272,7 +272,7 @@ struct SharedPools {
   }
 
   const Facts& facts;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
 };
 
 }  // namespace
@@ -280,7 +280,7 @@ struct SharedPools {
 // shared-workspace: memory that several graphs write, launched without order; blocks of both, or
 // the pool that they share.
 std::vector<Finding> FindSharedWorkspaces(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   if (trace.launches.size() < 2) return {};
   if (OneAfterTheOther(trace, facts.launch_order(), false)) return {};
   std::vector<Finding> findings = SharedPools{facts}.FindPairs();

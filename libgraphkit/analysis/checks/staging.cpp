@@ -1,7 +1,7 @@
 #include "libgraphkit/analysis/checks/staging.h"
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {
@@ -168,7 +168,7 @@ struct StagingFinder {
   }
 
   const Facts& facts;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   std::map<BlockId, std::vector<uint32_t>> works = {};  // copies of page-locked memory
   std::map<Key, Finding> found = {};
 };

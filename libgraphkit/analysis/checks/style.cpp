@@ -67,7 +67,7 @@ struct DataPaths {
 constexpr std::string_view kRange = "garbage collection";  // as the hook for Python names them
 
 // The blocks whose free was requested inside [begin, end), by the place of their free.
-std::vector<BlockId> FreedIn(const Trace& trace, const std::vector<uint32_t>& by_free, Seq begin,
+std::vector<BlockId> FreedIn(const Ran& trace, const std::vector<uint32_t>& by_free, Seq begin,
                              Seq end) {
   const auto free_of = [&](uint32_t block) { return trace.blocks[block].free_requested; };
   const auto first = std::ranges::lower_bound(by_free, begin, {}, free_of);
@@ -78,7 +78,7 @@ constexpr Nanoseconds kSlowCall = 200'000;       // on average
 constexpr Nanoseconds kLongPause = 100'000'000;  // before one node, or for collections
 
 void DescribePauses(const Facts& facts, uint64_t pauses, Nanoseconds time, Finding* described) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   Finding& finding = *described;
   // A pause costs time once; what is freed inside differs from run to run, and can break a capture.
   finding.severity = finding.blocks.empty() ? Severity::kNote : Severity::kWarning;
@@ -181,8 +181,8 @@ struct RecordingFinder {
 
   // Of a trial, as a server makes to measure its memory: destroyed before it was ever launched.
   bool WasTrial(const Recording& old, const Capture& capture) const {
-    const auto gone = [&](uint32_t exec) { return trace.execs[exec].destroyed < capture.begin; };
-    return std::ranges::all_of(facts.execs().Of(old.graph.index()), gone) &&
+    const auto gone = [&](uint32_t at) { return trace.exec_graphs[at].until < capture.begin; };
+    return std::ranges::all_of(facts.exec_graphs().Of(old.graph.index()), gone) &&
            facts.launches()[old.graph.index()].empty();
   }
 
@@ -293,7 +293,7 @@ struct RecordingFinder {
   }
 
   const Facts& facts;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const Grouped of_graph{
       Group(trace.nodes, trace.graphs.size(), [](const Node& node) { return node.graph; })};
 };
@@ -303,7 +303,7 @@ struct RecordingFinder {
 // empty-node: empty nodes that save no edges.
 // An empty node with several edges on both sides saves edges; with one or none it does nothing.
 std::vector<Finding> FindEmptyNodes(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   std::vector<uint32_t> out(trace.nodes.size());
   for (const InEdge& edge : facts.in_edges().edges) ++out[edge.from.index()];
   std::vector<std::vector<NodeId>> empty(trace.graphs.size());
@@ -325,7 +325,7 @@ std::vector<Finding> FindEmptyNodes(const Facts& facts) {
 
 // redundant-edge: edges that others imply.
 std::vector<Finding> FindRedundantEdges(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   constexpr size_t kShare = 25;  // fewer than one in 25 of a graph's edges: nothing is saved
   std::vector<std::vector<EdgeId>> by_graph(trace.graphs.size());
   for (const EdgeId edge : RedundantEdges(trace, facts.order(), facts.in_edges())) {
@@ -375,7 +375,7 @@ std::vector<Finding> FindSerializedBranches(const Facts& facts) {
 
 // collection-in-capture: garbage collections that paused a capture, and what they freed inside.
 std::vector<Finding> FindCollectionsInCaptures(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   std::vector<Interval<Seq>> collections;
   for (const NvtxRange& range : trace.nvtx_ranges) {
     if (trace[range.name].starts_with(kRange)) collections.push_back({range.begin, range.end});
@@ -410,7 +410,7 @@ std::vector<Finding> FindCollectionsInCaptures(const Facts& facts) {
 // slow-capture: captures whose calls take long on the host, or that something held up.
 // Times of the software device are those of a simulation.
 std::vector<Finding> FindSlowCaptures(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   if (trace.process.device == DeviceKind::kSoft) return {};
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     const HostTime& time = facts.host_times()[graph.index()];

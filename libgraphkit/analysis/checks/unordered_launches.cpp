@@ -176,7 +176,7 @@ struct ReuseFinder {
   }
 
   const Facts& facts;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const std::vector<std::vector<uint32_t>>& launches = facts.launches();  // by graph
   std::vector<Reach> all_sent = {};
   RangeIndex<Reach> all_written = {};

@@ -89,7 +89,7 @@ class UseSweep {
   static constexpr size_t kMostAtOnce = 32;  // with more, each has been found beside others
 
   void Submit(Submission at, uint32_t user) {
-    const Trace& trace = facts_.trace;
+    const Ran& trace = facts_.trace;
     const auto add = [&](const auto& row) {
       if (row.stream.valid()) submitted_.push_back({row.seq, at, user});
     };

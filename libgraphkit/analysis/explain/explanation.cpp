@@ -10,7 +10,7 @@
 namespace graphkit {
 namespace {
 
-std::string StacksText(const Trace& trace) {
+std::string StacksText(const Ran& trace) {
   bool python = false, native = false;
   for (const StackFrame& frame : trace.stack_frames) {
     (IsPythonFile(trace[frame.file]) ? python : native) = true;
@@ -22,7 +22,7 @@ std::string StacksText(const Trace& trace) {
 
 // Of the private pools. One of (0, n) is a torch.cuda.MemPool's or of graph_pool_handle(): the file
 // doesn't tell them apart.
-void AddPools(const Trace& trace, std::vector<std::string>& facts) {
+void AddPools(const Ran& trace, std::vector<std::string>& facts) {
   const auto either =
       static_cast<size_t>(std::ranges::count_if(trace.graphs, [&](const Graph& pool) {
         return trace[pool.name].starts_with("private pool (0,");
@@ -36,7 +36,7 @@ void AddPools(const Trace& trace, std::vector<std::string>& facts) {
   if (trace.graphs.empty()) facts.emplace_back("no CUDA graphs");
 }
 
-std::vector<std::string> SnapshotFacts(const Trace& trace, const MemoryHistory& history) {
+std::vector<std::string> SnapshotFacts(const Ran& trace, const MemoryHistory& history) {
   const uint64_t events = CountHistoryEvents(trace);
   const size_t failures = trace.failures.size();
   std::vector<std::string> facts = {
@@ -46,7 +46,7 @@ std::vector<std::string> SnapshotFacts(const Trace& trace, const MemoryHistory& 
   return facts;
 }
 
-std::vector<std::string> TraceFacts(const Trace& trace) {
+std::vector<std::string> TraceFacts(const Ran& trace) {
   const std::string launches =
       trace.launches.size() == 1 ? "1 launch" : FormatCount(trace.launches.size()) + " launches";
   std::vector<std::string> facts = {DeviceTitle(trace.process.device, trace.process.device_name),
@@ -56,7 +56,7 @@ std::vector<std::string> TraceFacts(const Trace& trace) {
   return facts;
 }
 
-std::vector<std::string> FactsOf(const Trace& trace) {
+std::vector<std::string> FactsOf(const Ran& trace) {
   if (const MemoryHistory* history = HistoryOf(trace)) return SnapshotFacts(trace, *history);
   if (trace.imported_from.empty()) return TraceFacts(trace);
   return {std::string(trace[trace.imported_from.front().summary])};
@@ -75,13 +75,13 @@ NextCommand Named(NextCommand next, const std::string& file, const std::string& 
   return next;
 }
 
-std::string SourceOf(const Trace& trace, const std::string& file) {
+std::string SourceOf(const Ran& trace, const std::string& file) {
   if (trace.imported_from.empty()) return file;
   return std::string(trace[trace.imported_from.front().file]);
 }
 
 // A command is offered only where the trace has the data that it shows.
-bool Works(const std::string& command, const Trace& trace, const std::string& source) {
+bool Works(const std::string& command, const Ran& trace, const std::string& source) {
   const auto has = [&](std::string_view word) { return command.find(word) != command.npos; };
   if (has(kSource) && source == "-") return false;
   if (has(" dot ") || has(" check ")) return !trace.nodes.empty();
@@ -101,7 +101,7 @@ void ListByPool(NextCommand* next) {
 }
 
 std::vector<NextCommand> NextOf(const std::vector<NextCommand>& all, const std::string& file,
-                                const Trace& trace) {
+                                const Ran& trace) {
   const std::string source = SourceOf(trace, file);
   std::vector<NextCommand> next;
   for (NextCommand command : all) {
@@ -119,7 +119,7 @@ Explanation Explain(const std::string& file, FileAbout about) {
   return {.file = file, .about = std::move(about)};
 }
 
-Explanation Explain(const std::string& file, FileAbout about, const Trace& trace,
+Explanation Explain(const std::string& file, FileAbout about, const Ran& trace,
                     std::vector<MemoryAccount> memory, const Report* report) {
   about.facts = FactsOf(trace);
   about.next = NextOf(about.next, file, trace);

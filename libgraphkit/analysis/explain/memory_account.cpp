@@ -23,8 +23,8 @@ struct Building {
   std::map<std::string, Bytes> operations;
 };
 
-HeldGroup::Kind KindOf(const Trace& trace, const Block& block, const StackName& name,
-                       Seq first_event, bool any_is_named) {
+HeldGroup::Kind KindOf(const Ran& trace, const Block& block, const StackName& name, Seq first_event,
+                       bool any_is_named) {
   if (trace.stacks.empty()) return HeldGroup::Kind::kPool;
   if (name.frame) return HeldGroup::Kind::kLine;
   if (!name.operation.empty()) return HeldGroup::Kind::kOperation;
@@ -32,7 +32,7 @@ HeldGroup::Kind KindOf(const Trace& trace, const Block& block, const StackName& 
   return any_is_named ? HeldGroup::Kind::kNoStack : HeldGroup::Kind::kPool;
 }
 
-void Take(const Trace& trace, const Block& block, const StackName& name, Building* building) {
+void Take(const Ran& trace, const Block& block, const StackName& name, Building* building) {
   const Bytes bytes = AllocatedSize(block);
   HeldGroup& group = building->group;
   group.bytes += bytes;
@@ -62,13 +62,13 @@ const StackName& NameIn(std::span<const StackName> names, const Block& block) {
   return block.stack ? names[block.stack.index()] : kNone;
 }
 
-bool IsCall(const Trace& trace, const StackFrame& frame) {
+bool IsCall(const Ran& trace, const StackFrame& frame) {
   const std::string_view function = trace[frame.function];
   return function == "_call_impl" || function == "_wrapped_call_impl";
 }
 
 // The line that called the outermost module.
-std::string CallerOfModel(const Trace& trace, StackId stack) {
+std::string CallerOfModel(const Ran& trace, StackId stack) {
   const Slice run = trace.stacks[stack.index()].frames;
   bool called = false;
   std::string caller;
@@ -88,7 +88,7 @@ std::string CallerOfModel(const Trace& trace, StackId stack) {
 
 // The last allocation of a backward; kNever: there is none. A thread of autograd has no Python
 // frames: where no other stack says "backward", what has none is taken for its.
-Seq LastOfBackward(const Trace& trace, std::span<const StackName> names,
+Seq LastOfBackward(const Ran& trace, std::span<const StackName> names,
                    const std::vector<DeviceIndex>& devices, DeviceIndex device, Seq first_event) {
   std::optional<Seq> said, without_stack;
   bool has_stacks = false;
@@ -106,7 +106,7 @@ bool Contains(std::string_view text, std::span<const std::string_view> words) {
                              [&](std::string_view word) { return text.find(word) != text.npos; });
 }
 
-bool IsOf(const Trace& trace, const StackName& name, OperatorFamily family) {
+bool IsOf(const Ran& trace, const StackName& name, OperatorFamily family) {
   static constexpr std::array<std::string_view, 4> kLoss = {"cross_entropy", "log_softmax",
                                                             "nll_loss", "logsumexp"};
   static constexpr std::array<std::string_view, 2> kScores = {"softmax", "baddbmm"};
@@ -118,13 +118,13 @@ bool IsOf(const Trace& trace, const StackName& name, OperatorFamily family) {
 }
 
 // The stack of the allocation that is at that place of the trace.
-StackId StackAt(const Trace& trace, Seq seq) {
+StackId StackAt(const Ran& trace, Seq seq) {
   const auto at = std::ranges::find(trace.blocks, seq, &Block::allocated);
   return at == trace.blocks.end() ? StackId() : at->stack;
 }
 
 void TakeHistory(const MemoryFacts& facts, const MemoryHistory& history, MemoryAccount* account) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const std::vector<Seq> events = PlacesOfEvents(trace, account->device);
   const auto event_at = [&](Seq seq) {
     return static_cast<uint64_t>(std::ranges::lower_bound(events, seq) - events.begin());
@@ -153,11 +153,11 @@ std::string In(Bytes bytes, uint64_t count, const char* thing) {
   return FormatBytes(bytes) + " in " + Counted(count, thing);
 }
 
-bool IsExpandable(const Trace& trace) {
+bool IsExpandable(const Ran& trace) {
   return FindSetting(trace.process, "PYTORCH_ALLOC_CONF", "expandable_segments") == "True";
 }
 
-std::string AdviceFor(const Trace& trace, const OutOfMemoryEvent& failed, const IdleMemory& idle) {
+std::string AdviceFor(const Ran& trace, const OutOfMemoryEvent& failed, const IdleMemory& idle) {
   if (failed.free_on_device >= failed.asked) {
     return "the device had enough: a limit refused it, such as that of "
            "torch.cuda.set_per_process_memory_fraction";
@@ -226,7 +226,7 @@ MemoryRemark BeforeRecording(const MemoryAccount& account, Bytes bytes, Bytes st
   return remark;
 }
 
-void AddBeforeRecording(const Trace& trace, const MemoryAccount& account,
+void AddBeforeRecording(const Ran& trace, const MemoryAccount& account,
                         std::span<const BlockId> blocks, std::vector<MemoryRemark>* remarks) {
   Bytes bytes = 0, stacked_bytes = 0;
   uint64_t stacked = 0;
@@ -292,7 +292,7 @@ MemoryRemark Deferred(Bytes bytes, uint64_t blocks) {
               "free later"};
 }
 
-void AddDeferred(const Trace& trace, const MemoryAccount& account, std::span<const BlockId> blocks,
+void AddDeferred(const Ran& trace, const MemoryAccount& account, std::span<const BlockId> blocks,
                  std::vector<MemoryRemark>* remarks) {
   Bytes bytes = 0;
   uint64_t count = 0;
@@ -305,7 +305,7 @@ void AddDeferred(const Trace& trace, const MemoryAccount& account, std::span<con
 }
 
 // The most bytes first. `first_event`: blocks from before it are from before recording.
-std::vector<HeldGroup> GroupHeld(const Trace& trace, std::span<const StackName> names,
+std::vector<HeldGroup> GroupHeld(const Ran& trace, std::span<const StackName> names,
                                  std::span<const BlockId> blocks, Seq first_event) {
   const bool any_is_named = std::ranges::any_of(blocks, [&](BlockId id) {
     const StackName& name = NameIn(names, trace[id]);
@@ -339,7 +339,7 @@ std::vector<HeldGroup> GroupHeld(const Trace& trace, std::span<const StackName> 
 // than a fiftieth of the peak in use.
 std::vector<MemoryRemark> FindRemarks(const MemoryFacts& facts, std::span<const StackName> names,
                                       const MemoryAccount& account) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   constexpr Bytes kWorth = 50;  // of the peak in use, the share that is worth a look
   std::vector<MemoryRemark> remarks;
   remarks.push_back(
@@ -361,7 +361,7 @@ std::vector<MemoryRemark> FindRemarks(const MemoryFacts& facts, std::span<const 
 
 MemoryAccount AccountFor(const MemoryFacts& facts, std::span<const StackName> names,
                          DeviceIndex device, Told told) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   MemoryAccount account{.device = device, .moments = facts.timeline().Of(device)};
   account.told = account.moments.peak_in_use;
   if (const MemoryHistory* history = HistoryOf(trace)) TakeHistory(facts, *history, &account);
@@ -376,7 +376,7 @@ MemoryAccount AccountFor(const MemoryFacts& facts, std::span<const StackName> na
 
 }  // namespace
 
-std::vector<StackName> NamesOfStacks(const Trace& trace) {
+std::vector<StackName> NamesOfStacks(const Ran& trace) {
   std::vector<StackName> names;
   names.reserve(trace.stacks.size());
   for (size_t i = 0; i < trace.stacks.size(); ++i) names.push_back(NameOfStack(trace, StackId(i)));
@@ -385,7 +385,7 @@ std::vector<StackName> NamesOfStacks(const Trace& trace) {
 
 KeptByForward FindKeptByForward(const MemoryFacts& facts, std::span<const StackName> names,
                                 DeviceIndex device, Seq first_event) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const std::vector<DeviceIndex> devices = DevicesOfBlocks(trace);
   const Seq last = LastOfBackward(trace, names, devices, device, first_event);
   KeptByForward kept{.backward_ran = last != kNever};
@@ -405,7 +405,7 @@ KeptByForward FindKeptByForward(const MemoryFacts& facts, std::span<const StackN
   return kept;
 }
 
-FamilyBlocks FindFamily(const Trace& trace, std::span<const StackName> names,
+FamilyBlocks FindFamily(const Ran& trace, std::span<const StackName> names,
                         std::span<const BlockId> blocks, OperatorFamily family) {
   FamilyBlocks found;
   std::map<Bytes, uint64_t> sizes;

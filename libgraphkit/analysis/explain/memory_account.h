@@ -14,7 +14,7 @@
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/model/report.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
@@ -45,7 +45,7 @@ struct HeldGroup {
 };
 
 // The names of all stacks of a trace, by their ids.
-std::vector<StackName> NamesOfStacks(const Trace& trace);
+std::vector<StackName> NamesOfStacks(const Ran& trace);
 
 // A possible change, with the memory that it concerns.
 struct MemoryRemark {
@@ -128,7 +128,7 @@ struct FamilyBlocks {
   bool operator==(const FamilyBlocks&) const = default;
 };
 enum class OperatorFamily : uint8_t { kLoss, kSoftmax };
-FamilyBlocks FindFamily(const Trace& trace, std::span<const StackName> names,
+FamilyBlocks FindFamily(const Ran& trace, std::span<const StackName> names,
                         std::span<const BlockId> blocks, OperatorFamily family);
 
 // The summary of one file: kind, holders of memory, findings, and next commands.
@@ -147,7 +147,7 @@ struct Explanation {
 Explanation Explain(const std::string& file, FileAbout about);
 // The same of a file that was read as a trace, with AccountForMemory's accounts; `report` is null
 // where it has no graphs.
-Explanation Explain(const std::string& file, FileAbout about, const Trace& trace,
+Explanation Explain(const std::string& file, FileAbout about, const Ran& trace,
                     std::vector<MemoryAccount> memory, const Report* report);
 
 }  // namespace graphkit

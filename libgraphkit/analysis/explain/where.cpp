@@ -9,7 +9,7 @@
 #include "libgraphkit/analysis/memory/memory_bill.h"
 #include "libgraphkit/checked_number.h"
 #include "libgraphkit/interval_map.h"
-#include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/ran/node_changes.h"
 
 namespace graphkit {
 namespace {
@@ -20,7 +20,7 @@ bool EndsAfter(Seq end, Seq at) { return end == kNever || end > at; }
 bool IsBlock(const AddressHolder& holder) { return holder.block.valid() && !holder.backs_segment; }
 
 std::vector<AddressHolder> FindHolders(const Facts& facts, Address address) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   std::vector<AddressHolder> holders;
   const auto add = [&](AddressHolder holder) {
     if (AddressesOf(holder.is).contains(address)) holders.push_back(holder);
@@ -45,7 +45,7 @@ std::vector<AddressHolder> FindHolders(const Facts& facts, Address address) {
 }
 
 // Of the device that the holders lie on.
-std::vector<Seq> EventsOf(const Trace& trace, const std::vector<AddressHolder>& holders) {
+std::vector<Seq> EventsOf(const Ran& trace, const std::vector<AddressHolder>& holders) {
   if (HistoryOf(trace) == nullptr) return {};
   const auto block = std::ranges::find_if(holders, IsBlock);
   return PlacesOfEvents(trace,
@@ -53,15 +53,15 @@ std::vector<Seq> EventsOf(const Trace& trace, const std::vector<AddressHolder>& 
 }
 
 // Launches of the graph may follow the record: it, or an exec of it, is there.
-bool CanRun(const Trace& trace, GraphId graph, Seq at) {
+bool CanRun(const Ran& trace, GraphId graph, Seq at) {
   if (trace[graph].created > at) return false;
   if (EndsAfter(trace[graph].destroyed, at)) return true;
-  return std::ranges::any_of(trace.execs, [&](const Exec& exec) {
-    return exec.graph == graph && exec.created <= at && EndsAfter(exec.destroyed, at);
+  return std::ranges::any_of(trace.exec_graphs, [&](const ExecGraph& of) {
+    return of.graph == graph && of.since <= at && EndsAfter(of.until, at);
   });
 }
 
-AddressState StateAfter(const Trace& trace, const AddressHolder& holder, Seq at) {
+AddressState StateAfter(const Ran& trace, const AddressHolder& holder, Seq at) {
   if (holder.is.allocated > at) return AddressState::kNever;
   const bool held = EndsAfter(holder.is.free_completed, at);
   if (held && !IsBlock(holder)) return AddressState::kIdle;
@@ -72,7 +72,7 @@ AddressState StateAfter(const Trace& trace, const AddressHolder& holder, Seq at)
 }
 
 // The strongest state; of these the launched graph's, blocks, and the latest.
-void SetState(const Trace& trace, GraphId launched, Whereabouts* where) {
+void SetState(const Ran& trace, GraphId launched, Whereabouts* where) {
   std::tuple best{AddressState::kNever, true, true, ~Seq{0}};
   for (const auto& [i, holder] : Enumerate(where->holders)) {
     const AddressState state = StateAfter(trace, holder, where->moment.at);
@@ -98,12 +98,12 @@ AddressPointer::State StateFor(const AddressHolder& holder, GraphId graph, Seq a
 }
 
 void AddLaunches(const Facts& facts, Seq at, AddressPointer* pointer) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const bool stale = pointer->state == AddressPointer::State::kStale;
   const Seq since = stale ? trace[pointer->block].free_requested : 0;
   std::set<ExecId> execs;
-  for (const uint32_t exec : facts.execs().Of(pointer->graph.index())) {
-    if (trace.execs[exec].created <= at) execs.insert(ExecId(exec));
+  for (const uint32_t taken : facts.exec_graphs().Of(pointer->graph.index())) {
+    if (trace.exec_graphs[taken].since <= at) execs.insert(trace.exec_graphs[taken].exec);
   }
   for (const uint32_t launch : facts.launches()[pointer->graph.index()]) {
     const Launch& row = trace.launches[launch];
@@ -145,7 +145,7 @@ std::vector<AddressPointer> FindPointers(const Facts& facts, const Whereabouts& 
 }
 
 // Of blocks at the same distance the smallest, and of these the latest.
-std::vector<AddressNeighbour> FindNeighbours(const Trace& trace, Address address, Seq at) {
+std::vector<AddressNeighbour> FindNeighbours(const Ran& trace, Address address, Seq at) {
   std::map<bool, AddressNeighbour> near;  // below, above
   for (const auto& [i, block] : Enumerate(trace.blocks)) {
     if (block.allocated > at || !EndsAfter(block.free_completed, at)) continue;
@@ -188,7 +188,7 @@ std::string CheckLaunchOrMoment(const std::string& text) {
   return "invalid moment '" + text + "'; write launch:N, peak, end, or the number of an event";
 }
 
-Result<Moment> FindMoment(const std::string& text, const Trace& trace) {
+Result<Moment> FindMoment(const std::string& text, const Ran& trace) {
   if (const auto launch = LaunchIn(text)) {
     if (*launch < trace.launches.size()) return Moment{trace.launches[*launch].seq, launch};
     return Error{.message = "--at " + text + ": it has " +

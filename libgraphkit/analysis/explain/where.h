@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 #include "libgraphkit/result.h"
 
 namespace graphkit {
@@ -85,6 +85,6 @@ Whereabouts FindWhere(const Facts& facts, Address address, const Moment& moment 
 
 // "launch 17", "launch:17", "end", "peak" or the number of an event. Check: empty when it is one.
 std::string CheckLaunchOrMoment(const std::string& text);
-Result<Moment> FindMoment(const std::string& text, const Trace& trace);
+Result<Moment> FindMoment(const std::string& text, const Ran& trace);
 
 }  // namespace graphkit

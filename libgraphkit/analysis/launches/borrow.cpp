@@ -9,7 +9,7 @@
 #include "libgraphkit/analysis/launches/strays.h"
 #include "libgraphkit/analysis/memory/first_writes.h"
 #include "libgraphkit/interval_map.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {
@@ -159,7 +159,7 @@ struct BarFinder {
 
   const Facts& facts;
   const MarkerRule rule;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const FirstWrites writes{facts};
   const std::vector<bool>& backs = facts.lives().backs_segment;
   const StrayAccesses accesses{facts, writes};
@@ -169,7 +169,7 @@ struct BarFinder {
   BorrowBars bars = {};
 };
 
-bool HasDurations(const Trace& trace) {
+bool HasDurations(const Ran& trace) {
   return std::ranges::any_of(trace.nodes, [](const Node& node) { return node.duration_ns != 0; });
 }
 
@@ -227,13 +227,10 @@ struct BorrowFinder {
       if (!ran[i].valid()) continue;
       for (const PoolId pool : pools[ran[i].index()]) launches[pool].push_back(i);
     }
-    const std::vector<std::vector<ExecGraph>> of_execs = GraphsOfExecs(trace);
-    for (const auto& [exec, graphs] : Enumerate(of_execs)) {
-      for (const auto& [graph, since] : graphs) {
-        if (!graph.valid()) continue;
-        for (const PoolId pool : pools[facts.roots()[graph.index()].index()])
-          last_of_execs[pool] = std::max(last_of_execs[pool], last_of[exec]);
-      }
+    for (const ExecGraph& of : trace.exec_graphs) {
+      if (!of.graph.valid()) continue;
+      for (const PoolId pool : pools[facts.roots()[of.graph.index()].index()])
+        last_of_execs[pool] = std::max(last_of_execs[pool], last_of[of.exec.index()]);
     }
     for (const Segment& segment : trace.segments) {
       if (segment.address != 0) segments[segment.pool].push_back(&segment);
@@ -381,7 +378,7 @@ struct BorrowFinder {
 
   const Facts& facts;
   const MarkerRule rule;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const BorrowBars bars = FindBorrowBars(facts, rule);
   const bool measured = HasDurations(trace);  // nodes have durations
   std::vector<GraphId> ran = {};              // by launch; root graphs
@@ -412,7 +409,7 @@ Bytes PoolBorrow::largest() const {
   return most;
 }
 
-GraphMemory FindGraphMemory(const Trace& trace) {
+GraphMemory FindGraphMemory(const Ran& trace) {
   GraphMemory found;
   for (const Block& block : trace.blocks) {
     if (KindOf(trace, block.pool) != PoolKind::kGraph) continue;

@@ -110,7 +110,7 @@ struct GraphMemory {
   Bytes bytes = 0;
   bool operator==(const GraphMemory&) const = default;
 };
-GraphMemory FindGraphMemory(const Trace& trace);
+GraphMemory FindGraphMemory(const Ran& trace);
 
 // Of each allocator's pool that captures allocated in; those whose blocks have no addresses are
 // left out. The segments are those that were there at the last launch.

@@ -22,13 +22,13 @@
 
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/rank_report.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
 // Collective operations of a trace, in the order in which they run. `ran`: the graph that each
 // launch ran.
-RankCollectives SummarizeCollectives(const Trace& trace, const std::vector<GraphId>& ran);
+RankCollectives SummarizeCollectives(const Ran& trace, const std::vector<GraphId>& ran);
 
 // A trace, as it is compared with others.
 struct RankTrace {

@@ -9,7 +9,7 @@
 #include "libgraphkit/analysis/launches/strays.h"
 #include "libgraphkit/analysis/memory/first_writes.h"
 #include "libgraphkit/interval_map.h"
-#include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {
@@ -347,7 +347,7 @@ struct ContentFinder {
 
   const Facts& facts;
   const MarkerRule rule;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const std::vector<bool> runs = GraphsThatRun(facts);
   const FirstWrites writes{facts};
   const KernelSet plain{facts.trace, TakesPlainPointers};
@@ -361,7 +361,7 @@ struct ContentFinder {
 };
 
 // A range as a row of its own.
-ContentRow RowOf(const Trace& trace, const ContentRange& range) {
+ContentRow RowOf(const Ran& trace, const ContentRange& range) {
   const Block block = trace[range.block];
   const bool kept = range.what == ContentClass::kConstant || range.what == ContentClass::kInput;
   const bool written = kept && range.work != kNoUse && trace.works[range.work].stack.valid();
@@ -390,8 +390,8 @@ Bytes IdleBytes(std::span<const ContentRange> ranges, std::span<const PoolBorrow
 std::vector<bool> GraphsThatRun(const Facts& facts) {
   std::vector<bool> runs;
   for (const std::vector<uint32_t>& launches : facts.launches()) runs.push_back(!launches.empty());
-  for (const Exec& exec : facts.trace.execs) {
-    if (exec.graph.valid() && exec.destroyed == kNever) runs[exec.graph.index()] = true;
+  for (const ExecGraph& of : facts.trace.exec_graphs) {
+    if (of.graph.valid() && of.until == kNever) runs[of.graph.index()] = true;
   }
   return runs;
 }
@@ -406,7 +406,7 @@ std::vector<ContentRange> FindContent(const Facts& facts, MarkerRule rule) {
   return ContentFinder{facts, rule}.Find();
 }
 
-std::vector<std::string_view> ClassesOfBlocks(const Trace& trace,
+std::vector<std::string_view> ClassesOfBlocks(const Ran& trace,
                                               std::span<const ContentRange> content) {
   std::vector<std::string_view> classes;
   for (const Block block : trace.blocks) {
@@ -424,7 +424,7 @@ std::vector<std::string_view> ClassesOfBlocks(const Trace& trace,
 
 ContentBill BillContent(const Facts& facts, std::span<const ContentRange> ranges,
                         std::span<const PoolBorrow> pools, std::span<const PoolId> keep) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const auto kept = [&](PoolId pool) { return std::ranges::find(keep, pool) != keep.end(); };
   std::vector<PoolBorrow> others;
   std::ranges::copy_if(pools, std::back_inserter(others),

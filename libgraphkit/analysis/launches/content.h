@@ -75,7 +75,7 @@ std::vector<bool> GraphsThatRun(const Facts& facts);
 std::vector<ContentRange> FindContent(const Facts& facts, MarkerRule rule);
 
 // By block, the class that most of its bytes have; "untouched": no such graph touches it.
-std::vector<std::string_view> ClassesOfBlocks(const Trace& trace,
+std::vector<std::string_view> ClassesOfBlocks(const Ran& trace,
                                               std::span<const ContentRange> content);
 
 // What graphs need when their memory is given away and taken back: ranges of one class by pool and

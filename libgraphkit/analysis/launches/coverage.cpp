@@ -22,7 +22,7 @@ void Add(const WorkCounts& more, WorkCounts* counts) {
 }
 
 // The counts of one piece of work.
-WorkCounts CountsOf(const Trace& trace, NodeKind kind, Slice accesses) {
+WorkCounts CountsOf(const Ran& trace, NodeKind kind, Slice accesses) {
   if (kind == NodeKind::kKernel) return {.kernels = 1};
   if (kind != NodeKind::kMemcpy) return {};
   return {.copies = 1, .copied_bytes = CopiedBytes(trace, accesses)};
@@ -185,7 +185,7 @@ struct CoverageFinder {
   }
 
   const Facts& facts;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   Seq from{trace.launches.empty() ? kNever
                                   : trace.launches.front().seq};  // the first launch of a graph
   Coverage found = {};

@@ -161,7 +161,7 @@ struct FateFinder {
 
   const MemoryFacts& facts;
   const std::span<const FreedBlock> all;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   std::vector<FreedFate> fates = std::vector<FreedFate>(all.size());
   std::map<StackId, Site> sites = {};
   std::set<Occupant> occupants = {};  // alive, not of graphs

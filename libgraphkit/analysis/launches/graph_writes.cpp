@@ -324,7 +324,7 @@ struct OverwriteFinder {
   }
 
   const Facts& facts;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const std::vector<std::vector<uint32_t>>& launches = facts.launches();  // by graph
   std::vector<WorkUse> all_uses = {};                                     // by block, then in order
   std::vector<BlockId> unused = {};

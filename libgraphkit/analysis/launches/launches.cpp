@@ -9,13 +9,13 @@
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/naming.h"
-#include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/ran/node_changes.h"
 
 namespace graphkit {
 namespace {
 
 // A pool's memory is still what the block had of it, if it wasn't handed out.
-bool PoolStillThere(const Trace& trace, const Block& block, Seq at) {
+bool PoolStillThere(const Ran& trace, const Block& block, Seq at) {
   if (KindOf(trace, block.pool) != PoolKind::kPrivate) return false;
   if (trace[block.pool].destroyed < at) return false;
   return block.segment.valid() && trace[block.segment].freed >= at;
@@ -106,7 +106,7 @@ struct SiteFinder {
     return frames.try_emplace(std::move(path), *site.own).first->second;
   }
 
-  const Trace& trace;
+  const Ran& trace;
   KernelSites sites = {};
   std::unordered_map<StackId, std::optional<uint32_t>> frame_of = {};
   std::map<std::vector<std::tuple<StringId, StringId, uint32_t>>, uint32_t> frames = {};
@@ -128,11 +128,11 @@ std::vector<bool> FindRunning(const Facts& facts) {
 
 }  // namespace
 
-Nanoseconds TimeAt(const Trace& trace, Seq seq) {
+Nanoseconds TimeAt(const Ran& trace, Seq seq) {
   return seq < trace.times.size() ? trace.times[seq] : 0;
 }
 
-std::vector<HostTime> FindHostTimes(const Trace& trace) {
+std::vector<HostTime> FindHostTimes(const Ran& trace) {
   std::vector<HostTime> times(trace.graphs.size());
   std::vector<Nanoseconds> since(trace.graphs.size());  // of an open capture: its last record
   for (const Capture& capture : trace.captures) {
@@ -173,34 +173,16 @@ std::string FormatNanoseconds(Nanoseconds ns) {
   return text;
 }
 
-std::vector<std::vector<ExecGraph>> GraphsOfExecs(const Trace& trace) {
-  std::vector<std::vector<ExecGraph>> graphs;
-  for (const Exec& exec : trace.execs) graphs.push_back({{exec.graph, exec.created}});
-  for (const ExecUpdate& update : trace.exec_updates) {
-    if (update.result != 0 || update.exec.index() >= graphs.size()) continue;
-    graphs[update.exec.index()].push_back({update.graph, update.seq});
-  }
-  return graphs;
-}
-
-ExecGraph GraphBefore(const std::vector<ExecGraph>& of_exec, Seq at) {
-  const auto next = std::ranges::lower_bound(of_exec, at, {}, &ExecGraph::since);
-  return next == of_exec.begin() ? ExecGraph() : *std::prev(next);
-}
-
-std::vector<GraphId> FindRan(const Trace& trace) {
-  const std::vector<std::vector<ExecGraph>> graphs = GraphsOfExecs(trace);
+std::vector<GraphId> FindRan(const Ran& trace) {
   std::vector<GraphId> ran;
   for (const Launch& launch : trace.launches) {
-    const bool known = launch.exec.index() < graphs.size();
-    const auto [graph, since] =
-        known ? GraphBefore(graphs[launch.exec.index()], launch.seq) : ExecGraph();
-    ran.push_back(graph.valid() && IsShown(trace, graph, since) ? graph : GraphId());
+    const ExecGraph of = trace.GraphBefore(launch.exec, launch.seq);
+    ran.push_back(of.graph.valid() && IsShown(trace, of.graph, of.since) ? of.graph : GraphId());
   }
   return ran;
 }
 
-std::vector<std::vector<uint32_t>> LaunchesByGraph(const Trace& trace,
+std::vector<std::vector<uint32_t>> LaunchesByGraph(const Ran& trace,
                                                    const std::vector<GraphId>& ran) {
   std::vector<std::vector<uint32_t>> by_graph(trace.graphs.size());
   for (uint32_t i = 0; i < ran.size(); ++i) {
@@ -217,7 +199,7 @@ std::optional<uint32_t> LaunchBefore(const Facts& facts, GraphId graph, Seq at) 
   return *std::prev(next);
 }
 
-std::vector<bool> CapturedWith(const Trace& trace, CaptureStatus status) {
+std::vector<bool> CapturedWith(const Ran& trace, CaptureStatus status) {
   std::vector<bool> captured(trace.graphs.size());
   for (const Capture& capture : trace.captures) {
     if (capture.status != status || !capture.graph.valid()) continue;
@@ -226,30 +208,27 @@ std::vector<bool> CapturedWith(const Trace& trace, CaptureStatus status) {
   return captured;
 }
 
-std::vector<bool> FindNeverRun(const Trace& trace) {
+std::vector<bool> FindNeverRun(const Ran& trace) {
   std::vector<bool> never(trace.graphs.size());
   if (!KnowsWhatWasFreed(trace)) return never;
   for (size_t i = 0; i < never.size(); ++i) {
     if (trace.graphs[i].destroyed != kNever) never[i] = true;
     if (trace.graphs[i].original.valid()) never[trace.graphs[i].original.index()] = true;
   }
-  for (const Exec& exec : trace.execs) {
-    if (exec.graph.valid()) never[exec.graph.index()] = false;
-  }
-  for (const ExecUpdate& update : trace.exec_updates) {
-    if (update.graph.valid() && update.result == 0) never[update.graph.index()] = false;
+  for (const ExecGraph& of : trace.exec_graphs) {
+    if (of.graph.valid()) never[of.graph.index()] = false;
   }
   return never;
 }
 
-std::vector<Seq> FindDestroyed(const Trace& trace, const std::vector<GraphId>& roots) {
+std::vector<Seq> FindDestroyed(const Ran& trace, const std::vector<GraphId>& roots) {
   Seq last = trace.launches.empty() ? 0 : trace.launches.back().seq;
   for (const Capture& capture : trace.captures) last = std::max(last, capture.begin);
   std::vector<Seq> of_root(trace.graphs.size()), destroyed;
-  for (const Exec& exec : trace.execs) {
-    if (!exec.graph.valid()) continue;
-    Seq& gone = of_root[roots[exec.graph.index()].index()];
-    gone = std::max(gone, exec.destroyed < last ? exec.destroyed : kNever);
+  for (const ExecGraph& of : trace.exec_graphs) {
+    if (!of.graph.valid()) continue;
+    Seq& gone = of_root[roots[of.graph.index()].index()];
+    gone = std::max(gone, of.until < last ? of.until : kNever);
   }
   for (const GraphId root : roots) destroyed.push_back(of_root[root.index()]);
   std::ranges::replace(destroyed, Seq{0}, kNever);
@@ -264,7 +243,7 @@ void DoubtThreads(Finding* finding) {
 }
 
 std::vector<std::vector<StaleInput>> FindStaleInputs(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const auto& launches = facts.launches();
   const NodeChanges changes(trace);
   std::vector<std::pair<GraphId, const GraphInput*>> inputs;
@@ -295,7 +274,7 @@ std::vector<std::vector<StaleInput>> FindStaleInputs(const Facts& facts) {
   return stale;
 }
 
-std::string LaunchText(const Trace& trace, uint32_t launch, GraphId graph) {
+std::string LaunchText(const Ran& trace, uint32_t launch, GraphId graph) {
   return "launch " + std::to_string(launch) + " of " + NameOf(trace, graph) + " on " +
          NameOf(trace, trace.launches[launch].stream);
 }
@@ -306,7 +285,7 @@ SiteLaunches::Count SiteLaunches::Before(Seq seq) const {
 }
 
 KernelSites FindKernelSites(const Facts& facts) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   SiteFinder finder{trace};
   for (const EagerSite& row : trace.eager_sites) finder.AddOutside(row);
   if (finder.sites.empty()) return {};

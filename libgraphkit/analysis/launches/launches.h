@@ -13,7 +13,7 @@
 
 #include "libgraphkit/analysis/memory/memory_facts.h"
 #include "libgraphkit/model/finding.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
@@ -34,10 +34,10 @@ struct HostTime {
 };
 
 // When the record was made; 0: unknown.
-Nanoseconds TimeAt(const Trace& trace, Seq seq);
+Nanoseconds TimeAt(const Ran& trace, Seq seq);
 
 // By graph; of a graph that several captures added to, their sum.
-std::vector<HostTime> FindHostTimes(const Trace& trace);
+std::vector<HostTime> FindHostTimes(const Ran& trace);
 
 // "850 ns", "12.3 us", "4.56 ms", "1.20 s".
 std::string FormatNanoseconds(Nanoseconds ns);
@@ -72,38 +72,28 @@ std::vector<FreedFate> FindFates(const MemoryFacts& facts, std::span<const Freed
 
 class Facts;
 
-// By exec, the graphs that it ran: the one that it was instantiated from, then those that it was
-// updated to; each as it was then.
-struct ExecGraph {
-  GraphId graph;
-  Seq since = 0;
-};
-std::vector<std::vector<ExecGraph>> GraphsOfExecs(const Trace& trace);
-// The one of an exec just before a place; none: there is none yet.
-ExecGraph GraphBefore(const std::vector<ExecGraph>& of_exec, Seq at);
-
 // By launch, the graph that it ran: the exec's own, or that of its last update. None where it ran a
-// version of it that isn't shown (model/graph_versions.h).
-std::vector<GraphId> FindRan(const Trace& trace);
+// version of it that isn't shown (ran/ran.h).
+std::vector<GraphId> FindRan(const Ran& trace);
 
 // By graph, its launches: indices in Trace::launches. `ran` as of FindRan.
-std::vector<std::vector<uint32_t>> LaunchesByGraph(const Trace& trace,
+std::vector<std::vector<uint32_t>> LaunchesByGraph(const Ran& trace,
                                                    const std::vector<GraphId>& ran);
 
 // The last launch of a graph before a place; none: there is none.
 std::optional<uint32_t> LaunchBefore(const Facts& facts, GraphId graph, Seq at);
 
 // By graph: a capture of it came to that.
-std::vector<bool> CapturedWith(const Trace& trace, CaptureStatus status);
+std::vector<bool> CapturedWith(const Ran& trace, CaptureStatus status);
 
 // By graph: it surely never ran and never will. It is gone, or only a model for others (clones,
 // child graphs), and no exec was made of it, or updated to it. Its clones are judged for
 // themselves.
-std::vector<bool> FindNeverRun(const Trace& trace);
+std::vector<bool> FindNeverRun(const Ran& trace);
 
 // By graph: when the last exec of its root was destroyed; kNever: one is left, or there was none,
 // or the program captured and launched nothing afterwards, so that it may only have ended.
-std::vector<Seq> FindDestroyed(const Trace& trace, const std::vector<GraphId>& roots);
+std::vector<Seq> FindDestroyed(const Ran& trace, const std::vector<GraphId>& roots);
 
 // An input of a graph that was freed before the graph's last launch, which touched it as it was
 // captured.
@@ -142,7 +132,7 @@ std::vector<SpoiltRead> FindSpoiltReads(const Facts& facts);
 void DoubtThreads(Finding* finding);
 
 // "launch 3 of graph 1 on stream 2".
-std::string LaunchText(const Trace& trace, uint32_t launch, GraphId graph);
+std::string LaunchText(const Ran& trace, uint32_t launch, GraphId graph);
 
 // Where the program launches kernels: outside of captures, and into graphs. A site is a kernel and
 // the frames from its launch to the innermost one of the program's own code: a warm-up and a

@@ -174,7 +174,7 @@ struct Summary {
     return found->second;
   }
 
-  const Trace& trace;
+  const Ran& trace;
   const std::vector<GraphId>& ran;
   RankCollectives made = {};
   std::map<GraphId, std::vector<NodeId>> by_graph = {};
@@ -186,7 +186,7 @@ struct Summary {
 
 }  // namespace
 
-RankCollectives SummarizeCollectives(const Trace& trace, const std::vector<GraphId>& ran) {
+RankCollectives SummarizeCollectives(const Ran& trace, const std::vector<GraphId>& ran) {
   return Summary{trace, ran}.Make();
 }
 

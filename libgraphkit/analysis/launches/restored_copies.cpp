@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "libgraphkit/interval_map.h"
-#include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {
@@ -179,7 +179,7 @@ struct RestoreFinder {
   }
 
   const Facts& facts;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   RangeIndex<Seq> wakes = {};  // when
   RangeIndex<CopyUse> uses = {};
   std::vector<Seq> unclear = {};  // where anything may be written; in their order

@@ -87,7 +87,7 @@ struct SpoilFinder {
   }
 
   const Facts& facts;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   std::map<PoolId, RangeIndex<GraphId>> by_pool = {};
   std::vector<std::pair<BlockId, GraphId>> handed_on = {};
   size_t steps = 0;  // launches that were looked at

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kSizesTried = 4;    // next larger sizes that are looked at
 constexpr size_t kBlocksTried = 16;  // idle blocks of one size that are looked at
 
-bool HandedOut(const Trace& trace, BlockId id) {
+bool HandedOut(const Ran& trace, BlockId id) {
   const Block& block = trace[id];
   if (block.alloc_node.valid()) return false;
   const PoolKind kind = KindOf(trace, block.pool);
@@ -95,7 +95,7 @@ struct Matcher {
 
   const BlockOrder& order;
   const std::span<const BlockId> blocks;
-  const Trace& trace = order.trace();
+  const Ran& trace = order.trace();
   std::vector<BlockId> handed_out = {};
   bool all = true;               // no block is left out
   std::vector<bool> taken = {};  // a later block lies where this one lay
@@ -194,7 +194,7 @@ struct OverlapFinder {
     }
   }
 
-  const Trace& trace;
+  const Ran& trace;
   std::vector<Address> cuts = {};
   std::vector<BlockId> of_group = {};
   std::vector<BlockId> last = {};
@@ -268,7 +268,7 @@ ReuseFacts FindReuse(const BlockOrder& order, std::span<const BlockId> blocks,
   return Matcher{order, blocks}.Match(overlaps);
 }
 
-std::vector<BlockOverlap> FindOverlaps(const Trace& trace, std::span<const BlockId> blocks) {
+std::vector<BlockOverlap> FindOverlaps(const Ran& trace, std::span<const BlockId> blocks) {
   return OverlapFinder{trace}.FindAll(blocks);
 }
 

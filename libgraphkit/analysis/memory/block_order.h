@@ -14,14 +14,14 @@
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/report.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
 // A view: trace, order and lifetimes must outlive it.
 class BlockOrder {
  public:
-  BlockOrder(const Trace& trace, const Order& order, const Lifetimes& lives, MarkerRule rule)
+  BlockOrder(const Ran& trace, const Order& order, const Lifetimes& lives, MarkerRule rule)
       : trace_(trace), order_(order), lives_(lives), rule_(rule) {}
 
   // y may take x's memory.
@@ -42,13 +42,13 @@ class BlockOrder {
   MarkerRule rule() const { return rule_; }
   const Order& order() const { return order_; }
   const Lifetimes& lives() const { return lives_; }
-  const Trace& trace() const { return trace_; }
+  const Ran& trace() const { return trace_; }
 
  private:
   int ExclusiveBodies(BlockId x, BlockId y) const;  // of the graphs of both
   bool Later(BlockId x, Seq seq) const;
 
-  const Trace& trace_;
+  const Ran& trace_;
   const Order& order_;
   const Lifetimes& lives_;
   MarkerRule rule_;
@@ -73,7 +73,7 @@ struct BlockOverlap {
   auto operator<=>(const BlockOverlap&) const = default;
 };
 // Of blocks of one root graph, ascending: by the later block, then by the earlier one.
-std::vector<BlockOverlap> FindOverlaps(const Trace& trace, std::span<const BlockId> blocks);
+std::vector<BlockOverlap> FindOverlaps(const Ran& trace, std::span<const BlockId> blocks);
 
 // `blocks`: of one root graph, ascending; `overlaps`: theirs. Only blocks that an allocator of the
 // program hands out count: the driver's own reuse isn't seen in addresses.

@@ -110,7 +110,7 @@ bool IsDisturbed(const ExecReading& reading) {
   return reading.disturbed || reading.after > reading.before;
 }
 
-std::vector<Reading> ReadingsOf(const Trace& trace) {
+std::vector<Reading> ReadingsOf(const Ran& trace) {
   std::vector<Reading> readings(trace.execs.size());
   for (const ExecReading& one : trace.exec_readings) {
     Reading& reading = readings[one.exec.index()];
@@ -123,7 +123,7 @@ std::vector<Reading> ReadingsOf(const Trace& trace) {
 }
 
 // By graph: its first memory node. Uploads and launches of execs take these nodes' memory as well.
-std::vector<Seq> FirstMemoryNodes(const Trace& trace, const std::vector<GraphId>& roots) {
+std::vector<Seq> FirstMemoryNodes(const Ran& trace, const std::vector<GraphId>& roots) {
   std::vector<Seq> first(trace.graphs.size(), kNever);
   for (const Node& node : trace.nodes) {
     Seq& known = first[roots[node.graph.index()].index()];
@@ -147,7 +147,7 @@ void AddTo(const ExecPartCounts& counts, Bytes taken, MeasuredExecs* group) {
   ++group->execs;
 }
 
-Measured Measure(const Trace& trace, const std::vector<GraphId>& roots) {
+Measured Measure(const Ran& trace, const std::vector<GraphId>& roots) {
   Measured measured{.readings = ReadingsOf(trace),
                     .counts = CountExecParts(trace, roots),
                     .alike = {},
@@ -209,7 +209,7 @@ ExecModel Calibrate(const ExecModel& table, std::span<const MeasuredExecs> group
   return model;
 }
 
-ExecModel ModelOf(const Trace& trace, const Measured& measured) {
+ExecModel ModelOf(const Ran& trace, const Measured& measured) {
   return Calibrate(PublishedExecModel(trace.process.driver_version), measured.whole);
 }
 
@@ -220,7 +220,7 @@ struct Step {
   uint32_t cost;  // index
 };
 
-ExecPeak PeakOf(const Trace& trace, const std::vector<ExecCost>& costs,
+ExecPeak PeakOf(const Ran& trace, const std::vector<ExecCost>& costs,
                 const std::vector<uint32_t>& which) {
   std::vector<Step> steps;
   for (const uint32_t i : which) {
@@ -266,7 +266,7 @@ ExecModel PublishedExecModel(int driver_version) {
   return {.parts = next == kDrivers.begin() ? kUnknownDriver : std::prev(next)->parts};
 }
 
-std::vector<ExecPartCounts> CountExecParts(const Trace& trace, const std::vector<GraphId>& roots) {
+std::vector<ExecPartCounts> CountExecParts(const Ran& trace, const std::vector<GraphId>& roots) {
   std::vector<ExecPartCounts> now(trace.graphs.size()), counts(trace.execs.size());
   const auto count_of = [&](const Node& node) -> uint64_t& {
     return now[roots[node.graph.index()].index()][static_cast<size_t>(PartOf(node.kind))];
@@ -292,7 +292,7 @@ std::vector<ExecPartCounts> CountExecParts(const Trace& trace, const std::vector
   return counts;
 }
 
-std::vector<ExecPartCounts> CountGraphParts(const Trace& trace, const std::vector<GraphId>& roots) {
+std::vector<ExecPartCounts> CountGraphParts(const Ran& trace, const std::vector<GraphId>& roots) {
   std::vector<ExecPartCounts> counts(trace.graphs.size());
   for (size_t i = 0; i < trace.graphs.size(); ++i) {
     counts[i][static_cast<size_t>(ExecPart::kExec)] = roots[i] == GraphId(i) ? 1 : 0;
@@ -304,11 +304,11 @@ std::vector<ExecPartCounts> CountGraphParts(const Trace& trace, const std::vecto
   return counts;
 }
 
-ExecModel CalibratedExecModel(const Trace& trace, const std::vector<GraphId>& roots) {
+ExecModel CalibratedExecModel(const Ran& trace, const std::vector<GraphId>& roots) {
   return ModelOf(trace, Measure(trace, roots));
 }
 
-std::optional<ExecMemory> FindExecMemory(const Trace& trace, const std::vector<GraphId>& roots) {
+std::optional<ExecMemory> FindExecMemory(const Ran& trace, const std::vector<GraphId>& roots) {
   if (trace.execs.empty()) return std::nullopt;
   const Measured measured = Measure(trace, roots);
   ExecMemory memory{.model = ModelOf(trace, measured), .readings = trace.exec_readings.size()};
@@ -336,7 +336,7 @@ std::optional<ExecMemory> FindExecMemory(const Trace& trace, const std::vector<G
   return memory;
 }
 
-std::vector<ExecPeak> ExecPeaks(const Trace& trace, const ExecMemory& memory) {
+std::vector<ExecPeak> ExecPeaks(const Ran& trace, const ExecMemory& memory) {
   std::vector<std::vector<uint32_t>> by_graph(trace.graphs.size());
   for (uint32_t i = 0; i < memory.execs.size(); ++i) {
     if (memory.execs[i].graph) by_graph[memory.execs[i].graph.index()].push_back(i);

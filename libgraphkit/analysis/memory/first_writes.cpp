@@ -9,7 +9,7 @@ using Range = Interval<Bytes>;
 
 FirstWrites::FirstWrites(const MemoryFacts& facts)
     : facts_(facts), unsure_(facts.trace.nodes.size()), filled_(facts.trace.blocks.size()) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   // The nodes that launches run there aren't known.
   if (!trace.completeness.unapplied.empty()) unsure_.assign(unsure_.size(), true);
   for (const ChangedNode& changed : trace.changed_nodes) {
@@ -109,7 +109,7 @@ void FirstWrites::TakeOutWritten(GraphId root, NodeId reader,
 
 // Of a graph's own blocks what is assumed, too.
 std::vector<RangeIndex<NodeId>> FirstWrites::FindWrites() const {
-  const Trace& trace = facts_.trace;
+  const Ran& trace = facts_.trace;
   std::vector<RangeIndex<NodeId>> writes(trace.graphs.size());
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
     const Block block = trace.blocks[i];

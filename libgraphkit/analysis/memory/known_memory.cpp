@@ -5,8 +5,8 @@
 
 #include "libgraphkit/analysis/memory/lifetimes.h"
 #include "libgraphkit/analysis/order/topology.h"
-#include "libgraphkit/model/graph_versions.h"
-#include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/ran/node_changes.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {
@@ -16,7 +16,7 @@ struct AllocNodes {
   uint64_t without_block = 0;
 };
 
-std::vector<AllocNodes> CountAllocNodes(const Trace& trace, const std::vector<GraphId>& roots) {
+std::vector<AllocNodes> CountAllocNodes(const Ran& trace, const std::vector<GraphId>& roots) {
   std::vector<AllocNodes> counts(roots.size());
   for (const Node& node : trace.nodes) {
     if (node.kind != NodeKind::kMemAlloc || !InGraph(trace, node)) continue;
@@ -34,7 +34,7 @@ std::string Reason(const AllocNodes& count) {
 
 }  // namespace
 
-UnknownMemory FindUnknownMemory(const Trace& trace, const std::vector<GraphId>& roots) {
+UnknownMemory FindUnknownMemory(const Ran& trace, const std::vector<GraphId>& roots) {
   UnknownMemory unknown{.graphs = std::vector(roots.size(), trace.process.unknown_memory),
                         .any = trace.process.unknown_memory};
   if (!unknown.any.empty()) return unknown;
@@ -53,11 +53,11 @@ UnknownMemory FindUnknownMemory(const Trace& trace, const std::vector<GraphId>& 
   return unknown;
 }
 
-bool KnowsWhatWasFreed(const Trace& trace) {
+bool KnowsWhatWasFreed(const Ran& trace) {
   return !trace.completeness.truncated && trace.process.device != DeviceKind::kImported;
 }
 
-std::vector<bool> GraphsOfHistories(const Trace& trace) {
+std::vector<bool> GraphsOfHistories(const Ran& trace) {
   const bool imported = trace.process.device == DeviceKind::kImported;
   std::vector<bool> histories(trace.graphs.size(), imported);
   size_t left = imported ? histories.size() : 0;
@@ -70,7 +70,7 @@ std::vector<bool> GraphsOfHistories(const Trace& trace) {
   return histories;
 }
 
-std::string NothingToPlace(const Trace& trace) {
+std::string NothingToPlace(const Ran& trace) {
   if (!HoldsGraph(trace)) return "it holds no graph";
   const UnknownMemory unknown = FindUnknownMemory(trace, FindRoots(trace));
   if (!unknown.any.empty()) return "its memory is unknown: " + unknown.any;
@@ -81,7 +81,7 @@ std::string NothingToPlace(const Trace& trace) {
   return "its graphs allocate no memory";
 }
 
-std::vector<HostCopy> FindHostCopies(const Trace& trace) {
+std::vector<HostCopy> FindHostCopies(const Ran& trace) {
   std::vector<HostCopy> copies;
   if (trace.host_ends.empty()) return copies;
   const NodeChanges changes(trace);
@@ -99,17 +99,6 @@ std::vector<HostCopy> FindHostCopies(const Trace& trace) {
   }
   std::ranges::stable_sort(copies, {}, &HostCopy::node);
   return copies;
-}
-
-// The tracer tells such pools from others by their names (docs/format.md).
-bool IsRegistered(const Trace& trace, const Block& block) {
-  if (!block.pool.valid()) return false;
-  const Pool& pool = trace[block.pool];
-  return pool.kind == PoolKind::kHost && trace[pool.name] == "registered";
-}
-
-bool IsImported(const Trace& trace, const Block& block) {
-  return block.mapped && block.pool.valid() && trace[trace[block.pool].name] == "imported";
 }
 
 }  // namespace graphkit

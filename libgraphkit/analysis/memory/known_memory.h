@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
@@ -19,19 +19,19 @@ struct UnknownMemory {
 
 // Sizes aren't known of a source that has none, nor of a graph with memory-alloc nodes whose block
 // wasn't recorded. `roots` as of FindRoots.
-UnknownMemory FindUnknownMemory(const Trace& trace, const std::vector<GraphId>& roots);
+UnknownMemory FindUnknownMemory(const Ran& trace, const std::vector<GraphId>& roots);
 
 // The trace goes on to the program's end and says what was freed and destroyed: only then is
 // something that wasn't a leak.
-bool KnowsWhatWasFreed(const Trace& trace);
+bool KnowsWhatWasFreed(const Ran& trace);
 
 // By graph: it is made of a memory history alone. Its nodes, if any, stand for points between
 // allocations, and the users of its blocks aren't known.
-std::vector<bool> GraphsOfHistories(const Trace& trace);
+std::vector<bool> GraphsOfHistories(const Ran& trace);
 
 // Why there is no memory of graphs to plan or replay, as a clause: there is no graph, its sizes
 // aren't known, or nothing is allocated. Empty: there is some, and all of it is known.
-std::string NothingToPlace(const Trace& trace);
+std::string NothingToPlace(const Ran& trace);
 
 // Captured copies of memory of the host that isn't page-locked.
 
@@ -44,11 +44,6 @@ struct HostCopy {
 };
 
 // By node; of a node's own record, and of the parameters that it was given later.
-std::vector<HostCopy> FindHostCopies(const Trace& trace);
-
-// Memory that the program had already, and made known to CUDA (cudaHostRegister).
-bool IsRegistered(const Trace& trace, const Block& block);
-// Memory of another process or API, mapped into this one.
-bool IsImported(const Trace& trace, const Block& block);
+std::vector<HostCopy> FindHostCopies(const Ran& trace);
 
 }  // namespace graphkit

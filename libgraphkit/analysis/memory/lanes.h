@@ -65,7 +65,7 @@ class Lanes {
   bool Plain(uint32_t item) const { return items_[item].plain; }
   const OrderPoint& Alloc(uint32_t item) const { return AllocOf(items_[item]); }
   const Order& order() const { return order_.order(); }
-  const Trace& trace() const { return order_.trace(); }
+  const Ran& trace() const { return order_.trace(); }
   // True if births in capture order before x can come after it: other bodies of a conditional.
   bool AnyOrder(uint32_t item) const { return items_[item].nested; }
 

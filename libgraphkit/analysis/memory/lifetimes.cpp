@@ -11,14 +11,13 @@
 #include "libgraphkit/analysis/order/frontier.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/group_by.h"
-#include "libgraphkit/model/node_versions.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {
 
 // True if a kernel is given more than a word at once, and it isn't an array of pointers.
-bool TakesStructures(const Trace& trace, KernelId kernel) {
+bool TakesStructures(const Ran& trace, KernelId kernel) {
   constexpr uint32_t kWord = 8;
   const Slice params = trace[kernel].params;
   for (uint32_t i = 0; i < params.count; ++i) {
@@ -34,7 +33,7 @@ bool TakesStructures(const Trace& trace, KernelId kernel) {
   return false;
 }
 
-std::vector<bool> FindStructures(const Trace& trace) {
+std::vector<bool> FindStructures(const Ran& trace) {
   std::vector<bool> takes;
   for (size_t i = 0; i < trace.kernels.size(); ++i)
     takes.push_back(TakesStructures(trace, KernelId(i)));
@@ -85,8 +84,8 @@ struct LifetimeFinder {
     for (const Graph& graph : trace.graphs) {
       if (graph.original.valid()) runs[roots[graph.original.index()].index()] = false;
     }
-    for (const Exec& exec : trace.execs) {
-      if (exec.graph.valid()) runs[roots[exec.graph.index()].index()] = true;
+    for (const ExecGraph& of : trace.exec_graphs) {
+      if (of.graph.valid()) runs[roots[of.graph.index()].index()] = true;
     }
   }
   GraphId Root(GraphId graph) const {
@@ -414,7 +413,7 @@ struct LifetimeFinder {
     NodeId node;
   };
 
-  const Trace& trace;
+  const Ran& trace;
   Order& order;
   FrontierReplay replay{trace, WholeTrace(trace)};
   StillRunning still_running{trace, order};
@@ -436,11 +435,11 @@ struct LifetimeFinder {
 
 }  // namespace
 
-bool SureAccess(const Trace& trace, KernelId kernel, const Access& access) {
+bool SureAccess(const Ran& trace, KernelId kernel, const Access& access) {
   return access.mode != AccessMode::kUnknown || !kernel.valid() || !TakesStructures(trace, kernel);
 }
 
-bool OnlyMayTouch(const Trace& trace, NodeId node, BlockId block) {
+bool OnlyMayTouch(const Ran& trace, NodeId node, BlockId block) {
   bool any = false;
   for (const Access& access : trace.accesses.Of(trace[node].accesses)) {
     if (access.block != block) continue;
@@ -450,17 +449,17 @@ bool OnlyMayTouch(const Trace& trace, NodeId node, BlockId block) {
   return any;
 }
 
-std::vector<uint32_t> BlocksBySeq(const Trace& trace, Seq Block::*seq) {
+std::vector<uint32_t> BlocksBySeq(const Ran& trace, Seq Block::*seq) {
   return SortBySeq(trace.blocks.size(), [&](size_t i) { return trace.blocks[i].*seq; });
 }
 
-std::vector<bool> BacksSegment(const Trace& trace) {
+std::vector<bool> BacksSegment(const Ran& trace) {
   std::vector<bool> backs;
   for (const SegmentId segment : SegmentsOfBlocks(trace)) backs.push_back(segment.valid());
   return backs;
 }
 
-Lifetimes FindLifetimes(const Trace& trace, Order* order) {
+Lifetimes FindLifetimes(const Ran& trace, Order* order) {
   return LifetimeFinder{trace, *order}.FindAll();
 }
 

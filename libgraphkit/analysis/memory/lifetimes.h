@@ -14,7 +14,7 @@
 
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/interval.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
@@ -90,7 +90,7 @@ struct Lifetimes {
 
 // Calls visit(node, access) for each of a block's touches.
 template <typename Visit>
-void ForEachAccess(const Trace& trace, const Lifetimes& lives, BlockId block, Visit visit) {
+void ForEachAccess(const Ran& trace, const Lifetimes& lives, BlockId block, Visit visit) {
   NodeId last;
   for (const NodeId node : lives.Touches(block)) {
     if (node == last) continue;  // another access of the same node
@@ -103,19 +103,19 @@ void ForEachAccess(const Trace& trace, const Lifetimes& lives, BlockId block, Vi
 
 // True for copies, and where a kernel's signature or an argument of a word, or an array of
 // pointers, has the address. A word of another structure may be what lay on the host's stack.
-bool SureAccess(const Trace& trace, KernelId kernel, const Access& access);
+bool SureAccess(const Ran& trace, KernelId kernel, const Access& access);
 // True if a node has accesses to a block, and none of them is sure.
-bool OnlyMayTouch(const Trace& trace, NodeId node, BlockId block);
+bool OnlyMayTouch(const Ran& trace, NodeId node, BlockId block);
 
 // Blocks in the order in which they were allocated, or in which their frees were requested or
 // completed: those of which it was recorded.
-std::vector<uint32_t> BlocksBySeq(const Trace& trace, Seq Block::*seq);
+std::vector<uint32_t> BlocksBySeq(const Ran& trace, Seq Block::*seq);
 
 // By block: whether it is the memory of a segment. Then what is handed out of it lives in graphs,
 // and it itself is the allocator's.
-std::vector<bool> BacksSegment(const Trace& trace);
+std::vector<bool> BacksSegment(const Ran& trace);
 
 // Adds the rows of the allocation points to `order`; what it says of nodes stays the same.
-Lifetimes FindLifetimes(const Trace& trace, Order* order);
+Lifetimes FindLifetimes(const Ran& trace, Order* order);
 
 }  // namespace graphkit

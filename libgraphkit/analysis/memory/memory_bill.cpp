@@ -28,7 +28,7 @@ std::vector<Line> Sorted(std::map<std::string, Line> by_name, BytesOf bytes_of) 
 }
 
 // The line that a block is billed to.
-std::string BillName(const Trace& trace, BlockId id, BillBy by, BlockClasses classes) {
+std::string BillName(const Ran& trace, BlockId id, BillBy by, BlockClasses classes) {
   const Block& block = trace[id];
   switch (by) {
     case BillBy::kBlock:
@@ -46,7 +46,7 @@ std::string BillName(const Trace& trace, BlockId id, BillBy by, BlockClasses cla
   return at.empty() ? kNoStack : at;
 }
 
-MemoryBill BillGraph(const Trace& trace, const GraphSummary& graph,
+MemoryBill BillGraph(const Ran& trace, const GraphSummary& graph,
                      const std::vector<BlockId>& blocks, BillBy by, BlockClasses classes) {
   std::map<BlockId, Bytes> reuse;  // of a block that lies over several earlier ones, the largest
   for (const ReusePair& pair : graph.reuse) {
@@ -78,7 +78,7 @@ std::optional<DeviceIndex> BusiestDevice(const MemoryTimeline& timeline) {
   return busiest;
 }
 
-Result<Seq> SeqOf(uint64_t number, const std::vector<Seq>& events, const Trace& trace) {
+Result<Seq> SeqOf(uint64_t number, const std::vector<Seq>& events, const Ran& trace) {
   const uint64_t count = events.empty() ? trace.records : events.size();
   if (number < count) return events.empty() ? static_cast<Seq>(number) : events[number];
   const std::string things = events.empty() ? "records" : "events";
@@ -89,7 +89,7 @@ Result<Seq> SeqOf(uint64_t number, const std::vector<Seq>& events, const Trace& 
 
 }  // namespace
 
-std::vector<MemoryBill> BillMemory(const Trace& trace, const Report& report, BillBy by,
+std::vector<MemoryBill> BillMemory(const Ran& trace, const Report& report, BillBy by,
                                    BlockClasses classes) {
   const std::vector<GraphId> roots = FindRoots(trace);
   const std::vector<bool> backs_segment = BacksSegment(trace);
@@ -123,7 +123,7 @@ MemoryBill SumBills(const std::vector<MemoryBill>& bills) {
 
 bool HaveSegments(BillBy by) { return by == BillBy::kPool || by == BillBy::kStream; }
 
-std::vector<HeldLine> BillHeld(const Trace& trace, BillBy by, const HeldAt& at,
+std::vector<HeldLine> BillHeld(const Ran& trace, BillBy by, const HeldAt& at,
                                BlockClasses classes) {
   const MemoryHistory* history = HistoryOf(trace);
   const Seq first_event = history != nullptr ? history->seq : 0;
@@ -167,7 +167,7 @@ std::string CheckMoment(const std::string& text) {
   return "invalid moment '" + text + "'; write peak, end, or the number of an event";
 }
 
-Result<HeldAt> FindHeldAt(const std::string& text, const Trace& trace) {
+Result<HeldAt> FindHeldAt(const std::string& text, const Ran& trace) {
   if (text.empty() || text == "end") return HeldAt();
   const MemoryFacts facts(trace);
   const MemoryTimeline& timeline = facts.timeline();

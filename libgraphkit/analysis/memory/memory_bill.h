@@ -10,7 +10,7 @@
 
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/model/report.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 #include "libgraphkit/result.h"
 
 namespace graphkit {
@@ -38,7 +38,7 @@ struct MemoryBill {
 
 // One bill for each graph of the report that has blocks. Blocks of embedded graphs are on the bill
 // of the graph that holds them; the memory that segments are made of is on none.
-std::vector<MemoryBill> BillMemory(const Trace& trace, const Report& report, BillBy by,
+std::vector<MemoryBill> BillMemory(const Ran& trace, const Report& report, BillBy by,
                                    BlockClasses classes = {});
 
 // The same of all graphs together: of no graph.
@@ -71,7 +71,7 @@ bool HaveSegments(BillBy by);
 
 // The most in segments first, then in blocks, then by name. The memory that a
 // segment is made of is no block here.
-std::vector<HeldLine> BillHeld(const Trace& trace, BillBy by, const HeldAt& at = {},
+std::vector<HeldLine> BillHeld(const Ran& trace, BillBy by, const HeldAt& at = {},
                                BlockClasses classes = {});
 
 // The moment of a run that a user names: analyze --at.
@@ -82,7 +82,7 @@ std::string CheckMoment(const std::string& text);
 // "peak": the moment of the highest memory in use, on the device with the highest peak; "end" or
 // "": the end; a number: an event of that device in a history, else a record. Fails when there is
 // no such event.
-Result<HeldAt> FindHeldAt(const std::string& text, const Trace& trace);
+Result<HeldAt> FindHeldAt(const std::string& text, const Ran& trace);
 
 // "record 33"; "event 3,697" of a history. `events`: the places of its events (PlacesOfEvents).
 std::string RecordText(const std::vector<Seq>& events, Seq seq);

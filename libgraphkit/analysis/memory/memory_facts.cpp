@@ -95,16 +95,16 @@ MemoryFacts::Bounds MemoryFacts::FindBounds() const {
   return made;
 }
 
-size_t ThreadsFor(const Trace& trace) {
+size_t ThreadsFor(const Ran& trace) {
   constexpr size_t kLarge = 10'000;
   return CoresFor(trace.nodes.size() + trace.blocks.size() >= kLarge);
 }
 
-void RunTasks(const Trace& trace, const std::vector<std::function<void()>>& tasks) {
+void RunTasks(const Ran& trace, const std::vector<std::function<void()>>& tasks) {
   ParallelFor(tasks.size(), ThreadsFor(trace), [&](size_t i) { tasks[i](); });
 }
 
-void ForEachGraph(const Trace& trace, const std::vector<std::vector<BlockId>>& blocks,
+void ForEachGraph(const Ran& trace, const std::vector<std::vector<BlockId>>& blocks,
                   const std::function<void(GraphId)>& body) {
   // By powers of two: a sort would take longer than most bodies.
   constexpr size_t kSizes = 65;

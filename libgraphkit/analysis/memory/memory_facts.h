@@ -23,7 +23,7 @@
 #include "libgraphkit/analysis/order/shape.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/fact.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
@@ -93,9 +93,9 @@ struct FactOptions {
 class MemoryFacts {
  public:
   // The trace must outlive the facts.
-  explicit MemoryFacts(const Trace& of, const FactOptions& how = {}) : trace(of), options(how) {}
+  explicit MemoryFacts(const Ran& of, const FactOptions& how = {}) : trace(of), options(how) {}
 
-  const Trace& trace;
+  const Ran& trace;
   const FactOptions options;
 
   const Fact<Nesting> nesting{[this] { return Nesting(trace); }};
@@ -164,11 +164,11 @@ class MemoryFacts {
 // Work on all cores that must not depend on its order; on this thread alone for a small trace,
 // where another one costs more than it saves.
 
-size_t ThreadsFor(const Trace& trace);
+size_t ThreadsFor(const Ran& trace);
 // The longest should come first.
-void RunTasks(const Trace& trace, const std::vector<std::function<void()>>& tasks);
+void RunTasks(const Ran& trace, const std::vector<std::function<void()>>& tasks);
 // Once for each graph of the trace, those with the most blocks first. `blocks`: of each root graph.
-void ForEachGraph(const Trace& trace, const std::vector<std::vector<BlockId>>& blocks,
+void ForEachGraph(const Ran& trace, const std::vector<std::vector<BlockId>>& blocks,
                   const std::function<void(GraphId)>& body);
 
 // The nodes that touch a block, graph by graph: a block that thousands of graphs touch isn't gone

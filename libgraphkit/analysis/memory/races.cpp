@@ -9,7 +9,7 @@
 
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/model/memory.h"
-#include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {
@@ -221,7 +221,7 @@ struct RaceFinder {
   }
 
   const MemoryFacts& facts;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   KernelSet numbers_only{facts.trace, TakesNumbersOnly};
   KernelSet plain_pointers{facts.trace, TakesPlainPointers};
   std::vector<bool> unfinished = std::vector<bool>(FindUnfinished(facts.trace));  // by node

@@ -8,8 +8,7 @@
 
 #include "libgraphkit/analysis/order/frontier.h"
 #include "libgraphkit/analysis/order/order.h"
-#include "libgraphkit/model/node_versions.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
@@ -20,7 +19,7 @@ struct LooseEdge {
 // The trace must outlive it.
 class StillRunning {
  public:
-  StillRunning(const Trace& trace, const Order& order) : trace_(trace) {
+  StillRunning(const Ran& trace, const Order& order) : trace_(trace) {
     const bool whole =
         std::ranges::all_of(trace.nodes, [&](const Node& node) { return InGraph(trace, node); });
     const bool all_full = std::ranges::all_of(trace.edges, [&](const Edge& edge) {
@@ -78,7 +77,7 @@ class StillRunning {
     }
   }
 
-  const Trace& trace_;
+  const Ran& trace_;
   std::vector<std::vector<NodeId>> nodes_;     // by stream, those that are in their graph
   std::vector<std::vector<NodeId>> running_;   // by stream
   std::vector<std::vector<LooseEdge>> loose_;  // by graph; none when all edges are full

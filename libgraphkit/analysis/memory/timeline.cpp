@@ -6,14 +6,14 @@
 #include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/group_by.h"
 #include "libgraphkit/interval.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {
 
 using Range = Interval<Address>;
 
-Bytes Extent(const Trace& trace, std::span<const uint32_t> blocks, std::vector<Range>* segments) {
+Bytes Extent(const Ran& trace, std::span<const uint32_t> blocks, std::vector<Range>* segments) {
   std::vector<Range> outside;
   std::vector<uint32_t> used;
   for (const uint32_t id : blocks) {
@@ -39,7 +39,7 @@ Bytes Extent(const Trace& trace, std::span<const uint32_t> blocks, std::vector<R
   return extent;
 }
 
-DeviceIndex DeviceOf(const Trace& trace, StreamId stream) {
+DeviceIndex DeviceOf(const Ran& trace, StreamId stream) {
   return stream ? std::max<DeviceIndex>(trace[stream].device, 0) : DeviceIndex{0};
 }
 
@@ -58,7 +58,7 @@ struct SegmentChange {
   bool less = false;
 };
 
-std::vector<SegmentChange> ChangesOfSegments(const Trace& trace) {
+std::vector<SegmentChange> ChangesOfSegments(const Ran& trace) {
   std::vector<SegmentChange> changes;
   for (const auto& [i, segment] : Enumerate<uint32_t>(trace.segments)) {
     if (segment.block) continue;
@@ -72,7 +72,7 @@ std::vector<SegmentChange> ChangesOfSegments(const Trace& trace) {
 // Blocks in the order of one of their three places.
 class BlockSteps {
  public:
-  BlockSteps(const Trace& trace, Seq Block::*place)
+  BlockSteps(const Ran& trace, Seq Block::*place)
       : trace_(trace), place_(place), blocks_(BlocksBySeq(trace, place)) {
     FindNext();
   }
@@ -87,7 +87,7 @@ class BlockSteps {
  private:
   void FindNext() { next_ = at_ < blocks_.size() ? trace_.blocks[blocks_[at_]].*place_ : kNever; }
 
-  const Trace& trace_;
+  const Ran& trace_;
   Seq Block::*place_;
   std::vector<uint32_t> blocks_;
   size_t at_ = 0;
@@ -102,7 +102,7 @@ void AddIdle(Bytes bytes, bool empty, bool is_private, IdleMemory* idle) {
 }
 
 // Adds the sums that don't depend on time. `usage`: by graph.
-void AddTotals(const Trace& trace, const Lifetimes& lives, std::vector<Usage>* by_graph) {
+void AddTotals(const Ran& trace, const Lifetimes& lives, std::vector<Usage>* by_graph) {
   std::vector<Usage>& usage = *by_graph;
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
     const GraphId root = lives.blocks[i].root;
@@ -125,7 +125,7 @@ void AddTotals(const Trace& trace, const Lifetimes& lives, std::vector<Usage>* b
 
 // The driver gave it, and it isn't handed out of a segment. Memory of another process or API is
 // that one's.
-bool FromDriver(const Trace& trace, const Block& block) {
+bool FromDriver(const Ran& trace, const Block& block) {
   if (IsImported(trace, block)) return false;
   const PoolKind kind = KindOf(trace, block.pool);
   return !block.segment && (kind == PoolKind::kDevice || kind == PoolKind::kStream ||
@@ -142,7 +142,7 @@ bool Deferred(const Block& block) {
   return block.freed() && block.free_completed != block.free_requested;
 }
 
-Bytes PeakLive(const Trace& trace, std::span<const BlockId> blocks, std::span<const Seq> ends) {
+Bytes PeakLive(const Ran& trace, std::span<const BlockId> blocks, std::span<const Seq> ends) {
   const std::vector<uint32_t> by_end = SortBySeq(blocks.size(), [&](size_t i) { return ends[i]; });
   auto end = by_end.begin();
   Bytes live = 0, peak = 0;
@@ -278,14 +278,14 @@ class MemoryTimeline::Sweep {
   }
 
   MemoryTimeline& to_;
-  const Trace& trace_;
+  const Ran& trace_;
   const Lifetimes& lives_;
   std::vector<Running> devices_;
   Running all_;
   std::vector<Live> live_;  // by graph
 };
 
-MemoryTimeline::MemoryTimeline(const Trace& trace, const Lifetimes& lives)
+MemoryTimeline::MemoryTimeline(const Ran& trace, const Lifetimes& lives)
     : trace_(trace),
       segments_(SegmentsOfBlocks(trace)),
       device_of_(DevicesOfBlocks(trace)),
@@ -370,7 +370,7 @@ IdleMemory MemoryTimeline::IdleAfter(DeviceIndex device, Seq seq) const {
   return idle;
 }
 
-std::vector<DeviceIndex> DevicesOfBlocks(const Trace& trace) {
+std::vector<DeviceIndex> DevicesOfBlocks(const Ran& trace) {
   std::vector<DeviceIndex> devices;
   devices.reserve(trace.blocks.size());
   const std::vector<SegmentId> segments = SegmentsOfBlocks(trace);
@@ -381,7 +381,7 @@ std::vector<DeviceIndex> DevicesOfBlocks(const Trace& trace) {
   return devices;
 }
 
-AskedMemory FindAskedMemory(const Trace& trace, const MemoryTimeline& timeline,
+AskedMemory FindAskedMemory(const Ran& trace, const MemoryTimeline& timeline,
                             const Lifetimes& lives) {
   const MemoryAt& peak = timeline.all().peak_reserved;
   AskedMemory memory{.asked_bytes = peak.reserved};

@@ -10,7 +10,7 @@
 #include "libgraphkit/analysis/memory/lifetimes.h"
 #include "libgraphkit/model/memory.h"
 #include "libgraphkit/model/report.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
@@ -41,15 +41,15 @@ bool Deferred(const Block& block);
 
 // The most bytes of some blocks at once, which come in the order of their allocations. `ends`: of
 // each, the last place where it is there; kNever: it stays.
-Bytes PeakLive(const Trace& trace, std::span<const BlockId> blocks, std::span<const Seq> ends);
+Bytes PeakLive(const Ran& trace, std::span<const BlockId> blocks, std::span<const Seq> ends);
 
 // By block, the device that it lies on.
-std::vector<DeviceIndex> DevicesOfBlocks(const Trace& trace);
+std::vector<DeviceIndex> DevicesOfBlocks(const Ran& trace);
 
 class MemoryTimeline {
  public:
   // The trace must outlive it.
-  MemoryTimeline(const Trace& trace, const Lifetimes& lives);
+  MemoryTimeline(const Ran& trace, const Lifetimes& lives);
 
   // Of all devices together.
   const MemoryMoments& all() const { return all_; }
@@ -73,7 +73,7 @@ class MemoryTimeline {
   // The part of a block in the sums: reserved, in use, ….
   MemoryAt ShareOf(size_t block) const;
 
-  const Trace& trace_;
+  const Ran& trace_;
   std::vector<SegmentId> segments_;     // by block: that it is the memory of
   std::vector<DeviceIndex> device_of_;  // by block
   std::vector<DeviceIndex> devices_;
@@ -84,7 +84,7 @@ class MemoryTimeline {
 
 // Memory asked of the driver, and its owners: device and managed memory, where most of it was
 // asked for. Sizes rounded up to 512 B.
-AskedMemory FindAskedMemory(const Trace& trace, const MemoryTimeline& timeline,
+AskedMemory FindAskedMemory(const Ran& trace, const MemoryTimeline& timeline,
                             const Lifetimes& lives);
 
 }  // namespace graphkit

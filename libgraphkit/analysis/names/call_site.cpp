@@ -180,7 +180,7 @@ std::string OperationOfLibrary(std::string_view function, std::string_view file)
 
 // Of a program without Python: the innermost frame of its own. A snapshot's native frames name no
 // file.
-std::optional<uint32_t> OwnNativeFrame(const Trace& trace, StackId stack) {
+std::optional<uint32_t> OwnNativeFrame(const Ran& trace, StackId stack) {
   const std::optional<uint32_t> own = CallSiteOf(trace, stack).own;
   if (!own || HasTorchFrames(trace, stack)) return std::nullopt;
   const std::string_view file = trace[trace.stack_frames[*own].file];
@@ -240,7 +240,7 @@ std::string_view ShownFile(std::string_view file) {
   return shared ? NameOfFile(file) : file;
 }
 
-CallSite CallSiteOf(const Trace& trace, StackId stack) {
+CallSite CallSiteOf(const Ran& trace, StackId stack) {
   CallSite site;
   if (!stack) return site;
   const Slice frames = trace.stacks[stack.index()].frames;
@@ -255,12 +255,12 @@ CallSite CallSiteOf(const Trace& trace, StackId stack) {
   return site;
 }
 
-std::string PlaceOfFrame(const Trace& trace, uint32_t frame) {
+std::string PlaceOfFrame(const Ran& trace, uint32_t frame) {
   const StackFrame& at = trace.stack_frames[frame];
   return ShortPlace(trace[at.file], at.line);
 }
 
-std::string OwnPlace(const Trace& trace, StackId stack) {
+std::string OwnPlace(const Ran& trace, StackId stack) {
   const CallSite site = CallSiteOf(trace, stack);
   return site.own ? PlaceOfFrame(trace, *site.own) : "";
 }
@@ -269,7 +269,7 @@ bool IsPythonFile(std::string_view file) {
   return file.ends_with(".py") || file.starts_with("<ipython") || file.starts_with("In[");
 }
 
-StackName NameOfStack(const Trace& trace, StackId stack) {
+StackName NameOfStack(const Ran& trace, StackId stack) {
   StackName name;
   name.operation = LibraryMemory(trace, stack);
   if (!stack || !name.operation.empty()) return name;
@@ -306,7 +306,7 @@ StackName NameOfStack(const Trace& trace, StackId stack) {
   return name;
 }
 
-std::string_view LibraryMemory(const Trace& trace, StackId stack) {
+std::string_view LibraryMemory(const Ran& trace, StackId stack) {
   struct Use {
     std::string_view function, file, name;  // a file: of the innermost Python frame
   };
@@ -332,7 +332,7 @@ std::string_view LibraryMemory(const Trace& trace, StackId stack) {
   return found != nullptr ? found->name : std::string_view();
 }
 
-bool HasTorchFrames(const Trace& trace, StackId stack) {
+bool HasTorchFrames(const Ran& trace, StackId stack) {
   const std::span<const StackFrame> frames = StackFrames(trace, stack);
   return !frames.empty() && trace[frames.front().function].starts_with("torch::");
 }
@@ -361,7 +361,7 @@ std::string ShortPlace(std::string_view file, uint32_t line) {
   return line == 0 ? text : text + ":" + std::to_string(line);
 }
 
-std::string MemoryTitle(const Trace& trace, StackId stack) {
+std::string MemoryTitle(const Ran& trace, StackId stack) {
   const StackName name = NameOfStack(trace, stack);
   if (!name.frame) return name.operation;
   const std::string place = PlaceOfFrame(trace, *name.frame);

@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
@@ -32,17 +32,17 @@ struct CallSite {
   std::optional<uint32_t> inner;  // the innermost that isn't CUDA's, where that is another
   std::optional<uint32_t> outermost() const { return own ? own : inner; }
 };
-CallSite CallSiteOf(const Trace& trace, StackId stack);
+CallSite CallSiteOf(const Ran& trace, StackId stack);
 
 // A folder of packages: where it ends in a path; 0: it has none.
 size_t EndOfPackages(std::string_view file);
 
 // "modules/linear.py:134": the file with the folder that it lies in; the form of all texts.
 std::string ShortPlace(std::string_view file, uint32_t line);
-std::string PlaceOfFrame(const Trace& trace, uint32_t frame);
+std::string PlaceOfFrame(const Ran& trace, uint32_t frame);
 
 // The program's own line: "train.py:17"; empty: it isn't known.
-std::string OwnPlace(const Trace& trace, StackId stack);
+std::string OwnPlace(const Ran& trace, StackId stack);
 
 // Memory of a PyTorch program by the stack that asked for it: the line of the model,
 // the operator, and what the memory is for.
@@ -71,7 +71,7 @@ struct StackName {
   bool operator==(const StackName&) const = default;
 };
 
-StackName NameOfStack(const Trace& trace, StackId stack);
+StackName NameOfStack(const Ran& trace, StackId stack);
 
 // Of those with a word: "optimizer state", "weights and buffers", "gradients and what a backward
 // made"; the others "".
@@ -79,16 +79,16 @@ std::string_view RoleText(MemoryRole role);
 
 // Memory that a library keeps or uses for itself: "cuBLAS workspace", "Triton's benchmark buffer";
 // empty: it isn't. Workspaces show in native frames only.
-std::string_view LibraryMemory(const Trace& trace, StackId stack);
+std::string_view LibraryMemory(const Ran& trace, StackId stack);
 
 // True if PyTorch recorded the stack with its native frames.
-bool HasTorchFrames(const Trace& trace, StackId stack);
+bool HasTorchFrames(const Ran& trace, StackId stack);
 
 // A frame of Python code: a file of Python source, or a cell of a notebook.
 bool IsPythonFile(std::string_view file);
 
 // "llama/modeling_llama.py:216 silu"; "log_softmax backward" without a line; "" when neither is
 // told.
-std::string MemoryTitle(const Trace& trace, StackId stack);
+std::string MemoryTitle(const Ran& trace, StackId stack);
 
 }  // namespace graphkit

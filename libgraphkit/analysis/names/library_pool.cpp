@@ -6,7 +6,7 @@
 
 namespace graphkit {
 
-std::string_view LibraryPool(const Trace& trace, StackId stack) {
+std::string_view LibraryPool(const Ran& trace, StackId stack) {
   struct Library {
     std::string_view name, pool;  // a package of Python or a shared library begins with the name
   };
@@ -35,7 +35,7 @@ std::string_view LibraryPool(const Trace& trace, StackId stack) {
   return {};
 }
 
-bool IsPythonProgram(const Trace& trace) {
+bool IsPythonProgram(const Ran& trace) {
   const std::string_view program = trace.process.program;
   return program.substr(program.find_last_of('/') + 1).starts_with("python");
 }

@@ -3,15 +3,15 @@
 
 #include <string_view>
 
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
 // The pool of the library that asked for memory: "CuPy's memory pool", "ONNX Runtime's arena";
 // empty: none that is known for one.
-std::string_view LibraryPool(const Trace& trace, StackId stack);
+std::string_view LibraryPool(const Ran& trace, StackId stack);
 
 // A Python interpreter ran the program, so that libraries made all of its calls of CUDA.
-bool IsPythonProgram(const Trace& trace);
+bool IsPythonProgram(const Ran& trace);
 
 }  // namespace graphkit

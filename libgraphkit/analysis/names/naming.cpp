@@ -6,8 +6,8 @@
 
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/model/names.h"
-#include "libgraphkit/model/node_versions.h"
 #include "libgraphkit/printable.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {
@@ -24,7 +24,7 @@ std::string ShortKernelName(std::string_view mangled) {
   return name;
 }
 
-std::string WithName(const Trace& trace, std::string text, StringId name) {
+std::string WithName(const Ran& trace, std::string text, StringId name) {
   // A name that says no more isn't repeated.
   if (trace[name].empty() || trace[name] == text) return text;
   return text + " '" + std::string(trace[name]) + "'";
@@ -49,7 +49,7 @@ std::string_view PeerWord(CollectiveKind kind) {
   return kind == CollectiveKind::kReceive ? "from" : "root";
 }
 
-std::string WithCollectives(const Trace& trace, std::string name, Seq seq) {
+std::string WithCollectives(const Ran& trace, std::string name, Seq seq) {
   const std::string text = CollectivesText(trace, seq);
   return text.empty() ? name : name + "(" + text + ")";
 }
@@ -159,7 +159,7 @@ std::string Named(const std::string& title, std::string_view name) {
   return name == title ? title : title + Quoted(name);
 }
 
-std::string FrameTitle(const Trace& trace, uint32_t frame) {
+std::string FrameTitle(const Ran& trace, uint32_t frame) {
   std::string title = Printable(PlaceOfFrame(trace, frame));
   const std::string_view function = trace[trace.stack_frames[frame].function];
   if (function.empty()) return title;
@@ -178,7 +178,7 @@ std::string FillIn(std::string_view sentence, std::initializer_list<std::string>
   return text.append(sentence);
 }
 
-std::string CollectivesText(const Trace& trace, Seq seq) {
+std::string CollectivesText(const Ran& trace, Seq seq) {
   const std::span<const Collective> all = RowsAt(trace.collectives, seq);
   if (all.empty()) return "";
   const Collective& first = all.front();
@@ -193,22 +193,22 @@ std::string CollectivesText(const Trace& trace, Seq seq) {
   return text;
 }
 
-std::string NameOf(const Trace& trace, GraphId graph) {
+std::string NameOf(const Ran& trace, GraphId graph) {
   return WithName(trace, "graph " + std::to_string(graph.value), trace[graph].name);
 }
 
-std::string NameOf(const Trace& trace, KernelId kernel) {
+std::string NameOf(const Ran& trace, KernelId kernel) {
   return ShortKernelName(trace[trace[kernel].name]);
 }
 
-std::string NameOf(const Trace& trace, const EagerWork& work) {
+std::string NameOf(const Ran& trace, const EagerWork& work) {
   if (work.kind == NodeKind::kKernel && work.kernel.index() < trace.kernels.size()) {
     return WithCollectives(trace, ShortKernelName(trace[trace[work.kernel].name]), work.seq);
   }
   return std::string("a ") + NodeKindName(work.kind);
 }
 
-std::string NameOf(const Trace& trace, NodeId id) {
+std::string NameOf(const Ran& trace, NodeId id) {
   const Node& node = trace[id];
   std::string what = NodeKindName(node.kind);
   if (node.kind == NodeKind::kKernel && node.kernel.index() < trace.kernels.size()) {
@@ -219,18 +219,18 @@ std::string NameOf(const Trace& trace, NodeId id) {
   return "node " + std::to_string(id.value) + " (" + what + ")";
 }
 
-std::string NameOf(const Trace& trace, StreamId stream) {
+std::string NameOf(const Ran& trace, StreamId stream) {
   if (!stream.valid()) return "no stream";
   return WithName(trace, "stream " + std::to_string(stream.value), trace[stream].name);
 }
 
-std::string NameOf(const Trace& trace, ThreadId thread) {
+std::string NameOf(const Ran& trace, ThreadId thread) {
   if (thread.index() >= trace.threads.size()) return "a thread";
   return WithName(trace, "thread " + std::to_string(thread.value),
                   trace.threads[thread.index()].name);
 }
 
-std::string NameOf(const Trace& trace, BlockId block) {
+std::string NameOf(const Ran& trace, BlockId block) {
   return "block " + std::to_string(block.value) + " (" + FormatBytes(trace[block].size) + ")";
 }
 
@@ -261,7 +261,7 @@ std::string SizesText(const uint32_t (&sizes)[3]) {
   return std::to_string(sizes[0]) + "x" + std::to_string(sizes[1]) + "x" + std::to_string(sizes[2]);
 }
 
-std::string CapturedOn(const Trace& trace, NodeId node) {
+std::string CapturedOn(const Ran& trace, NodeId node) {
   const StreamId stream = trace[node].stream;
   if (stream.valid()) return NameOf(trace, node) + " was captured on " + NameOf(trace, stream);
   return NameOf(trace, node) + " was added to " + NameOf(trace, trace[node].graph);
@@ -281,7 +281,7 @@ std::string ListOf(std::vector<std::string> texts) {
   return Join(texts, total);
 }
 
-std::string ListOf(const Trace& trace, std::span<const StreamId> streams) {
+std::string ListOf(const Ran& trace, std::span<const StreamId> streams) {
   std::vector<std::string> names;
   for (size_t i = 0; i < std::min(streams.size(), kNamed); ++i) {
     names.push_back(NameOf(trace, streams[i]));
@@ -289,7 +289,7 @@ std::string ListOf(const Trace& trace, std::span<const StreamId> streams) {
   return Join(names, streams.size());
 }
 
-CapturePlaces::CapturePlaces(const Trace& trace) : trace_(trace) {
+CapturePlaces::CapturePlaces(const Ran& trace) : trace_(trace) {
   for (const Capture& capture : trace.captures) {
     if (!capture.graph.valid()) continue;
     begun_.push_back({capture.begin, capture.end, capture.graph, capture.graph});
@@ -316,17 +316,17 @@ bool TakesNumbersOnly(std::string_view mangled) { return AllParametersAre(IsNumb
 
 bool TakesPlainPointers(std::string_view mangled) { return AllParametersAre(IsPlain, mangled); }
 
-KernelSet::KernelSet(const Trace& trace, bool (*says)(std::string_view name)) {
+KernelSet::KernelSet(const Ran& trace, bool (*says)(std::string_view name)) {
   for (const Kernel& kernel : trace.kernels) kernels_.push_back(says(trace[kernel.name]));
 }
 
-bool AlwaysRuns(const Trace& trace, NodeId node, const KernelSet& kernels) {
+bool AlwaysRuns(const Ran& trace, NodeId node, const KernelSet& kernels) {
   if (!kernels.Has(trace[node].kernel)) return false;
   const ChangedNode* changed = FindChanged(trace, node);
   return changed == nullptr || !changed->kernels_vary;
 }
 
-KernelSet CommunicationKernels(const Trace& trace) {
+KernelSet CommunicationKernels(const Ran& trace) {
   return {trace, [](std::string_view name) {
             if (name.starts_with("nccl")) return true;  // a call of the software device's NCCL
             constexpr std::string_view kKnown[] = {"ncclDevKernel", "ncclKernel", "ncclSymk",
@@ -337,7 +337,7 @@ KernelSet CommunicationKernels(const Trace& trace) {
           }};
 }
 
-Bytes CopiedBytes(const Trace& trace, Slice accesses) {
+Bytes CopiedBytes(const Ran& trace, Slice accesses) {
   Bytes bytes = 0;
   for (const Access& access : trace.accesses.Of(accesses)) {
     if (access.length != kLengthUnknown) bytes = std::max(bytes, access.length);
@@ -345,7 +345,7 @@ Bytes CopiedBytes(const Trace& trace, Slice accesses) {
   return bytes;
 }
 
-bool CopiesOut(const Trace& trace, NodeKind kind, Slice accesses) {
+bool CopiesOut(const Ran& trace, NodeKind kind, Slice accesses) {
   if (kind != NodeKind::kMemcpy) return false;
   bool reads = false;
   for (const Access& access : trace.accesses.Of(accesses)) {
@@ -374,7 +374,7 @@ std::string ShortName(std::string_view demangled, size_t columns) {
   return Ellipsize(name, columns);
 }
 
-std::string NodeTitle(const Trace& trace, NodeId id, size_t columns) {
+std::string NodeTitle(const Ran& trace, NodeId id, size_t columns) {
   const Node& node = trace[id];
   if (node.kind != NodeKind::kKernel || !node.kernel) return NodeKindName(node.kind);
   const std::string name = Demangle(trace[trace[node.kernel].name]);
@@ -400,13 +400,13 @@ void AddMissingEdgeData(const Process& process, std::vector<std::string>& notes)
                   std::to_string(version % 1000 / 10) + ")");
 }
 
-std::string StreamTitle(const Trace& trace, StreamId id) {
+std::string StreamTitle(const Ran& trace, StreamId id) {
   if (!id) return "no stream";
   const Stream& stream = trace[id];
   return Named(StreamBase(stream, id), trace[stream.name]);
 }
 
-std::string GraphTitle(const Trace& trace, GraphId id) {
+std::string GraphTitle(const Ran& trace, GraphId id) {
   return id ? GraphTitle(id, trace[trace[id].name]) : "no graph";
 }
 
@@ -414,7 +414,7 @@ std::string GraphTitle(GraphId id, std::string_view name) {
   return Named("graph " + std::to_string(id.value), name);
 }
 
-std::string PoolTitle(const Trace& trace, PoolId id) {
+std::string PoolTitle(const Ran& trace, PoolId id) {
   static constexpr std::array<const char*, 7> kKinds = {
       "device", "stream-ordered", "graph", "allocator", "private", "pinned host", "managed"};
   if (!id) return "no pool";
@@ -424,7 +424,7 @@ std::string PoolTitle(const Trace& trace, PoolId id) {
          (name.empty() ? "" : ", " + name) + ")";
 }
 
-std::string StackTitle(const Trace& trace, StackId id) {
+std::string StackTitle(const Ran& trace, StackId id) {
   if (HasTorchFrames(trace, id) || !LibraryMemory(trace, id).empty())
     return Printable(MemoryTitle(trace, id));
   CallSite site = CallSiteOf(trace, id);
@@ -436,7 +436,7 @@ std::string StackTitle(const Trace& trace, StackId id) {
   return title + (title.empty() ? "" : ", in ") + FrameTitle(trace, *site.inner);
 }
 
-StackId StackOf(const Finding& finding, const Trace& trace) {
+StackId StackOf(const Finding& finding, const Ran& trace) {
   for (const Evidence& evidence : finding.evidence) {
     if (evidence.stack) return evidence.stack;
   }
@@ -449,7 +449,7 @@ StackId StackOf(const Finding& finding, const Trace& trace) {
   return {};
 }
 
-std::string MissingLine(const Finding& finding, const Trace& trace) {
+std::string MissingLine(const Finding& finding, const Ran& trace) {
   if (trace.process.device == DeviceKind::kImported) return "";
   if (trace.stacks.empty()) {
     if (finding.nodes.empty() && finding.blocks.empty()) return "";

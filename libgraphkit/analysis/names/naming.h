@@ -11,17 +11,17 @@
 #include <vector>
 
 #include "libgraphkit/model/finding.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
-std::string NameOf(const Trace& trace, GraphId graph);    // "graph 0 'decode'"
-std::string NameOf(const Trace& trace, NodeId node);      // "node 7 (Reduce)", "node 3 (memcpy)"
-std::string NameOf(const Trace& trace, KernelId kernel);  // "Reduce"
-std::string NameOf(const Trace& trace, const EagerWork& work);  // "Reduce", "a memcpy"
-std::string NameOf(const Trace& trace, StreamId stream);        // "stream 1 'side'"
-std::string NameOf(const Trace& trace, BlockId block);          // "block 4 (12 MiB)"
-std::string NameOf(const Trace& trace, ThreadId thread);        // "thread 0 'main'"
+std::string NameOf(const Ran& trace, GraphId graph);    // "graph 0 'decode'"
+std::string NameOf(const Ran& trace, NodeId node);      // "node 7 (Reduce)", "node 3 (memcpy)"
+std::string NameOf(const Ran& trace, KernelId kernel);  // "Reduce"
+std::string NameOf(const Ran& trace, const EagerWork& work);  // "Reduce", "a memcpy"
+std::string NameOf(const Ran& trace, StreamId stream);        // "stream 1 'side'"
+std::string NameOf(const Ran& trace, BlockId block);          // "block 4 (12 MiB)"
+std::string NameOf(const Ran& trace, ThreadId thread);        // "thread 0 'main'"
 
 // A sentence with things in place of each {}, in their order.
 std::string FillIn(std::string_view sentence, std::initializer_list<std::string> things);
@@ -29,7 +29,7 @@ std::string FillIn(std::string_view sentence, std::initializer_list<std::string>
 // The same of things of a trace under their names, numbers and texts: Say(trace, "{} frees {}",
 // node, block) is "node 3 (memory_free) frees block 1 (2 MiB)".
 template <typename... Things>
-std::string Say(const Trace& trace, std::string_view sentence, const Things&... things) {
+std::string Say(const Ran& trace, std::string_view sentence, const Things&... things) {
   const auto text = [&](const auto& thing) -> std::string {
     using Thing = std::remove_cvref_t<decltype(thing)>;
     if constexpr (std::is_integral_v<Thing>) {
@@ -46,7 +46,7 @@ std::string Say(const Trace& trace, std::string_view sentence, const Things&... 
 // "count 1048576, bf16, communicator 1 of 2 ranks": what the node or the work at a place of the
 // trace does together with other ranks; of a group of calls the first, and how many more. Empty
 // for one that doesn't.
-std::string CollectivesText(const Trace& trace, Seq seq);
+std::string CollectivesText(const Ran& trace, Seq seq);
 
 // "Produce triggers, and may write after that; Consume never waits": of an edge that isn't full.
 // A name: of a node, or of a kernel.
@@ -60,11 +60,11 @@ std::string HexText(uint64_t number);
 std::string SizesText(const uint32_t (&sizes)[3]);
 
 // "node 7 (Reduce) was captured on stream 1", "node 7 (Reduce) was added to graph 2".
-std::string CapturedOn(const Trace& trace, NodeId node);
+std::string CapturedOn(const Ran& trace, NodeId node);
 
 // "block 4", "blocks 4, 5 and 6", "blocks 4, 5, 6 and 12 more".
 std::string ListOf(std::span<const BlockId> blocks);
-std::string ListOf(const Trace& trace, std::span<const StreamId> streams);
+std::string ListOf(const Ran& trace, std::span<const StreamId> streams);
 std::string ListOf(std::vector<std::string> texts);  // "a, b and c"
 
 // The verbs that go with so many.
@@ -77,7 +77,7 @@ inline const char* Was(uint64_t count) { return count == 1 ? "was" : "were"; }
 // it.
 class CapturePlaces {
  public:
-  explicit CapturePlaces(const Trace& trace);
+  explicit CapturePlaces(const Ran& trace);
 
   // "in the capture of graph 2 'decode'", "after the capture of graph 2".
   std::string Of(Seq seq) const;
@@ -91,7 +91,7 @@ class CapturePlaces {
     GraphId last;  // that ended last of them
   };
 
-  const Trace& trace_;
+  const Ran& trace_;
   std::vector<Begun> begun_;  // by begin
 };
 
@@ -108,7 +108,7 @@ bool TakesPlainPointers(std::string_view mangled);
 // The kernels of a trace whose names say something.
 class KernelSet {
  public:
-  KernelSet(const Trace& trace, bool (*says)(std::string_view name));
+  KernelSet(const Ran& trace, bool (*says)(std::string_view name));
   bool Has(KernelId kernel) const {
     return kernel.index() < kernels_.size() && kernels_[kernel.index()];
   }
@@ -119,17 +119,17 @@ class KernelSet {
 };
 
 // True if a node's kernel is one of them, in all ways in which it is run.
-bool AlwaysRuns(const Trace& trace, NodeId node, const KernelSet& kernels);
+bool AlwaysRuns(const Ran& trace, NodeId node, const KernelSet& kernels);
 
 // Those that exchange data with other devices: NCCL's (ncclDevKernel_…, ncclKernel_…,
 // ncclSymkDevKernel_…; on the software device ncclAllReduce, …) and NVSHMEM's.
-KernelSet CommunicationKernels(const Trace& trace);
+KernelSet CommunicationKernels(const Ran& trace);
 
 // The bytes that a copy or a fill writes, or reads where it writes to unknown memory.
-Bytes CopiedBytes(const Trace& trace, Slice accesses);
+Bytes CopiedBytes(const Ran& trace, Slice accesses);
 
 // True if what touches this copies to memory that isn't a block of the trace, or to host memory.
-bool CopiesOut(const Trace& trace, NodeKind kind, Slice accesses);
+bool CopiesOut(const Ran& trace, NodeKind kind, Slice accesses);
 
 // Titles of things in reports and drawings.
 
@@ -143,7 +143,7 @@ std::string Demangle(std::string_view name);
 std::string ShortName(std::string_view demangled, size_t columns);
 
 // "kernel add<…>", "memcpy", "event_record": what a node is, in at most `columns` columns.
-std::string NodeTitle(const Trace& trace, NodeId id, size_t columns);
+std::string NodeTitle(const Ran& trace, NodeId id, size_t columns);
 
 // "recorded on the software device (simulated)", "recorded on NVIDIA H200".
 std::string DeviceTitle(DeviceKind device, std::string_view name = {});
@@ -156,24 +156,24 @@ inline constexpr const char* kNoStack = "no call stack";
 inline constexpr const char* kBeforeRecording = "allocated before recording began (no stack)";
 
 // "stream 2", "stream 2 \"copy\"", "legacy default stream".
-std::string StreamTitle(const Trace& trace, StreamId id);
+std::string StreamTitle(const Ran& trace, StreamId id);
 
 // "graph 3", "graph 3 \"decode\"".
-std::string GraphTitle(const Trace& trace, GraphId id);
+std::string GraphTitle(const Ran& trace, GraphId id);
 std::string GraphTitle(GraphId id, std::string_view name);
 
 // "pool 1 (graph)", "pool 2 (allocator, decode)".
-std::string PoolTitle(const Trace& trace, PoolId id);
+std::string PoolTitle(const Ran& trace, PoolId id);
 
 // The program's own code first, then what it called to get there:
 // "train.py:17 forward, in torch/nn/modules/linear.py:134 forward"; empty for no stack. Of a stack
 // with PyTorch's native frames the line and the operator: "llama/modeling_llama.py:216 silu".
-std::string StackTitle(const Trace& trace, StackId id);
+std::string StackTitle(const Ran& trace, StackId id);
 
 // The first stack that the finding or what it names has.
-StackId StackOf(const Finding& finding, const Trace& trace);
+StackId StackOf(const Finding& finding, const Ran& trace);
 
 // Why the finding has no source line, and what would name one; empty: it has one, or nothing would.
-std::string MissingLine(const Finding& finding, const Trace& trace);
+std::string MissingLine(const Finding& finding, const Ran& trace);
 
 }  // namespace graphkit

@@ -2,18 +2,18 @@
 
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/analysis/order/topology.h"
-#include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {
 
-Ternary Waits(const Trace& trace, NodeId node, Ternary unknown) {
+Ternary Waits(const Ran& trace, NodeId node, Ternary unknown) {
   const Ternary waits = EndWaitsFor(trace, node);
   return waits != Ternary::kUnknown ? waits : unknown;
 }
 
 // By stream, its last node in capture order. Few streams need none of it.
-std::vector<NodeId> LastNodes(const Trace& trace) {
+std::vector<NodeId> LastNodes(const Ran& trace) {
   constexpr size_t kFewStreams = 16;
   if (trace.streams.size() <= kFewStreams) return {};
   std::vector<NodeId> last(trace.streams.size());
@@ -24,7 +24,7 @@ std::vector<NodeId> LastNodes(const Trace& trace) {
   return last;
 }
 
-void AddNode(const Trace& trace, size_t id, std::span<const InEdge> in, Ternary unknown,
+void AddNode(const Ran& trace, size_t id, std::span<const InEdge> in, Ternary unknown,
              Order* order) {
   const Node& node = trace.nodes[id];
   const bool all_full = std::ranges::all_of(in, [](const InEdge& edge) { return edge.full; });
@@ -34,7 +34,7 @@ void AddNode(const Trace& trace, size_t id, std::span<const InEdge> in, Ternary 
 
 // Edges nearly always come in the order of the nodes that they lead to, and from earlier nodes.
 // False: they don't, and `order` is of no use.
-bool AddInCaptureOrder(const Trace& trace, Ternary unknown, Order* order) {
+bool AddInCaptureOrder(const Ran& trace, Ternary unknown, Order* order) {
   const std::vector<NodeId> last = LastNodes(trace);
   std::vector<InEdge> in;
   auto at = trace.edges.begin();
@@ -54,7 +54,7 @@ bool AddInCaptureOrder(const Trace& trace, Ternary unknown, Order* order) {
   return at == end;
 }
 
-Order Prepare(const Trace& trace, EdgeRule rule) {
+Order Prepare(const Ran& trace, EdgeRule rule) {
   Order order(rule, Nesting(trace));
   const size_t spare = trace.edges.size() - std::min(trace.nodes.size(), trace.edges.size());
   order.Reserve(trace.nodes.size(), spare + spare / 8 + 16);
@@ -63,7 +63,7 @@ Order Prepare(const Trace& trace, EdgeRule rule) {
 
 }  // namespace
 
-Order BuildOrder(const Trace& trace, EdgeRule rule, Ternary unknown) {
+Order BuildOrder(const Ran& trace, EdgeRule rule, Ternary unknown) {
   Order order = Prepare(trace, rule);
   if (AddInCaptureOrder(trace, unknown, &order)) return order;
   order = Prepare(trace, rule);

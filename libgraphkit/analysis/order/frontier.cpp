@@ -92,7 +92,7 @@ struct Collector {
     }
   }
 
-  const Trace& trace;
+  const Ran& trace;
   std::span<const GraphId> roots;
   std::vector<Collected> graphs = std::vector<Collected>(trace.graphs.size());  // by root
   std::vector<GraphId> last =
@@ -101,7 +101,7 @@ struct Collector {
 
 }  // namespace
 
-FrontierReplay::FrontierReplay(const Trace& trace, GraphSlice slice)
+FrontierReplay::FrontierReplay(const Ran& trace, GraphSlice slice)
     : trace_(trace),
       slice_(std::move(slice)),
       streams_(slice_.streams.size()),
@@ -228,7 +228,7 @@ void FrontierReplay::Apply(const Boundary& boundary) {
   }
 }
 
-GraphSlice WholeTrace(const Trace& trace) {
+GraphSlice WholeTrace(const Ran& trace) {
   return {.root = {},
           .nodes = Rows::All(trace.nodes.size()),
           .blocks = Rows::All(trace.blocks.size()),
@@ -238,7 +238,7 @@ GraphSlice WholeTrace(const Trace& trace) {
           .events = Rows::All(trace.events.size())};
 }
 
-Slices::Slices(const Trace& trace, std::span<const GraphId> roots,
+Slices::Slices(const Ran& trace, std::span<const GraphId> roots,
                std::span<const std::vector<BlockId>> blocks) {
   Collector collector{trace, roots};
   collector.AddNodes(&node_numbers_);

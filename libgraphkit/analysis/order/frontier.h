@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "libgraphkit/analysis/order/slice.h"
-#include "libgraphkit/model/trace.h"
 #include "libgraphkit/model/wide_frontiers.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
@@ -24,7 +24,7 @@ struct StreamFrontier {
 };
 
 // True if a stream's frontier was ever set instead of following from the calls.
-inline bool HasRewinds(const Trace& trace) {
+inline bool HasRewinds(const Ran& trace) {
   return std::ranges::find(trace.stream_ops, StreamOpKind::kSetFrontier, &StreamOp::kind) !=
          trace.stream_ops.end();
 }
@@ -33,7 +33,7 @@ inline bool HasRewinds(const Trace& trace) {
 // that the slice doesn't have aren't capturing.
 class FrontierReplay {
  public:
-  FrontierReplay(const Trace& trace, GraphSlice slice);
+  FrontierReplay(const Ran& trace, GraphSlice slice);
 
   // Takes in every record before `seq`.
   void AdvanceTo(Seq seq);
@@ -72,7 +72,7 @@ class FrontierReplay {
   void Leave(size_t stream);
   std::span<const FrontierEntry> Entries(const StreamOp& op) const;
 
-  const Trace& trace_;
+  const Ran& trace_;
   GraphSlice slice_;
   size_t node_ = 0;
   size_t op_ = 0;

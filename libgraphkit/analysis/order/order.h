@@ -30,12 +30,12 @@
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/analysis/order/clock_rows.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/ids.h"
 #include "libgraphkit/large_pages.h"
 #include "libgraphkit/model/nesting.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/clock_rows.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
@@ -246,7 +246,7 @@ class Order {
 // The order of all graphs of a trace at once. Edges and nodes that were taken away before their
 // graph was destroyed don't count; edges of a cycle (which only a broken file has) neither.
 // `unknown`: what a kernel of which it isn't known is taken to do about its grid dependencies.
-Order BuildOrder(const Trace& trace, EdgeRule rule = EdgeRule::kCompletion,
+Order BuildOrder(const Ran& trace, EdgeRule rule = EdgeRule::kCompletion,
                  Ternary unknown = Ternary::kUnknown);
 
 }  // namespace graphkit

@@ -84,7 +84,7 @@ struct Walker {
     if (!ns.empty()) ns[node] = longest.ns;
   }
 
-  const Trace& trace;
+  const Ran& trace;
   const InEdges& in;
   bool as_they_are = false;           // the nodes are sorted
   std::vector<uint32_t> sorted = {};  // otherwise: nodes
@@ -122,7 +122,7 @@ struct ImpliedEdges {
     }
   }
 
-  const Trace& trace;
+  const Ran& trace;
   const Order& order;
   const InEdges& in;
   NodeId target = {};
@@ -131,7 +131,7 @@ struct ImpliedEdges {
 };
 
 // Nested graphs follow the graph that holds them, however deep.
-std::vector<bool> SelectGraphs(const Trace& trace, GraphId wanted) {
+std::vector<bool> SelectGraphs(const Ran& trace, GraphId wanted) {
   const Nesting nesting(trace);
   std::vector<bool> graphs;
   for (size_t i = 0; i < trace.graphs.size(); ++i) {
@@ -140,8 +140,8 @@ std::vector<bool> SelectGraphs(const Trace& trace, GraphId wanted) {
   return graphs;
 }
 
-void Reach(const Trace& trace, NodeId Edge::*near, NodeId Edge::*far,
-           const SelectionOptions& options, std::vector<bool>& reached) {
+void Reach(const Ran& trace, NodeId Edge::*near, NodeId Edge::*far, const SelectionOptions& options,
+           std::vector<bool>& reached) {
   const Grouped edges = EdgesBy(trace, near);
   std::vector<bool> seen(reached.size());
   std::vector<NodeId> front = {options.focus}, next;
@@ -160,7 +160,7 @@ void Reach(const Trace& trace, NodeId Edge::*near, NodeId Edge::*far,
   }
 }
 
-std::vector<bool> AroundFocus(const Trace& trace, const SelectionOptions& options) {
+std::vector<bool> AroundFocus(const Ran& trace, const SelectionOptions& options) {
   std::vector<bool> reached(trace.nodes.size());
   Reach(trace, &Edge::from, &Edge::to, options, reached);
   Reach(trace, &Edge::to, &Edge::from, options, reached);
@@ -168,7 +168,7 @@ std::vector<bool> AroundFocus(const Trace& trace, const SelectionOptions& option
 }
 
 // With what lies inside them. Of equal ones those of the smallest ids.
-void KeepLargest(const Trace& trace, uint64_t most, Selection& selection) {
+void KeepLargest(const Ran& trace, uint64_t most, Selection& selection) {
   const std::vector<GraphId> roots = FindRoots(trace);
   std::vector<uint64_t> nodes(trace.graphs.size());
   std::vector<GraphId> alone;
@@ -194,7 +194,7 @@ void KeepLargest(const Trace& trace, uint64_t most, Selection& selection) {
 constexpr uint32_t kNoGroup = 0xffffffffu;
 
 // By group: whether it has kernels, and all of them a duration.
-std::vector<bool> Measured(const Trace& trace, const std::vector<uint32_t>& group, size_t groups) {
+std::vector<bool> Measured(const Ran& trace, const std::vector<uint32_t>& group, size_t groups) {
   std::vector<bool> any(groups), measured(groups, true);
   for (size_t i = 0; i < group.size(); ++i) {
     const Node& node = trace.nodes[i];
@@ -207,7 +207,7 @@ std::vector<bool> Measured(const Trace& trace, const std::vector<uint32_t>& grou
 }
 
 // By group: the longest path through its nodes. `group`: of each node, or kNoGroup.
-std::vector<std::vector<NodeId>> PathsOf(const Trace& trace, const InEdges& in,
+std::vector<std::vector<NodeId>> PathsOf(const Ran& trace, const InEdges& in,
                                          const std::vector<uint32_t>& group, size_t groups) {
   const std::vector<bool> measured = Measured(trace, group, groups);
   std::vector<uint64_t> length(trace.nodes.size());
@@ -235,14 +235,14 @@ std::vector<std::vector<NodeId>> PathsOf(const Trace& trace, const InEdges& in,
 using What = GraphDifference::What;
 
 // Of a copy's end that is a block, the memory that it is in.
-const char* MemoryOf(const Trace& trace, BlockId block) {
+const char* MemoryOf(const Ran& trace, BlockId block) {
   const PoolKind kind = KindOf(trace, trace[block].pool);
   if (kind == PoolKind::kHost) return "pinned host memory";
   return kind == PoolKind::kManaged ? "managed memory" : "device memory";
 }
 
 // The accesses of a node that read, or write.
-const char* EndOf(const Trace& trace, NodeId node, AccessMode mode) {
+const char* EndOf(const Ran& trace, NodeId node, AccessMode mode) {
   for (const Access& access : trace.accesses.Of(trace[node].accesses)) {
     if (access.mode == mode) return MemoryOf(trace, access.block);
   }
@@ -252,22 +252,22 @@ const char* EndOf(const Trace& trace, NodeId node, AccessMode mode) {
   return nullptr;
 }
 
-Bytes AllocatedBytes(const Trace& trace, NodeId node) {
+Bytes AllocatedBytes(const Ran& trace, NodeId node) {
   const BlockId block = trace[node].block;
   return block.valid() ? trace[block].size : 0;
 }
 
-std::string InsteadText(const Trace& trace, NodeId old, NodeId now) {
+std::string InsteadText(const Ran& trace, NodeId old, NodeId now) {
   return NameOf(trace, now) + " stands where the exec has " + NameOf(trace, old);
 }
 
 }  // namespace
 
-std::vector<Shape> FindShapes(const Trace& trace, const InEdges& in) {
+std::vector<Shape> FindShapes(const Ran& trace, const InEdges& in) {
   return Walker{trace, in}.Walk();
 }
 
-std::vector<EdgeId> RedundantEdges(const Trace& trace, const Order& order, const InEdges& in) {
+std::vector<EdgeId> RedundantEdges(const Ran& trace, const Order& order, const InEdges& in) {
   std::vector<EdgeId> redundant;
   ImpliedEdges implied{trace, order, in};
   for (const auto& [i, edge] : Enumerate(trace.edges)) {
@@ -277,7 +277,7 @@ std::vector<EdgeId> RedundantEdges(const Trace& trace, const Order& order, const
   return redundant;
 }
 
-Selection Select(const Trace& trace, const SelectionOptions& options) {
+Selection Select(const Ran& trace, const SelectionOptions& options) {
   Selection selection;
   selection.graphs = SelectGraphs(trace, options.graph);
   selection.nodes.resize(trace.nodes.size());
@@ -297,13 +297,13 @@ Selection Select(const Trace& trace, const SelectionOptions& options) {
   return selection;
 }
 
-std::vector<NodeId> LongestPath(const Trace& trace, const std::vector<bool>& nodes) {
+std::vector<NodeId> LongestPath(const Ran& trace, const std::vector<bool>& nodes) {
   std::vector<uint32_t> group;
   for (const bool selected : nodes) group.push_back(selected ? 0 : kNoGroup);
   return PathsOf(trace, FindInEdges(trace), group, 1).front();
 }
 
-std::vector<std::vector<NodeId>> LongestPaths(const Trace& trace, const InEdges& in) {
+std::vector<std::vector<NodeId>> LongestPaths(const Ran& trace, const InEdges& in) {
   std::vector<uint32_t> group;
   for (const Node& node : trace.nodes) {
     group.push_back(InGraph(trace, node) ? node.graph.value : kNoGroup);
@@ -311,7 +311,7 @@ std::vector<std::vector<NodeId>> LongestPaths(const Trace& trace, const InEdges&
   return PathsOf(trace, in, group, trace.graphs.size());
 }
 
-std::string CopyText(const Trace& trace, NodeId node) {
+std::string CopyText(const Ran& trace, NodeId node) {
   const char* from = EndOf(trace, node, AccessMode::kRead);
   const char* to = EndOf(trace, node, AccessMode::kWrite);
   std::string text;
@@ -379,7 +379,7 @@ bool GraphDifferences::SameEdges(NodesAt old, NodesAt now, uint32_t place) {
 }
 
 GraphDifference GraphDifferences::InPair(uint32_t place, NodeId old, NodeId now) const {
-  const Trace& trace = trace_;
+  const Ran& trace = trace_;
   const auto found = [&](What what, std::string text) {
     return GraphDifference{what, place, old, now, std::move(text)};
   };

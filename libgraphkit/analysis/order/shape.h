@@ -7,8 +7,8 @@
 
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/analysis/order/topology.h"
-#include "libgraphkit/model/graph_versions.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/graph_places.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
@@ -24,10 +24,10 @@ struct Shape {
 };
 
 // By graph, embedded graphs included.
-std::vector<Shape> FindShapes(const Trace& trace, const InEdges& in);
+std::vector<Shape> FindShapes(const Ran& trace, const InEdges& in);
 
 // Edges that other edges imply: taking one away changes no order.
-std::vector<EdgeId> RedundantEdges(const Trace& trace, const Order& order, const InEdges& in);
+std::vector<EdgeId> RedundantEdges(const Ran& trace, const Order& order, const InEdges& in);
 
 // Nodes and graphs that a drawing shows, and the path that it shows with thick lines.
 
@@ -50,19 +50,19 @@ struct Selection {
 
 // Nodes that were removed from a graph while it went on aren't in a selection. With a focus, graphs
 // without a selected node aren't either; otherwise empty graphs are.
-Selection Select(const Trace& trace, const SelectionOptions& options);
+Selection Select(const Ran& trace, const SelectionOptions& options);
 
 // The longest path through the selected nodes: by measured durations where all kernels among them
 // have one, otherwise by the number of nodes. Of equally long ones the one of the smallest ids,
 // seen from its end. Empty when nothing is selected.
-std::vector<NodeId> LongestPath(const Trace& trace, const std::vector<bool>& nodes);
+std::vector<NodeId> LongestPath(const Ran& trace, const std::vector<bool>& nodes);
 
 // That of each graph, all of its nodes selected; nodes of embedded graphs are in none but their
 // own.
-std::vector<std::vector<NodeId>> LongestPaths(const Trace& trace, const InEdges& in);
+std::vector<std::vector<NodeId>> LongestPaths(const Ran& trace, const InEdges& in);
 
 // Where a graph differs from what an exec runs, so that CUDA can't update the one to the other:
-// nodes are paired in the order in which they were made (graph_versions.h).
+// nodes are paired in the order in which they were made (ran/graph_places.h).
 //
 //     exec, of graph 0:   a ─ b ─ c                 graph 1:   d ─ e ─ f ─ g
 //     place:              0   1   2                            0   1   2   3      place 3: no pair
@@ -78,7 +78,7 @@ struct GraphDifference {
 
 class GraphDifferences {
  public:
-  explicit GraphDifferences(const Trace& trace) : trace_(trace), places_(trace), edges_(trace) {}
+  explicit GraphDifferences(const Ran& trace) : trace_(trace), places_(trace), edges_(trace) {}
 
   // The first one between a graph as it was at one time and another at another; `blamed`: a node of
   // the second, if CUDA names one: what differs in it comes first.
@@ -94,12 +94,12 @@ class GraphDifferences {
   GraphDifference InPair(uint32_t place, NodeId old, NodeId now) const;
   bool SameEdges(NodesAt old, NodesAt now, uint32_t place);
 
-  const Trace& trace_;
+  const Ran& trace_;
   GraphPlaces places_;
   EdgesAt edges_;
 };
 
 // "from pageable memory to the device": what a copy reads and writes, as far as it is known.
-std::string CopyText(const Trace& trace, NodeId node);
+std::string CopyText(const Ran& trace, NodeId node);
 
 }  // namespace graphkit

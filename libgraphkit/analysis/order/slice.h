@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
@@ -73,12 +73,12 @@ struct GraphSlice {
   Rows events;
 };
 
-GraphSlice WholeTrace(const Trace& trace);
+GraphSlice WholeTrace(const Ran& trace);
 
 class Slices {
  public:
   // `roots`: of each graph; `blocks`: of each root graph, in their order.
-  Slices(const Trace& trace, std::span<const GraphId> roots,
+  Slices(const Ran& trace, std::span<const GraphId> roots,
          std::span<const std::vector<BlockId>> blocks);
   Slices(const Slices&) = delete;
   Slices& operator=(const Slices&) = delete;

@@ -4,12 +4,12 @@
 
 namespace graphkit {
 
-bool HoldsGraph(const Trace& trace) {
+bool HoldsGraph(const Ran& trace) {
   return std::ranges::any_of(trace.nodes,
                              [&trace](const Node& node) { return InGraph(trace, node); });
 }
 
-int ExclusiveBodies(const Trace& trace, const Nesting& nesting, GraphId a, GraphId b) {
+int ExclusiveBodies(const Ran& trace, const Nesting& nesting, GraphId a, GraphId b) {
   a = nesting.Outermost(a, b);
   b = a.valid() ? nesting.Outermost(b, a) : b;
   const NodeId parent = nesting.Holder(a);
@@ -19,12 +19,12 @@ int ExclusiveBodies(const Trace& trace, const Nesting& nesting, GraphId a, Graph
   return trace[a].body < trace[b].body ? 1 : -1;
 }
 
-std::vector<bool> FindUnfinished(const Trace& trace) {
+std::vector<bool> FindUnfinished(const Ran& trace) {
   if (!trace.completeness.truncated || trace.nodes.empty()) return {};
   const std::vector<GraphId> roots = FindRoots(trace);
   std::vector<bool> instantiated(trace.graphs.size());
-  for (const Exec& exec : trace.execs) {
-    if (exec.graph.index() < instantiated.size()) instantiated[exec.graph.index()] = true;
+  for (const ExecGraph& of : trace.exec_graphs) {
+    if (of.graph.index() < instantiated.size()) instantiated[of.graph.index()] = true;
   }
   std::vector<bool> unfinished(trace.nodes.size());
   for (size_t i = 0; i < unfinished.size(); ++i) {
@@ -36,7 +36,7 @@ std::vector<bool> FindUnfinished(const Trace& trace) {
   return unfinished;
 }
 
-InEdges FindInEdges(const Trace& trace) {
+InEdges FindInEdges(const Ran& trace) {
   InEdges in;
   in.first.assign(trace.nodes.size() + 1, 0);
   std::vector<bool> joins(trace.edges.size());
@@ -66,7 +66,7 @@ std::vector<InEdge> EdgesAt::Into(NodeId node, Seq at) {
   return edges;
 }
 
-Grouped EdgesBy(const Trace& trace, NodeId Edge::*end) {
+Grouped EdgesBy(const Ran& trace, NodeId Edge::*end) {
   return Group(trace.edges, trace.nodes.size(),
                [&](const Edge& edge) { return Joins(trace, edge) ? edge.*end : NodeId(); });
 }

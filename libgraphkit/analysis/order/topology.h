@@ -1,4 +1,4 @@
-// A trace's graphs as launches ran them (model/graph_versions.h): which edges count, each node's
+// A trace's graphs as launches ran them (ran/ran.h): which edges count, each node's
 // in-edges, and an order of all nodes in which every edge leads forwards.
 #pragma once
 
@@ -11,14 +11,13 @@
 
 #include "libgraphkit/analysis/order/slice.h"
 #include "libgraphkit/group_by.h"
-#include "libgraphkit/model/graph_versions.h"
 #include "libgraphkit/model/nesting.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
 // True if an edge counts: it is in its graph, and joins two nodes of it.
-inline bool Joins(const Trace& trace, const Edge& edge) {
+inline bool Joins(const Ran& trace, const Edge& edge) {
   if (edge.from.index() >= trace.nodes.size() || edge.to.index() >= trace.nodes.size())
     return false;
   const Node& from = trace[edge.from];
@@ -27,22 +26,22 @@ inline bool Joins(const Trace& trace, const Edge& edge) {
 }
 
 // The node that a record made; none: it made none.
-inline NodeId NodeAt(const Trace& trace, Seq seq) {
+inline NodeId NodeAt(const Ran& trace, Seq seq) {
   const auto node = std::ranges::lower_bound(trace.nodes, seq, {}, &Node::seq);
   const bool there = node != trace.nodes.end() && node->seq == seq;
   return there ? NodeId(static_cast<size_t>(node - trace.nodes.begin())) : NodeId();
 }
 
 // True if a graph of the trace has a node: without one there is nothing to judge.
-bool HoldsGraph(const Trace& trace);
+bool HoldsGraph(const Ran& trace);
 
 // 1 if `a` is in an earlier body of a conditional than `b`, -1 if in a later one; 0 if they aren't
 // in bodies of one of which at most one runs.
-int ExclusiveBodies(const Trace& trace, const Nesting& nesting, GraphId a, GraphId b);
+int ExclusiveBodies(const Ran& trace, const Nesting& nesting, GraphId a, GraphId b);
 
 // Nodes whose edges may be missing, since the trace was cut off before them: its last node, and
 // what was put into graphs by calls, as long as no exec was made of them. Empty: there are none.
-std::vector<bool> FindUnfinished(const Trace& trace);
+std::vector<bool> FindUnfinished(const Ran& trace);
 
 struct InEdge {
   NodeId from;
@@ -61,22 +60,22 @@ struct InEdges {
     return {edges.data() + first[node], first[node + 1] - first[node]};
   }
 };
-InEdges FindInEdges(const Trace& trace);
+InEdges FindInEdges(const Ran& trace);
 
 // The edges into nodes at any place of the trace, whether they count later or not.
 class EdgesAt {
  public:
-  explicit EdgesAt(const Trace& trace) : trace_(trace) {}
+  explicit EdgesAt(const Ran& trace) : trace_(trace) {}
   std::vector<InEdge> Into(NodeId node, Seq at);
 
  private:
-  const Trace& trace_;
+  const Ran& trace_;
   std::optional<Grouped> by_end_;  // made when first asked for
 };
 
 // The same for either end of edges: by node, the edges that leave it (`end` is Edge::from), or
 // those that lead to it.
-Grouped EdgesBy(const Trace& trace, NodeId Edge::*end);
+Grouped EdgesBy(const Ran& trace, NodeId Edge::*end);
 
 // Ids of nodes such that every edge leads from an earlier to a later one. Nodes of a cycle, and
 // what follows them, are left out. `nodes`: with each of them all that edges join it with.

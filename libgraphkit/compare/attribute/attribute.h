@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "libgraphkit/model/profile.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
@@ -77,7 +78,7 @@ Attribution Attribute(const Profile& profile);
 
 // Adds the graphs of a trace as captures: their nodes that do work, with line, label, collective
 // and the memory that they touch. `tool_ids`: what other tools call its nodes.
-void AddTraceCaptures(const Trace& trace, const std::string& name,
+void AddTraceCaptures(const Ran& trace, const std::string& name,
                       const std::map<NodeId, uint64_t>& tool_ids, Profile* profile);
 
 }  // namespace graphkit

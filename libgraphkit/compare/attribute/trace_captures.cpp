@@ -7,7 +7,7 @@ namespace graphkit {
 namespace {
 
 // All ids that tools know a node by.
-std::map<NodeId, std::vector<uint64_t>> ToolIdsOf(const Trace& trace,
+std::map<NodeId, std::vector<uint64_t>> ToolIdsOf(const Ran& trace,
                                                   const std::map<NodeId, uint64_t>& tool_ids) {
   std::map<NodeId, std::vector<uint64_t>> ids;
   for (const auto& [node, id] : tool_ids) ids[node].push_back(id);
@@ -21,7 +21,7 @@ std::map<NodeId, std::vector<uint64_t>> ToolIdsOf(const Trace& trace,
   return ids;
 }
 
-std::optional<Bytes> TouchedBytes(const Trace& trace, const Node& node) {
+std::optional<Bytes> TouchedBytes(const Ran& trace, const Node& node) {
   Bytes bytes = 0;
   for (uint32_t i = 0; i < node.accesses.count; ++i) {
     const Bytes length = trace.accesses[node.accesses.first + i].length;
@@ -32,7 +32,7 @@ std::optional<Bytes> TouchedBytes(const Trace& trace, const Node& node) {
 }
 
 // The program's frames, the outermost first.
-std::string OwnFrames(const Trace& trace, StackId stack) {
+std::string OwnFrames(const Ran& trace, StackId stack) {
   std::string text;
   if (!stack) return text;
   const std::span<const StackFrame> frames = StackFrames(trace, stack);
@@ -47,7 +47,7 @@ std::string OwnFrames(const Trace& trace, StackId stack) {
 
 }  // namespace
 
-void AddTraceCaptures(const Trace& trace, const std::string& name,
+void AddTraceCaptures(const Ran& trace, const std::string& name,
                       const std::map<NodeId, uint64_t>& tool_ids, Profile* profile) {
   const auto intern = [&](std::string_view text) {
     return text.empty() ? StringId() : profile->strings.Intern(text);

@@ -6,7 +6,6 @@
 #include "libgraphkit/interval_map.h"
 #include "libgraphkit/io/merge/same_memory.h"
 #include "libgraphkit/model/access_map.h"
-#include "libgraphkit/model/node_versions.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/printable.h"
 
@@ -284,7 +283,6 @@ size_t JoinAccesses(std::span<const BlockId> blocks, Trace* trace, NotJoinedList
   const SegmentRanges segments(*trace);
   std::map<PoolId, NodesOfPool> reached;
   size_t joined = 0;
-  RestoreNodes(trace);  // as made, and as set: each by what lay there then
   MapAccesses(trace);
   const auto count = [&](Seq seq, Slice accesses, NodeId node) {
     for (const Access& access : trace->accesses.Of(accesses)) {
@@ -306,7 +304,6 @@ size_t JoinAccesses(std::span<const BlockId> blocks, Trace* trace, NotJoinedList
   for (const NodeChange& change : trace->node_changes)
     count(change.seq, change.accesses, change.node);
   for (const EagerWork& work : trace->works) count(work.seq, work.accesses, {});
-  ApplyNodeChanges(trace);
   NoteUnjoined(reached, trace);
   return joined;
 }

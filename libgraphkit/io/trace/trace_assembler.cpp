@@ -6,7 +6,6 @@
 #include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/large_pages.h"
 #include "libgraphkit/model/access_map.h"
-#include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
 namespace {
@@ -411,7 +410,6 @@ bool TraceAssembler::Finish() {
   }
   if (!ended_ || expected_graphs_.empty()) {
     MapAccesses(&trace_);
-    ApplyNodeChanges(&trace_);
     return true;
   }
   const auto& [graph, expected] = *expected_graphs_.begin();

@@ -3,7 +3,6 @@
 #include "libgraphkit/io/bytes/file_bytes.h"
 #include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/io/trace/trace_lines.h"
-#include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
 
@@ -55,7 +54,6 @@ Slice SliceAt(const std::vector<Row>& column, Seq place) {
 }
 
 void Complete(const PlacePrinter& from, NodeRecord& r, uint32_t) {
-  if (const ChangedNode* changed = FindChanged(from.trace(), r.id)) CopyWork(*changed, &r.row);
   const std::span<const GraphId> held = from.HeldGraphs(r.id);
   if (r.row.kind == NodeKind::kChildGraph && !held.empty()) r.child = held[0];
   if (r.row.kind == NodeKind::kConditional) {

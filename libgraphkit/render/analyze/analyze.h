@@ -8,7 +8,7 @@
 #include "libgraphkit/analysis/launches/coverage.h"
 #include "libgraphkit/analysis/memory/memory_bill.h"
 #include "libgraphkit/model/report.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/text_layout.h"
 
@@ -27,12 +27,12 @@ namespace graphkit {
 //
 // Reports are of `trace`; findings of one check and severity stand together, in the order of the
 // report.
-void RenderText(const Report& report, const Trace& trace, const TextOut& out);
+void RenderText(const Report& report, const Ran& trace, const TextOut& out);
 
 // Graphs in full: nodes, edges, memory, and what could share memory. Those that would read the same
 // are one entry; where there are many entries, they are the lines of a table. With more than
 // style.top those with the most bytes.
-void RenderGraphs(const Report& report, const Trace& trace, const TextOut& out);
+void RenderGraphs(const Report& report, const Ran& trace, const TextOut& out);
 
 // "1.2 MiB of the device (300 KiB to 3 MiB, estimated)".
 std::string ExecRangeText(const ByteRange& range, ExecSource source, DeviceKind device);
@@ -45,24 +45,24 @@ std::string AssumptionText(Assumption assumption);
 //
 // With `bills`, each graph that has one gets "memory_by": what, and its lines; with `held`, there
 // is "held_at_end", or "held_at" with another moment; with `coverage`, "coverage".
-void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
+void RenderJson(const Report& report, const Ran& trace, std::ostream& out,
                 const std::vector<MemoryBill>& bills = {}, const std::vector<HeldLine>& held = {},
                 BillBy by = BillBy::kBlock, const HeldAt& at = {},
                 const Coverage* coverage = nullptr);
 
 // The same as a value; without the pairs of "reuse" unless `pairs` is set: the HTML report has them
 // as columns.
-Json ReportJson(const Report& report, const Trace& trace, bool pairs);
+Json ReportJson(const Report& report, const Ran& trace, bool pairs);
 
 // Tables of memory, grouped.
-void RenderBills(const Trace& trace, const std::vector<MemoryBill>& bills, BillBy by,
+void RenderBills(const Ran& trace, const std::vector<MemoryBill>& bills, BillBy by,
                  const TextOut& out);
 
 void RenderHeld(const std::vector<HeldLine>& lines, BillBy by, const HeldAt& at,
                 const TextOut& out);
 
 // The part of a program that runs in graphs.
-void RenderCoverage(const Coverage& coverage, const Trace& trace, const TextOut& out);
-Json CoverageJson(const Coverage& coverage, const Trace& trace);
+void RenderCoverage(const Coverage& coverage, const Ran& trace, const TextOut& out);
+Json CoverageJson(const Coverage& coverage, const Ran& trace);
 
 }  // namespace graphkit

@@ -43,7 +43,7 @@ void RenderRows(const std::string& title, const std::vector<CoverageRow>& rows,
   out.TopTable({title, "in graphs", "eager", "share"}, "lrrr", "  ", rows, row);
 }
 
-void RenderKernels(const Coverage& coverage, const Trace& trace, const TextOut& out) {
+void RenderKernels(const Coverage& coverage, const Ran& trace, const TextOut& out) {
   if (coverage.kernels.empty()) return;
   const auto row = [&trace](const EagerKernel& kernel) {
     return TextRow{FormatCount(kernel.launches),
@@ -67,7 +67,7 @@ Json CoverageRowJson(const CoverageRow& row) {
 
 }  // namespace
 
-void RenderCoverage(const Coverage& coverage, const Trace& trace, const TextOut& out) {
+void RenderCoverage(const Coverage& coverage, const Ran& trace, const TextOut& out) {
   if (!coverage.unknown.empty()) {
     out.Wrap("", "Coverage: unknown, " + coverage.unknown);
     return;
@@ -99,7 +99,7 @@ void RenderCoverage(const Coverage& coverage, const Trace& trace, const TextOut&
   }
 }
 
-Json CoverageJson(const Coverage& coverage, const Trace& trace) {
+Json CoverageJson(const Coverage& coverage, const Ran& trace) {
   Json json{{"unknown", coverage.unknown.empty() ? Json(nullptr) : Json(coverage.unknown)}};
   json.update(ShareJson(coverage.share));
   if (!coverage.unknown.empty()) json["kernel_share"] = nullptr;

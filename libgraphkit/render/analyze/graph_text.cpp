@@ -18,7 +18,7 @@ constexpr size_t kBarColumns = 40;
 constexpr size_t kNameColumns = 40;   // of a kernel
 constexpr size_t kEntriesInFull = 8;  // more than that are shown as a table
 
-std::string OriginText(const GraphSummary& graph, const Trace& trace) {
+std::string OriginText(const GraphSummary& graph, const Ran& trace) {
   const bool known = graph.graph && graph.graph.index() < trace.graphs.size();
   const Graph origin = known ? trace[graph.graph] : Graph{};
   const std::string node = origin.parent ? " node " + std::to_string(origin.parent.value) : "";
@@ -59,7 +59,7 @@ std::vector<EarlyLaunches> EarlyLaunchesOf(const GraphSummary& graph) {
   return all;
 }
 
-std::vector<LikeGraphs> GroupGraphs(const Report& report, const Trace& trace) {
+std::vector<LikeGraphs> GroupGraphs(const Report& report, const Ran& trace) {
   const auto shown = [&trace](const GraphSummary& graph) {
     const ExecPeak peak = graph.exec_peak.value_or(ExecPeak());
     return std::tuple(graph.name, OriginText(graph, trace), graph.nodes_by_type, graph.edges,
@@ -121,7 +121,7 @@ std::string EdgesText(const GraphSummary& graph, const Process& process) {
 }
 
 // Edges that wait for no end, by kernels.
-void RenderEarlyLaunches(const GraphSummary& graph, const Trace& trace, const TextOut& out) {
+void RenderEarlyLaunches(const GraphSummary& graph, const Ran& trace, const TextOut& out) {
   const std::string indent(kLabelColumns + 2, ' ');
   const size_t shown = out.Shown(graph.early_launches.size());
   for (size_t i = 0; i < shown; ++i) {
@@ -177,7 +177,7 @@ std::vector<Figure> MemoryFigures(const LikeGraphs& graphs) {
 }
 
 // Where there is more than one pool: they can't take memory from each other.
-void RenderPools(const GraphSummary& graph, const Trace& trace, const TextOut& out) {
+void RenderPools(const GraphSummary& graph, const Ran& trace, const TextOut& out) {
   if (graph.pools.size() < 2) return;
   TextRows rows = {{"pool", "blocks", "in all", "peak live", "lower bound"}};
   for (const PoolShare& share : graph.pools) {
@@ -211,7 +211,7 @@ void RenderMemory(const LikeGraphs& graphs, const TextOut& out) {
   out << Table(rows, bars ? "lrll" : "lrl", std::string(kLabelColumns + 4, ' '), out.style);
 }
 
-void RenderExecs(const GraphSummary& graph, const Trace& trace, const TextOut& out) {
+void RenderExecs(const GraphSummary& graph, const Ran& trace, const TextOut& out) {
   if (!graph.exec_peak) return;
   const ExecPeak& peak = *graph.exec_peak;
   const std::string more =
@@ -220,7 +220,7 @@ void RenderExecs(const GraphSummary& graph, const Trace& trace, const TextOut& o
                                ExecRangeText(peak.bytes, graph.exec_source, trace.process.device));
 }
 
-std::string BlockText(const Trace& trace, BlockId id) {
+std::string BlockText(const Ran& trace, BlockId id) {
   std::string text = "block " + std::to_string(id.value);
   if (!id || id.index() >= trace.blocks.size()) return text;
   const std::string at = StackTitle(trace, trace[id].stack);
@@ -233,7 +233,7 @@ struct AlikePairs {
   uint64_t count = 0;
 };
 
-std::vector<AlikePairs> GroupPairs(const GraphSummary& graph, const Trace& trace) {
+std::vector<AlikePairs> GroupPairs(const GraphSummary& graph, const Ran& trace) {
   using Key = std::tuple<Bytes, Bytes, Bytes, StackId, StackId, Assumption>;
   std::map<Key, size_t> by_key;
   std::vector<AlikePairs> groups;
@@ -253,7 +253,7 @@ std::vector<AlikePairs> GroupPairs(const GraphSummary& graph, const Trace& trace
   return groups;
 }
 
-void RenderReuse(const GraphSummary& graph, const Trace& trace, const TextOut& out) {
+void RenderReuse(const GraphSummary& graph, const Ran& trace, const TextOut& out) {
   if (graph.reuse.empty()) return;
   out.Wrap(Label("reuse"),
            FormatBytes(graph.reuse_bytes) + " could share memory with earlier blocks");
@@ -286,7 +286,7 @@ std::string OthersText(const LikeGraphs& graphs, const TextOut& out) {
   return (one ? "graph " : "graphs ") + AndList(names) + (one ? " is like it" : " are like it");
 }
 
-void RenderEntry(const LikeGraphs& graphs, const Trace& trace, const TextOut& out) {
+void RenderEntry(const LikeGraphs& graphs, const Ran& trace, const TextOut& out) {
   const GraphSummary& graph = *graphs.first;
   out << "\n"
       << out.Inked(GraphTitle(graph.graph, graph.name), Ink::kBold) << ", "
@@ -347,7 +347,7 @@ std::string AssumptionText(Assumption assumption) {
   return "";
 }
 
-void RenderGraphs(const Report& report, const Trace& trace, const TextOut& out) {
+void RenderGraphs(const Report& report, const Ran& trace, const TextOut& out) {
   if (report.graphs.empty()) return;
   std::vector<LikeGraphs> groups = GroupGraphs(report, trace);
   const size_t shown = out.Shown(groups.size());

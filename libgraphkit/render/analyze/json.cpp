@@ -16,7 +16,7 @@ GRAPHKIT_JSON_OF(BlockJoins, captured_blocks, joined, without_stream, without_st
 
 namespace {
 
-Json StackJson(const Trace& trace, StackId id) {
+Json StackJson(const Ran& trace, StackId id) {
   Json stack = Json::array();
   for (const StackFrame& frame : StackFrames(trace, id)) {
     const std::string_view function = trace[frame.function], file = trace[frame.file];
@@ -73,7 +73,7 @@ Json ExecMemoryJson(const std::optional<ExecMemory>& memory) {
   return json;
 }
 
-Json EarlyLaunchesJson(const EarlyLaunches& launches, const Trace& trace) {
+Json EarlyLaunchesJson(const EarlyLaunches& launches, const Ran& trace) {
   const auto name = [&trace](KernelId kernel) {
     return kernel ? Json(trace[trace[kernel].name]) : Json(nullptr);
   };
@@ -93,7 +93,7 @@ Json NodesByTypeJson(const GraphSummary& graph) {
   return json;
 }
 
-Json ReportGraphJson(const GraphSummary& graph, const Report& report, const Trace& trace,
+Json ReportGraphJson(const GraphSummary& graph, const Report& report, const Ran& trace,
                      bool pairs) {
   Json json{{"id", graph.graph}};
   GRAPHKIT_ADD_MEMBERS(json, graph, name, origin, nodes, edges);
@@ -118,7 +118,7 @@ Json ReportGraphJson(const GraphSummary& graph, const Report& report, const Trac
   return json;
 }
 
-Json ReportFindingJson(const Finding& finding, const Trace& trace) {
+Json ReportFindingJson(const Finding& finding, const Ran& trace) {
   Json json;
   GRAPHKIT_ADD_MEMBERS(json, finding, check, severity, message, advice, bytes, graph, nodes, blocks,
                        streams, assumes);
@@ -133,7 +133,7 @@ Json ReportFindingJson(const Finding& finding, const Trace& trace) {
 }
 
 // Changes for later launches.
-Json ChangesJson(const Trace& trace) {
+Json ChangesJson(const Ran& trace) {
   const auto count = [&trace](NodeChangeKind kind) {
     return std::ranges::count(trace.node_changes, kind, &NodeChange::what);
   };
@@ -163,7 +163,7 @@ Json HeldAtJson(const std::vector<HeldLine>& held, BillBy by, const HeldAt& at) 
   return json;
 }
 
-Json TotalsJson(const ReportTotals& totals, const Trace& trace) {
+Json TotalsJson(const ReportTotals& totals, const Ran& trace) {
   Json json;
   GRAPHKIT_ADD_MEMBERS(json, totals, graphs, nodes, edges, blocks);
   json["segments"] = trace.segments.size();
@@ -177,7 +177,7 @@ Json TotalsJson(const ReportTotals& totals, const Trace& trace) {
 
 }  // namespace
 
-Json ReportJson(const Report& report, const Trace& trace, bool pairs) {
+Json ReportJson(const Report& report, const Ran& trace, bool pairs) {
   Json json{{"schema", "graphkit-analyze"}, {"version", 1}};
   GRAPHKIT_ADD_MEMBERS(json, report, device, complete, incomplete_because);
   json["unknown_memory"] = Reason(report.unknown_memory);
@@ -196,7 +196,7 @@ Json ReportJson(const Report& report, const Trace& trace, bool pairs) {
   return json;
 }
 
-void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
+void RenderJson(const Report& report, const Ran& trace, std::ostream& out,
                 const std::vector<MemoryBill>& bills, const std::vector<HeldLine>& held, BillBy by,
                 const HeldAt& at, const Coverage* coverage) {
   Json json = ReportJson(report, trace, true);

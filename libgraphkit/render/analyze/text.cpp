@@ -49,7 +49,7 @@ std::string ExecsText(const ExecMemory& memory, DeviceKind device) {
 }
 
 // Changes for later launches; empty: none.
-std::string ChangesText(const Trace& trace) {
+std::string ChangesText(const Ran& trace) {
   std::string text;
   const auto count = [&trace](NodeChangeKind kind) {
     return static_cast<uint64_t>(std::ranges::count(trace.node_changes, kind, &NodeChange::what));
@@ -84,7 +84,7 @@ std::string JoinsText(const Report& report) {
          " with stream, line, first and last node; " + AndList(why);
 }
 
-void RenderHeader(const Report& report, const Trace& trace, const TextOut& out) {
+void RenderHeader(const Report& report, const Ran& trace, const TextOut& out) {
   const std::string program = report.program.empty() ? "trace" : Printable(report.program);
   out.Wrap("", program + ", " + DeviceTitle(trace.process.device, trace.process.device_name));
   const ReportTotals& totals = report.totals;
@@ -123,7 +123,7 @@ void RenderIncomplete(const Report& report, const TextOut& out) {
   }
 }
 
-void RenderEvidence(const Finding& finding, std::string_view indent, const Trace& trace,
+void RenderEvidence(const Finding& finding, std::string_view indent, const Ran& trace,
                     const TextOut& out) {
   out.Top(finding.evidence, indent, [&](const Evidence& evidence) {
     const std::string at = StackTitle(trace, evidence.stack);
@@ -139,7 +139,7 @@ void RenderAdvice(const Finding& finding, const TextOut& out) {
 }
 
 // The first in full, of the other rows what they say, and their evidence where everything is shown.
-void RenderGroup(const FindingGroup& group, const Report& report, const Trace& trace,
+void RenderGroup(const FindingGroup& group, const Report& report, const Ran& trace,
                  const TextOut& out) {
   const auto first_of = [&](const FindingRow& row) -> const Finding& {
     return report.findings[row.findings.front()];
@@ -163,7 +163,7 @@ void RenderGroup(const FindingGroup& group, const Report& report, const Trace& t
   RenderAdvice(first, out);
 }
 
-void RenderFindings(const Report& report, const Trace& trace, const TextOut& out) {
+void RenderFindings(const Report& report, const Ran& trace, const TextOut& out) {
   if (report.findings.empty()) {
     const bool memory_only = report.totals.graphs == 0 && !trace.blocks.empty();
     out << "\n"
@@ -192,14 +192,14 @@ constexpr size_t kBillColumns = 60;
 
 }  // namespace
 
-void RenderText(const Report& report, const Trace& trace, const TextOut& out) {
+void RenderText(const Report& report, const Ran& trace, const TextOut& out) {
   RenderHeader(report, trace, out);
   RenderIncomplete(report, out);
   RenderFindings(report, trace, out);
   RenderGraphs(report, trace, out);
 }
 
-void RenderBills(const Trace& trace, const std::vector<MemoryBill>& bills, BillBy by,
+void RenderBills(const Ran& trace, const std::vector<MemoryBill>& bills, BillBy by,
                  const TextOut& out) {
   for (const MemoryBill& bill : bills) {
     const std::string of = bill.graph ? GraphTitle(trace, bill.graph) : "all graphs";

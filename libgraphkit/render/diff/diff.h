@@ -20,8 +20,8 @@
 #include <string_view>
 
 #include "libgraphkit/analysis/explain/memory_account.h"
-#include "libgraphkit/model/trace.h"
 #include "libgraphkit/model/trace_diff.h"
+#include "libgraphkit/ran/ran.h"
 #include "libgraphkit/render/figure_text.h"
 #include "libgraphkit/render/text_layout.h"
 
@@ -29,7 +29,7 @@ namespace graphkit {
 
 // One of the two traces, how the user named its file, and what TraceDiff::memory was made of.
 struct DiffSide {
-  const Trace& trace;
+  const Ran& trace;
   std::string file;
   std::span<const MemoryAccount> memory = {};
 };
@@ -38,7 +38,7 @@ void RenderDiffText(const TraceDiff& diff, const DiffSide& before, const DiffSid
                     const TextOut& out);
 
 // "graph 0 → graph 1"; one title where both are of one id.
-std::string PairTitle(const Trace& before, const Trace& after, const GraphDiff& diff);
+std::string PairTitle(const Ran& before, const Ran& after, const GraphDiff& diff);
 
 // "full", "programmatic, port 1", "port 2": what an edge orders.
 std::string EdgeDataText(const Edge& edge);

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kCellTitleColumns = 40;
 
 struct DrawingJson {
-  const Trace &before, &after;
+  const Ran &before, &after;
 
   Json Of(const GraphDiff& diff, const DiffDrawing& drawing) const {
     const std::string title = PairTitle(before, after, diff);
@@ -26,7 +26,7 @@ struct DrawingJson {
   }
 
   Json BoxOf(const DiffBox& box) const {
-    const Trace& trace = box.after ? after : before;
+    const Ran& trace = box.after ? after : before;
     const NodeId id = box.after ? box.after : box.before;
     const StreamId stream = trace[id].stream;
     return Json{{"name", NodeTitle(trace, id, kCellTitleColumns)},
@@ -48,7 +48,7 @@ struct DrawingJson {
   }
 };
 
-Json TitlesJson(const Trace& trace, const std::vector<GraphId>& graphs) {
+Json TitlesJson(const Ran& trace, const std::vector<GraphId>& graphs) {
   return ListJson(graphs, [&trace](GraphId id) { return GraphTitle(trace, id); });
 }
 

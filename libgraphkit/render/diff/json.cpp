@@ -11,24 +11,24 @@ GRAPHKIT_JSON_OF(FindingChange, check, severity, message, count_before, count_af
 
 namespace {
 
-Json OneJson(const Trace& trace, NodeId id) {
+Json OneJson(const Ran& trace, NodeId id) {
   const Node& node = trace[id];
   return Json{{"id", id},
               {"kind", NodeKindName(node.kind)},
               {"kernel", node.kernel ? Json(trace[trace[node.kernel].name]) : Json(nullptr)},
               {"stream", node.stream}};
 }
-Json OneJson(const Trace& trace, EdgeId id) { return EdgeJson(id, trace[id]); }
-Json OneJson(const Trace& trace, GraphId id) {
+Json OneJson(const Ran& trace, EdgeId id) { return EdgeJson(id, trace[id]); }
+Json OneJson(const Ran& trace, GraphId id) {
   return Json{{"id", id}, {"name", trace[trace[id].name]}};
 }
 
 template <typename Tag>
-Json AllJson(const Trace& trace, const std::vector<Id<Tag>>& ids) {
+Json AllJson(const Ran& trace, const std::vector<Id<Tag>>& ids) {
   return ListJson(ids, [&trace](Id<Tag> id) { return OneJson(trace, id); });
 }
 
-Json GraphDiffJson(const Trace& before, const Trace& after, const GraphDiff& diff) {
+Json GraphDiffJson(const Ran& before, const Ran& after, const GraphDiff& diff) {
   const auto pair = [&](const auto& both) {
     return Json{{"before", OneJson(before, both.before)}, {"after", OneJson(after, both.after)}};
   };

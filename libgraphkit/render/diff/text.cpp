@@ -12,11 +12,11 @@ namespace {
 
 constexpr size_t kLineTitleColumns = 48;
 
-std::string NodeText(const Trace& trace, NodeId id) {
+std::string NodeText(const Ran& trace, NodeId id) {
   return "node " + std::to_string(id.value) + " " + NodeTitle(trace, id, kLineTitleColumns);
 }
 
-std::string PairText(const Trace& before, const Trace& after, const NodePair& pair) {
+std::string PairText(const Ran& before, const Ran& after, const NodePair& pair) {
   const std::string title = NodeTitle(before, pair.before, kLineTitleColumns);
   const std::string other = NodeTitle(after, pair.after, kLineTitleColumns);
   const std::string ids = pair.before == pair.after ? std::to_string(pair.before.value)
@@ -25,11 +25,11 @@ std::string PairText(const Trace& before, const Trace& after, const NodePair& pa
   return "node " + ids + " " + title + (title == other ? "" : " → " + other);
 }
 
-std::string OnStream(const Trace& trace, NodeId id) {
+std::string OnStream(const Ran& trace, NodeId id) {
   return trace[id].stream ? " on " + StreamTitle(trace, trace[id].stream) : "";
 }
 
-std::string EdgeText(const Trace& trace, EdgeId id) {
+std::string EdgeText(const Ran& trace, EdgeId id) {
   const Edge& edge = trace[id];
   const std::string data = edge.full() ? "" : " (" + EdgeDataText(edge) + ")";
   return "edge " + NodeText(trace, edge.from) + " → " + NodeText(trace, edge.to) + data;
@@ -69,7 +69,7 @@ void RenderPeaks(const TraceDiff& diff, const DiffSide& before, const DiffSide& 
 }
 
 struct GraphText {
-  const Trace &before, &after;
+  const Ran &before, &after;
   const TextOut& out;
 
   void Render(const GraphDiff& diff) {
@@ -191,7 +191,7 @@ void RenderVerdict(const TraceDiff& diff, const TextOut& out) {
 
 }  // namespace
 
-std::string PairTitle(const Trace& before, const Trace& after, const GraphDiff& diff) {
+std::string PairTitle(const Ran& before, const Ran& after, const GraphDiff& diff) {
   const std::string title = GraphTitle(before, diff.before);
   return diff.before == diff.after ? title : title + " → " + GraphTitle(after, diff.after);
 }

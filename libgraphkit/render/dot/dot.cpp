@@ -15,7 +15,7 @@ const char* FoldText(Fold fold) {
   return fold == Fold::kStreams ? ", stretches of streams" : ", straight chains";
 }
 
-std::vector<std::string> Notes(const Trace& trace, const DotOptions& options,
+std::vector<std::string> Notes(const Ran& trace, const DotOptions& options,
                                const Selection& selection, const FoldedGraphs& folded) {
   std::vector<std::string> notes;
   if (trace.process.device == DeviceKind::kSoft) notes.push_back(DeviceTitle(trace.process.device));
@@ -53,7 +53,7 @@ struct Drawn {
   std::vector<EdgeId> edges = {};
 };
 
-std::vector<EdgeId> DrawnEdges(const Trace& trace, const std::vector<bool>& nodes) {
+std::vector<EdgeId> DrawnEdges(const Ran& trace, const std::vector<bool>& nodes) {
   std::vector<EdgeId> edges;
   for (size_t i = 0; i < trace.edges.size(); ++i) {
     const Edge& edge = trace.edges[i];
@@ -68,7 +68,7 @@ bool HoldsGraphs(NodeKind kind) {
 }
 
 // By node: the one that follows it in its chain; none at the end of one.
-std::vector<NodeId> ChainLinks(const Trace& trace, const Drawn& drawn) {
+std::vector<NodeId> ChainLinks(const Ran& trace, const Drawn& drawn) {
   std::vector<uint32_t> in(trace.nodes.size()), out(trace.nodes.size());
   for (const EdgeId id : drawn.edges) {
     ++out[trace[id].from.index()];
@@ -86,14 +86,14 @@ std::vector<NodeId> ChainLinks(const Trace& trace, const Drawn& drawn) {
   return next;
 }
 
-void AddBox(const Trace& trace, std::vector<NodeId> nodes, FoldedGraphs& folded) {
+void AddBox(const Ran& trace, std::vector<NodeId> nodes, FoldedGraphs& folded) {
   const auto index = static_cast<uint32_t>(folded.boxes.size());
   for (const NodeId id : nodes) folded.box_of[id.index()] = index;
   const Node& first = trace[nodes.front()];
   folded.boxes.push_back({first.graph, first.stream, std::move(nodes)});
 }
 
-void BoxChains(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
+void BoxChains(const Ran& trace, const Drawn& drawn, FoldedGraphs& folded) {
   const std::vector<NodeId> next = ChainLinks(trace, drawn);
   std::vector<bool> followed(trace.nodes.size());
   for (const NodeId id : next) {
@@ -114,7 +114,7 @@ void BoxChains(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
 // Drawn nodes of one graph and stream with the same part are one box. Those that hold graphs, and
 // those of no range, stay by themselves; what comes after one that holds a graph is another box.
 template <typename PartOf>
-void BoxParts(const Trace& trace, const Drawn& drawn, uint32_t Box::*of_box, PartOf part_of,
+void BoxParts(const Ran& trace, const Drawn& drawn, uint32_t Box::*of_box, PartOf part_of,
               FoldedGraphs& folded) {
   std::map<std::tuple<GraphId, StreamId, uint32_t, uint32_t>, std::vector<NodeId>> together;
   std::map<std::pair<GraphId, StreamId>, uint32_t> holders;  // so far
@@ -141,7 +141,7 @@ void BoxParts(const Trace& trace, const Drawn& drawn, uint32_t Box::*of_box, Par
 
 // Stretches of equal parts of each graph: at most kStretches in all, if one per stream and graph
 // allows.
-void BoxStreams(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
+void BoxStreams(const Ran& trace, const Drawn& drawn, FoldedGraphs& folded) {
   std::set<std::pair<GraphId, StreamId>> lanes;
   std::vector<std::pair<size_t, size_t>> spans(trace.graphs.size());  // of each graph's nodes
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
@@ -160,7 +160,7 @@ void BoxStreams(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
   BoxParts(trace, drawn, &Box::stretch, stretch_of, folded);
 }
 
-void JoinBoxes(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
+void JoinBoxes(const Ran& trace, const Drawn& drawn, FoldedGraphs& folded) {
   for (const EdgeId id : drawn.edges) {
     const Edge& edge = trace[id];
     const uint32_t from = folded.box_of[edge.from.index()], to = folded.box_of[edge.to.index()];
@@ -182,7 +182,7 @@ void JoinBoxes(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
 // By node: of the ranges that were open on its thread, the one opened last; kNoRange (dot.h): none
 // was, or the thread isn't known. One sweep over the nodes in capture order; ranges needn't be
 // nested.
-std::vector<uint32_t> InnermostRanges(const Trace& trace) {
+std::vector<uint32_t> InnermostRanges(const Ran& trace) {
   std::vector<uint32_t> range_of(trace.nodes.size(), kNoRange);
   std::vector<std::vector<uint32_t>> open(trace.threads.size());  // by thread
   const std::vector<uint32_t> order =
@@ -204,7 +204,7 @@ std::vector<uint32_t> InnermostRanges(const Trace& trace) {
 
 }  // namespace
 
-FoldedGraphs FoldGraphs(const Trace& trace, const std::vector<bool>& nodes, Fold fold) {
+FoldedGraphs FoldGraphs(const Ran& trace, const std::vector<bool>& nodes, Fold fold) {
   const Drawn drawn{nodes, DrawnEdges(trace, nodes)};
   FoldedGraphs folded;
   folded.nodes = static_cast<uint64_t>(std::ranges::count(nodes, true));
@@ -227,7 +227,7 @@ FoldedGraphs FoldGraphs(const Trace& trace, const std::vector<bool>& nodes, Fold
   return folded;
 }
 
-DotSummary RenderDot(const Trace& trace, const DotOptions& options, std::ostream& out) {
+DotSummary RenderDot(const Ran& trace, const DotOptions& options, std::ostream& out) {
   const Selection selection = Select(trace, options.select);
   const FoldedGraphs folded = FoldGraphs(trace, selection.nodes, options.fold);
   const DotSummary summary{folded.nodes, folded.boxes.size(), folded.fold,

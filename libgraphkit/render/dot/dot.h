@@ -15,7 +15,7 @@
 
 #include "libgraphkit/analysis/order/shape.h"
 #include "libgraphkit/model/finding.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
@@ -61,7 +61,7 @@ struct FoldedGraphs {
 inline constexpr uint32_t kNoBox = 0xffffffffu;
 
 // `nodes`: which to draw, by node id. Removed edges aren't drawn.
-FoldedGraphs FoldGraphs(const Trace& trace, const std::vector<bool>& nodes, Fold fold);
+FoldedGraphs FoldGraphs(const Ran& trace, const std::vector<bool>& nodes, Fold fold);
 
 // Graphs as DOT, the language of Graphviz: each graph a cluster, in it a cluster for each stream;
 // child graphs and bodies of conditional nodes nested, and linked to their node. Written as text,
@@ -110,6 +110,6 @@ struct DotSummary {
   bool operator==(const DotSummary&) const = default;
 };
 
-DotSummary RenderDot(const Trace& trace, const DotOptions& options, std::ostream& out);
+DotSummary RenderDot(const Ran& trace, const DotOptions& options, std::ostream& out);
 
 }  // namespace graphkit

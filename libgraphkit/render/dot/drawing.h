@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "libgraphkit/model/graph.h"
-#include "libgraphkit/model/node_versions.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/node_changes.h"
+#include "libgraphkit/ran/ran.h"
 #include "libgraphkit/render/dot/dot.h"
 
 namespace graphkit {
@@ -47,24 +47,24 @@ std::string DotQuoted(std::string_view text);
 
 // HTML-like labels, in their angle brackets: a title, which may be empty, and pale lines below it.
 // `align`: "center" or "left".
-std::string BoxLabel(const Trace& trace, const Box& box, const DotDetails& details,
+std::string BoxLabel(const Ran& trace, const Box& box, const DotDetails& details,
                      const NodeChanges& changes);
 std::string TitleLabel(const std::string& title, const std::vector<std::string>& details,
                        const char* align = "center");
 
 // Plain text; of an edge's label nothing when there is nothing to say.
-std::string EdgeLabel(const Trace& trace, const BoxEdge& edge, const DotDetails& details);
-std::string BoxTip(const Trace& trace, const Box& box);
-std::string EdgeTip(const Trace& trace, const BoxEdge& edge);
+std::string EdgeLabel(const Ran& trace, const BoxEdge& edge, const DotDetails& details);
+std::string BoxTip(const Ran& trace, const Box& box);
+std::string EdgeTip(const Ran& trace, const BoxEdge& edge);
 
 // "64×2 blocks of 256"; of a memcpy "1 MiB"; of a memory node "block 3, 4 MiB".
-std::string NodeDetail(const Trace& trace, NodeId id);
+std::string NodeDetail(const Ran& trace, NodeId id);
 
 // Links in drawings.
 
 // The template with {node}, {file} and {line} filled in, percent-encoded (RFC 3986) but for
 // slashes; empty when the template asks for a file and the node has none.
-std::string NodeLink(std::string_view link, const Trace& trace, NodeId node);
+std::string NodeLink(std::string_view link, const Ran& trace, NodeId node);
 
 // The colour of each box, by whatever was asked for.
 struct BoxColour {
@@ -74,7 +74,7 @@ struct BoxColour {
 
 // By node: a key that says which of the scheme's colours it has: a kind, a stream, a pool (or
 // kNoKey), one plus a severity (or 0), a class of durations.
-std::vector<uint32_t> ColourNodes(const Trace& trace, const DotOptions& options);
+std::vector<uint32_t> ColourNodes(const Ran& trace, const DotOptions& options);
 inline constexpr uint32_t kNoKey = 0xffffffffu;
 
 // Of several nodes in one box: the first's; by finding the worst, by duration the longest.
@@ -85,7 +85,7 @@ BoxColour ColourOfKey(uint32_t key, ColourBy by);
 
 // All that a drawing is made of; refers to values of its caller.
 struct Drawing {
-  const Trace& trace;
+  const Ran& trace;
   const FoldedGraphs& folded;
   const std::vector<bool>& graphs;  // by graph: whether it is drawn
   const DotOptions& options;

@@ -28,7 +28,7 @@ std::string ShapeText(const LaunchShape& shape) {
   return text;
 }
 
-std::string KindCounts(const Trace& trace, const Box& box) {
+std::string KindCounts(const Ran& trace, const Box& box) {
   std::array<uint64_t, kNodeKindCount + 1> counts{};
   for (const NodeId id : box.nodes) {
     ++counts[std::min<size_t>(static_cast<size_t>(trace[id].kind), kNodeKindCount)];
@@ -43,7 +43,7 @@ std::string KindCounts(const Trace& trace, const Box& box) {
 }
 
 // "2 parameters: 8 B, 4 B".
-std::string ParamsText(const Trace& trace, NodeId id) {
+std::string ParamsText(const Ran& trace, NodeId id) {
   const Node& node = trace[id];
   if (!node.kernel) return "";
   const Kernel& kernel = trace[node.kernel];
@@ -58,7 +58,7 @@ std::string ParamsText(const Trace& trace, NodeId id) {
 }
 
 // "reads block 1, writes block 2": what the node touches.
-std::string MemoryText(const Trace& trace, NodeId id) {
+std::string MemoryText(const Ran& trace, NodeId id) {
   static constexpr std::array<const char*, 4> kVerbs = {"touches", "reads", "writes", "updates"};
   const Slice accesses = trace[id].accesses;
   std::string text;
@@ -78,12 +78,12 @@ void AddUnlessEmpty(std::string text, std::vector<std::string>& lines) {
 }
 
 // Of the NVTX range that a box is for.
-std::string RangeName(const Trace& trace, const Box& box) {
+std::string RangeName(const Ran& trace, const Box& box) {
   if (box.range == kNoRange) return "";
   return Ellipsize(Printable(trace[trace.nvtx_ranges[box.range].name]), kTitleColumns);
 }
 
-std::string NodeTip(const Trace& trace, NodeId id) {
+std::string NodeTip(const Ran& trace, NodeId id) {
   const Node& node = trace[id];
   std::string tip = "node " + std::to_string(id.value) + ", " + NodeKindName(node.kind);
   if (node.kernel) tip += ": " + Ellipsize(Demangle(trace[trace[node.kernel].name]), kTipColumns);
@@ -96,7 +96,7 @@ std::string NodeTip(const Trace& trace, NodeId id) {
 }
 
 // The reason why an edge that waits for no end brings nothing: "no trigger", "no wait".
-std::string MissingText(const Trace& trace, const Edge& edge) {
+std::string MissingText(const Ran& trace, const Edge& edge) {
   if (edge.full()) return "";
   const EarlyStart start = EarlyStartOf(trace, edge);
   const std::string wait = start.waits == Ternary::kNo ? "no wait" : "";
@@ -105,7 +105,7 @@ std::string MissingText(const Trace& trace, const Edge& edge) {
 }
 
 // Where the program's own code stands, else the innermost frame whose line is known; null: none.
-const StackFrame* SourceOf(const Trace& trace, NodeId node) {
+const StackFrame* SourceOf(const Ran& trace, NodeId node) {
   const StackId stack = trace[node].stack;
   if (!stack) return nullptr;
   const CallSite site = CallSiteOf(trace, stack);
@@ -142,7 +142,7 @@ std::string ForAttribute(std::string_view url) {
 
 }  // namespace
 
-std::string NodeDetail(const Trace& trace, NodeId id) {
+std::string NodeDetail(const Ran& trace, NodeId id) {
   const Node& node = trace[id];
   if (std::string text = CollectivesText(trace, node.seq); !text.empty()) return text;
   if (node.shape < trace.shapes.size()) return ShapeText(trace.shapes[node.shape]);
@@ -170,7 +170,7 @@ std::string TitleLabel(const std::string& title, const std::vector<std::string>&
   return label + "</table>>";
 }
 
-std::string BoxLabel(const Trace& trace, const Box& box, const DotDetails& details,
+std::string BoxLabel(const Ran& trace, const Box& box, const DotDetails& details,
                      const NodeChanges& changes) {
   const NodeId first = box.nodes.front(), last = box.nodes.back();
   if (box.nodes.size() > 1) {
@@ -191,7 +191,7 @@ std::string BoxLabel(const Trace& trace, const Box& box, const DotDetails& detai
   return TitleLabel(NodeTitle(trace, first, kTitleColumns), lines);
 }
 
-std::string EdgeLabel(const Trace& trace, const BoxEdge& edge, const DotDetails& details) {
+std::string EdgeLabel(const Ran& trace, const BoxEdge& edge, const DotDetails& details) {
   const Edge& first = trace[edge.first];
   const std::string missing = edge.count > 1 ? "" : MissingText(trace, first);
   if (!details.edges) return edge.count > 1 ? std::to_string(edge.count) : missing;
@@ -203,13 +203,13 @@ std::string EdgeLabel(const Trace& trace, const BoxEdge& edge, const DotDetails&
   return edge.count > 1 ? label + ", +" + std::to_string(edge.count - 1) : label;
 }
 
-std::string BoxTip(const Trace& trace, const Box& box) {
+std::string BoxTip(const Ran& trace, const Box& box) {
   if (box.nodes.size() == 1) return NodeTip(trace, box.nodes.front());
   return Counted(box.nodes.size(), "node") + ": from " + NodeTip(trace, box.nodes.front()) +
          " to " + NodeTip(trace, box.nodes.back());
 }
 
-std::string EdgeTip(const Trace& trace, const BoxEdge& edge) {
+std::string EdgeTip(const Ran& trace, const BoxEdge& edge) {
   const Edge& first = trace[edge.first];
   std::string tip = "node " + std::to_string(first.from.value) + " → node " +
                     std::to_string(first.to.value) + ", " + LookOf(edge.from_port, edge.type).name;
@@ -221,7 +221,7 @@ std::string EdgeTip(const Trace& trace, const BoxEdge& edge) {
   return tip;
 }
 
-std::string NodeLink(std::string_view link, const Trace& trace, NodeId node) {
+std::string NodeLink(std::string_view link, const Ran& trace, NodeId node) {
   std::string url(link);
   const StackFrame* source = SourceOf(trace, node);
   if (source == nullptr && url.find("{file}") != std::string::npos) return "";

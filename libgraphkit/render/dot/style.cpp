@@ -75,7 +75,7 @@ uint32_t DurationKey(const Node& node) {
 }
 
 // The pool of what the node allocates, frees or touches first.
-uint32_t PoolKey(const Trace& trace, const Node& node) {
+uint32_t PoolKey(const Ran& trace, const Node& node) {
   BlockId block = node.block;
   if (!block && node.accesses.count > 0) block = trace.accesses[node.accesses.first].block;
   return block ? trace[block].pool.value : kNoKey;
@@ -94,7 +94,7 @@ void MarkFindings(const std::vector<Finding>& findings, std::vector<uint32_t>& k
   }
 }
 
-std::string MeaningOf(const Trace& trace, uint32_t key, ColourBy by) {
+std::string MeaningOf(const Ran& trace, uint32_t key, ColourBy by) {
   switch (by) {
     case ColourBy::kType:
       return NodeKindName(static_cast<NodeKind>(key));
@@ -178,7 +178,7 @@ std::string DotQuoted(std::string_view text) {
   return "\"" + Escaped(text, {{'"', "\\\""}, {'\\', "\\\\"}}) + "\"";
 }
 
-std::vector<uint32_t> ColourNodes(const Trace& trace, const DotOptions& options) {
+std::vector<uint32_t> ColourNodes(const Ran& trace, const DotOptions& options) {
   std::vector<uint32_t> keys(trace.nodes.size());
   for (size_t i = 0; i < keys.size(); ++i) {
     const Node& node = trace.nodes[i];

@@ -21,7 +21,7 @@ struct NestedBoxes {
   std::vector<std::map<StreamId, std::vector<uint32_t>>> boxes;  // by graph
 };
 
-NestedBoxes NestedBoxesOf(const Trace& trace, const FoldedGraphs& folded) {
+NestedBoxes NestedBoxesOf(const Ran& trace, const FoldedGraphs& folded) {
   NestedBoxes nesting;
   nesting.boxes.resize(trace.graphs.size());
   for (const auto& [i, box] : Enumerate<uint32_t>(folded.boxes)) {
@@ -37,7 +37,7 @@ NestedBoxes NestedBoxesOf(const Trace& trace, const FoldedGraphs& folded) {
 struct Writer {
   const Drawing& drawing;
   std::ostream& out;
-  const Trace& trace = drawing.trace;
+  const Ran& trace = drawing.trace;
   const FoldedGraphs& folded = drawing.folded;
   NestedBoxes nesting = NestedBoxesOf(trace, folded);
   NodeChanges changes = NodeChanges(trace);

@@ -40,7 +40,7 @@ std::string SegmentsText(const MemoryAt& at) {
   return at.segments == 0 ? "" : Counted(at.segments, "segment");
 }
 
-std::vector<Level> LevelsOf(const Trace& trace, const MemoryAccount& account) {
+std::vector<Level> LevelsOf(const Ran& trace, const MemoryAccount& account) {
   const MemoryMoments& moments = account.moments;
   const bool known = moments.end.reserved >= moments.end.in_use;
   const bool same = moments.end.reserved == moments.peak_reserved.reserved;
@@ -77,7 +77,7 @@ std::string OperationsText(const HeldGroup& group) {
   return shown < group.operations.size() ? text + ", …" : text;
 }
 
-void RenderStack(const Trace& trace, StackId stack, std::ostream& out) {
+void RenderStack(const Ran& trace, StackId stack, std::ostream& out) {
   if (!stack) return;
   const Slice run = trace.stacks[stack.index()].frames;
   for (uint32_t i = run.first; i < run.first + run.count; ++i) {
@@ -91,7 +91,7 @@ std::string Percent(Bytes part, Bytes whole) {
   return FormatPercent(whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole));
 }
 
-std::string HoldersHeading(const Trace& trace, const MemoryAccount& account) {
+std::string HoldersHeading(const Ran& trace, const MemoryAccount& account) {
   const bool lines = !trace.stacks.empty() || trace.process.device == DeviceKind::kImported;
   const std::string bytes =
       " (" + FormatBytes(account.told.in_use) + (lines ? ")" : "; recorded without call stacks)");
@@ -100,7 +100,7 @@ std::string HoldersHeading(const Trace& trace, const MemoryAccount& account) {
 }
 
 // "<bytes>  <title>     <share>  <blocks>", aligned under the heading.
-void RenderHolders(const Trace& trace, const MemoryAccount& account, bool stacks,
+void RenderHolders(const Ran& trace, const MemoryAccount& account, bool stacks,
                    const TextOut& out) {
   constexpr size_t kBytes = 11, kShare = 9, kBlocks = 8;
   const size_t room =
@@ -155,7 +155,7 @@ void RenderOtherDevices(const std::vector<MemoryAccount>& memory, std::ostream& 
 }
 
 // How much was reserved and in use, and who held it; nothing where there is no memory.
-void RenderMemory(const std::vector<MemoryAccount>& memory, const Trace& trace, bool stacks,
+void RenderMemory(const std::vector<MemoryAccount>& memory, const Ran& trace, bool stacks,
                   const TextOut& out) {
   if (memory.empty() || memory.front().moments.peak_in_use.in_use == 0) return;
   const MemoryAccount& account = memory.front();
@@ -179,7 +179,7 @@ void RenderHead(const Explanation& explanation, const TextOut& out) {
 
 // One line on what was found: "1 error and 2 warnings", "no error, no warning; 3 notes"; and what
 // wasn't looked at.
-std::string VerdictText(const Report& report, const Trace& trace) {
+std::string VerdictText(const Report& report, const Ran& trace) {
   const auto [notes, warnings, errors] = report.totals.findings;
   const std::string and_notes = notes == 0 ? "" : "; " + Counted(notes, "note");
   const bool all = trace.process.all_work || report.device == DeviceKind::kImported;
@@ -219,7 +219,7 @@ void RenderGroup(const FindingGroup& group, const Report& report, const std::str
   if (!finding.advice.empty() && !note) out.Wrap("     → ", Printable(finding.advice));
 }
 
-void RenderFindingRows(const Report& report, const Trace& trace, const TextOut& out) {
+void RenderFindingRows(const Report& report, const Ran& trace, const TextOut& out) {
   const std::string verdict = Wrapped("  FINDINGS  ", VerdictText(report, trace), out.style);
   out << "\n  " << out.Inked("FINDINGS", Ink::kBold) << verdict.substr(10);
   const size_t shown = std::min(report.groups.size(), kMostFindings);
@@ -327,14 +327,14 @@ Json GraphJson(const GraphSummary& graph) {
 
 }  // namespace
 
-std::string PeakText(const Trace& trace, const MemoryAccount& account) {
+std::string PeakText(const Ran& trace, const MemoryAccount& account) {
   std::string text = account.peak_event ? "event " + FormatCount(*account.peak_event)
                                         : "record " + FormatCount(account.moments.peak_in_use.seq);
   const std::string title = MemoryTitle(trace, account.peak_stack);
   return title.empty() ? text : text + ", at " + Printable(title);
 }
 
-std::string HolderTitle(const Trace& trace, const MemoryAccount& account, const HeldGroup& group) {
+std::string HolderTitle(const Ran& trace, const MemoryAccount& account, const HeldGroup& group) {
   switch (group.kind) {
     case HeldGroup::Kind::kPool:
       return PoolTitle(trace, group.pool) + ", no call stacks";
@@ -359,7 +359,7 @@ std::string HolderTitle(const Trace& trace, const MemoryAccount& account, const 
   return Printable(title);
 }
 
-void RenderExplanation(const Explanation& explanation, const Trace& trace, bool stacks,
+void RenderExplanation(const Explanation& explanation, const Ran& trace, bool stacks,
                        const TextOut& out) {
   std::ostringstream text;
   const TextOut to{out.style, text};

@@ -26,7 +26,7 @@ namespace graphkit {
 
 // `trace`: that the explanation is of; one without anything for other files. `stacks`: below each
 // holder the whole stack of its largest block.
-void RenderExplanation(const Explanation& explanation, const Trace& trace, bool stacks,
+void RenderExplanation(const Explanation& explanation, const Ran& trace, bool stacks,
                        const TextOut& out);
 
 // Schema "graphkit-explain", version 1 (docs/cli.md).
@@ -34,17 +34,17 @@ void RenderExplanationJson(const Explanation& explanation, std::ostream& out);
 
 // `graphkit where`: text, and schema "graphkit-where", version 1. `others`: further faulting
 // addresses of the report that the address is from.
-void RenderWhere(const Whereabouts& where, const std::vector<Address>& others, const Trace& trace,
+void RenderWhere(const Whereabouts& where, const std::vector<Address>& others, const Ran& trace,
                  const TextOut& out);
-void RenderWhereJson(const Whereabouts& where, const std::vector<Address>& others,
-                     const Trace& trace, std::ostream& out);
+void RenderWhereJson(const Whereabouts& where, const std::vector<Address>& others, const Ran& trace,
+                     std::ostream& out);
 
 // The parts of an explanation that are about memory.
 
 // "event 1,402, at nn_utils.py:13 softmax": when the peak in use was.
-std::string PeakText(const Trace& trace, const MemoryAccount& account);
+std::string PeakText(const Ran& trace, const MemoryAccount& account);
 // "nn_utils.py:7  softmax": who a holder is, printable.
-std::string HolderTitle(const Trace& trace, const MemoryAccount& account, const HeldGroup& group);
+std::string HolderTitle(const Ran& trace, const MemoryAccount& account, const HeldGroup& group);
 
 // Memory over time, as the HTML report and diffs have it.
 

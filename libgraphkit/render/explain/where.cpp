@@ -20,7 +20,7 @@ constexpr const char* kAnswers[] = {"alive: ",
 constexpr const char* kPointerStates[] = {"own", "alive", "stale"};
 
 // "segment 0 (12 MiB)", "block 4 (1 MiB) of graph 0".
-std::string HolderName(const Trace& trace, const AddressHolder& holder) {
+std::string HolderName(const Ran& trace, const AddressHolder& holder) {
   std::string name =
       "segment " + std::to_string(holder.segment.value) + " (" + FormatBytes(holder.is.size) + ")";
   if (holder.block.valid()) name = NameOf(trace, holder.block);
@@ -29,7 +29,7 @@ std::string HolderName(const Trace& trace, const AddressHolder& holder) {
 }
 
 // "record 14, train.py:17 embed".
-std::string PlacedAt(const Whereabouts& where, const Trace& trace, Seq seq, StackId stack) {
+std::string PlacedAt(const Whereabouts& where, const Ran& trace, Seq seq, StackId stack) {
   if (seq == kNever) return "-";
   const std::string line = Printable(MemoryTitle(trace, stack));
   return RecordText(where.events, seq) + (line.empty() ? "" : ", " + line);
@@ -42,7 +42,7 @@ std::string MomentText(const Whereabouts& where) {
   return launch ? "at launch " + FormatCount(*launch) + " (" + place + ")" : "after " + place;
 }
 
-std::string AnswerText(const Whereabouts& where, const Trace& trace) {
+std::string AnswerText(const Whereabouts& where, const Ran& trace) {
   std::string text = kAnswers[static_cast<size_t>(where.state)];
   const auto add = [&](const AddressHolder& holder) {
     const Block& is = holder.is;
@@ -58,8 +58,7 @@ std::string AnswerText(const Whereabouts& where, const Trace& trace) {
   return text;
 }
 
-TextRow AddressHolderRow(const Whereabouts& where, const Trace& trace,
-                         const AddressHolder& holder) {
+TextRow AddressHolderRow(const Whereabouts& where, const Ran& trace, const AddressHolder& holder) {
   const Block& is = holder.is;
   std::string freed = PlacedAt(where, trace, is.free_requested, is.free_stack);
   if (is.free_requested != is.free_completed)
@@ -70,7 +69,7 @@ TextRow AddressHolderRow(const Whereabouts& where, const Trace& trace,
 
 // "graph 0: stale pointer to block 3 (4 KiB): node 12 (Reduce) and 2 more nodes; launched 4 times
 // since its free, first launch 17".
-std::string PointerText(const Trace& trace, const AddressPointer& pointer) {
+std::string PointerText(const Ran& trace, const AddressPointer& pointer) {
   static constexpr const char* kTo[] = {": its own ", ": ", ": stale pointer to "};
   const bool stale = pointer.state == AddressPointer::State::kStale;
   std::string text = NameOf(trace, pointer.graph) + kTo[static_cast<size_t>(pointer.state)] +
@@ -81,7 +80,7 @@ std::string PointerText(const Trace& trace, const AddressPointer& pointer) {
   return Printable(text) + (pointer.changed ? "; some got other parameters later" : "");
 }
 
-Json PlaceJson(const Whereabouts& where, const Trace& trace, Seq seq, StackId stack) {
+Json PlaceJson(const Whereabouts& where, const Ran& trace, Seq seq, StackId stack) {
   if (seq == kNever) return nullptr;
   const std::vector<Seq>& events = where.events;
   const auto event = std::ranges::lower_bound(events, seq) - events.begin();
@@ -90,7 +89,7 @@ Json PlaceJson(const Whereabouts& where, const Trace& trace, Seq seq, StackId st
               {"line", stack.valid() ? Json(MemoryTitle(trace, stack)) : Json(nullptr)}};
 }
 
-Json AddressHolderJson(const Whereabouts& where, const Trace& trace, const AddressHolder& holder) {
+Json AddressHolderJson(const Whereabouts& where, const Ran& trace, const AddressHolder& holder) {
   const Block& is = holder.is;
   const bool segment = holder.segment.valid();
   return Json{{"kind", segment                ? "segment"
@@ -119,7 +118,7 @@ Json NeighbourJson(const AddressNeighbour& near) {
 
 }  // namespace
 
-void RenderWhere(const Whereabouts& where, const std::vector<Address>& others, const Trace& trace,
+void RenderWhere(const Whereabouts& where, const std::vector<Address>& others, const Ran& trace,
                  const TextOut& out) {
   const std::string address = HexText(where.address);
   out.Wrap("", address + " " + MomentText(where) + ": " + AnswerText(where, trace));
@@ -144,8 +143,8 @@ void RenderWhere(const Whereabouts& where, const std::vector<Address>& others, c
   }
 }
 
-void RenderWhereJson(const Whereabouts& where, const std::vector<Address>& others,
-                     const Trace& trace, std::ostream& out) {
+void RenderWhereJson(const Whereabouts& where, const std::vector<Address>& others, const Ran& trace,
+                     std::ostream& out) {
   const auto holder = [&](const AddressHolder& held) {
     return AddressHolderJson(where, trace, held);
   };

@@ -33,7 +33,7 @@ struct NodeTexts {
   StringTable details;                   // "64 blocks of 256"
 };
 // Titles are told apart by their full names: two instances of a template have one each.
-NodeTexts NameNodes(const Trace& trace) {
+NodeTexts NameNodes(const Ran& trace) {
   NodeTexts texts;
   std::vector<StringId> known(trace.kernels.size() + 256);  // by kernel; of others by kind
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
@@ -55,7 +55,7 @@ NodeTexts NameNodes(const Trace& trace) {
   return texts;
 }
 
-Json StacksJson(const Trace& trace) {
+Json StacksJson(const Ran& trace) {
   Json stacks = Json::array();
   for (size_t i = 0; i < trace.stacks.size(); ++i) {
     Json frames = Json::array();
@@ -72,7 +72,7 @@ Json StacksJson(const Trace& trace) {
 
 // Of each stack its line, as one more than the place among its frames or 0, its operator and the
 // role of its memory.
-Json StackNamesJson(const Trace& trace) {
+Json StackNamesJson(const Ran& trace) {
   Json names = Json::array();
   for (const StackName& name : NamesOfStacks(trace)) {
     const uint32_t first = trace.stacks[names.size()].frames.first;
@@ -87,7 +87,7 @@ uint64_t Maybe(Id<Tag> id) {
   return id ? uint64_t{id.value} + 1 : 0;
 }
 
-void AddNodes(const Trace& trace, const NodeTexts& texts, PackedColumns& columns) {
+void AddNodes(const Ran& trace, const NodeTexts& texts, PackedColumns& columns) {
   columns.AddAll("node.graph", trace.nodes, [](const Node& n) { return Maybe(n.graph); });
   columns.AddAll("node.stream", trace.nodes, [](const Node& n) { return Maybe(n.stream); });
   columns.AddAll("node.kind", trace.nodes, [](const Node& n) {
@@ -114,7 +114,7 @@ uint64_t EdgeSort(const Edge& edge) {
   return edge.from_port == kPortLaunchCompletion ? 2 : 1;
 }
 
-void AddEdges(const Trace& trace, PackedColumns& columns) {
+void AddEdges(const Ran& trace, PackedColumns& columns) {
   std::vector<EdgeId> edges;
   for (size_t i = 0; i < trace.edges.size(); ++i) {
     if (Joins(trace, trace.edges[i])) edges.emplace_back(i);
@@ -133,7 +133,7 @@ void AddContents(const Facts& facts, PackedColumns& columns) {
   });
 }
 
-void AddBlocks(const Trace& trace, PackedColumns& columns) {
+void AddBlocks(const Ran& trace, PackedColumns& columns) {
   const auto add = [&](const char* name, auto get) { columns.AddAll(name, trace.blocks, get); };
   add("block.size", [](const Block& b) { return b.size; });
   add("block.slack", [](const Block& b) { return b.slack; });
@@ -206,7 +206,7 @@ void AddReuse(const Report& report, PackedColumns& columns) {
                  [](const ReusePair& pair) { return uint64_t(pair.assumes); });
 }
 
-Json ViewJson(const Trace& trace, const ReportView& view) {
+Json ViewJson(const Ran& trace, const ReportView& view) {
   const auto lane = [](const ReportLane& of) {
     return Json::array({of.title, of.graph, of.stream});
   };
@@ -241,7 +241,7 @@ Json TextsJson(const StringTable& texts) {
   return TitlesJson(texts, [&](size_t i) { return texts[StringId(i)]; });
 }
 
-Json NamesJson(const Trace& trace, const NodeTexts& texts) {
+Json NamesJson(const Ran& trace, const NodeTexts& texts) {
   Json kinds = Names<NodeKind>::value;
   kinds.push_back(NodeKindName(NodeKind::kUnknown));
   return Json{
@@ -269,16 +269,15 @@ Json NamesJson(const Trace& trace, const NodeTexts& texts) {
 
 // The graphs that each exec ran, in order: the one that it was instantiated from, and those that it
 // was updated to; each with its launches.
-Json ExecsJson(const Trace& trace) {
+Json ExecsJson(const Ran& trace) {
   std::map<std::pair<ExecId, Seq>, uint64_t> launches;  // by exec, and the graph since then
-  const std::vector<std::vector<ExecGraph>> execs = GraphsOfExecs(trace);
   for (const Launch& launch : trace.launches) {
     if (!launch.exec) continue;
-    ++launches[{launch.exec, GraphBefore(execs[launch.exec.index()], launch.seq).since}];
+    ++launches[{launch.exec, trace.GraphBefore(launch.exec, launch.seq).since}];
   }
-  return TitlesJson(execs, [&](size_t i) {
-    return ListJson(execs[i], [&](const ExecGraph& of) {
-      return Json::array({Json(of.graph), launches[{ExecId(i), of.since}]});
+  return TitlesJson(trace.execs, [&](size_t i) {
+    return ListJson(trace.GraphsOf(ExecId(i)), [&](const ExecGraph& of) {
+      return Json::array({Json(of.graph), launches[{of.exec, of.since}]});
     });
   });
 }
@@ -304,7 +303,7 @@ Json ColumnsJson(const PackedColumns& columns) {
 }  // namespace
 
 std::string DeflatedReport(const ReportPage& page) {
-  const Trace& trace = page.facts.trace;
+  const Ran& trace = page.facts.trace;
   std::string text = "{\"analyze\":" + Dump(ReportJson(page.report, trace, false));
   const NodeTexts texts = NameNodes(trace);
   PackedColumns columns;

@@ -186,7 +186,7 @@ class ViewMaker {
     view_.extent = memory.extent;
   }
 
-  const Trace& trace_;
+  const Ran& trace_;
   bool whole_;
   Axis axis_;
   ExplicitLanes explicit_;
@@ -213,7 +213,7 @@ void AddPolicy(const PolicyReplay& policy, ReportView& view) {
 }
 
 // Those that were in their graph when it was last seen.
-std::vector<uint32_t> NodesInGraphs(const Trace& trace) {
+std::vector<uint32_t> NodesInGraphs(const Ran& trace) {
   std::vector<uint32_t> nodes;
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
     if (InGraph(trace, trace.nodes[i])) nodes.push_back(static_cast<uint32_t>(i));
@@ -222,7 +222,7 @@ std::vector<uint32_t> NodesInGraphs(const Trace& trace) {
 }
 
 // All but the memory that segments are made of.
-std::vector<BlockId> BlocksHandedOut(const Trace& trace) {
+std::vector<BlockId> BlocksHandedOut(const Ran& trace) {
   const std::vector<bool> backs = BacksSegment(trace);
   std::vector<BlockId> blocks;
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
@@ -239,7 +239,7 @@ struct Range {
   Bytes offset = 0;
 };
 
-bool InSegment(const Trace& trace, const Block& block) {
+bool InSegment(const Ran& trace, const Block& block) {
   return block.segment.index() < trace.segments.size();
 }
 
@@ -251,7 +251,7 @@ struct Placed {
 };
 
 // Blocks by segment and address; those outside segments last.
-std::vector<Placed> ByAddress(const Trace& trace, std::span<const BlockId> blocks) {
+std::vector<Placed> ByAddress(const Ran& trace, std::span<const BlockId> blocks) {
   std::vector<Placed> sorted;
   sorted.reserve(blocks.size());
   for (const BlockId id : blocks) {
@@ -265,7 +265,7 @@ std::vector<Placed> ByAddress(const Trace& trace, std::span<const BlockId> block
   return sorted;
 }
 
-void Extend(const Trace& trace, const Block& block, std::vector<Range>& ranges) {
+void Extend(const Ran& trace, const Block& block, std::vector<Range>& ranges) {
   const Address end = block.address + AllocatedSize(block);
   const SegmentId segment = InSegment(trace, block) ? block.segment : SegmentId();
   const bool same = !ranges.empty() && ranges.back().segment == segment &&
@@ -277,7 +277,7 @@ void Extend(const Trace& trace, const Block& block, std::vector<Range>& ranges) 
 }  // namespace
 
 std::vector<ReportView> LayOutReport(const Facts& facts, const PolicyReplay* policy) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const std::vector<uint32_t> nodes = NodesInGraphs(trace);
   const Grouped by_root = Group(nodes, trace.graphs.size(), [&](uint32_t node) {
     return facts.roots()[trace.nodes[node].graph.index()];
@@ -303,7 +303,7 @@ std::vector<ReportView> LayOutReport(const Facts& facts, const PolicyReplay* pol
   return views;
 }
 
-CompactMemory CompactAddresses(const Trace& trace, std::span<const BlockId> blocks,
+CompactMemory CompactAddresses(const Ran& trace, std::span<const BlockId> blocks,
                                bool whole_segments) {
   std::vector<Range> ranges;
   std::vector<uint32_t> range_of(blocks.size());

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 #include "libgraphkit/replay/replay_trace.h"
 
 namespace graphkit {
@@ -92,7 +92,7 @@ struct CompactMemory {
 // Of each segment all of it, or what lies between the lowest and the highest address used; of
 // blocks outside segments what they cover. The latter's extent is `recorded_extent_bytes` of the
 // report.
-CompactMemory CompactAddresses(const Trace& trace, std::span<const BlockId> blocks,
+CompactMemory CompactAddresses(const Ran& trace, std::span<const BlockId> blocks,
                                bool whole_segments);
 
 }  // namespace graphkit

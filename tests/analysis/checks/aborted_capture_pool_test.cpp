@@ -5,7 +5,7 @@
 namespace graphkit {
 namespace {
 
-Trace InPrivatePool(bool aborted) {
+Ran InPrivatePool(bool aborted) {
   TraceBuilder t;
   const StreamId a = t.Stream("a");
   const PoolId pool = t.Pool(PoolKind::kPrivate);

@@ -34,7 +34,7 @@ TEST_CASE("block-leak leaves an allocator its segments, and destroyed pools thei
   const SegmentId segment = t.Segment(pool, 1 << 20);
   t.SetPool(pool);
   t.Alloc({}, 512);
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   trace.segments[segment.index()].block = backing;
   trace.pools[pool.index()].destroyed = trace.records++;
   CHECK(Run("block-leak", std::move(trace)).empty());
@@ -47,7 +47,7 @@ TEST_CASE("block-leak leaves an allocator what a resume maps again at a segment'
     const SegmentId segment = t.Segment(t.Pool(PoolKind::kAllocator), 1 << 20);
     t.Free(backing);
     t.AllocAt({}, 1 << 20, address);
-    Trace trace = t.Build();
+    Ran trace = t.Build();
     trace.segments[segment.index()].block = backing;
     trace.segments[segment.index()].address = 0x200000;
     return Run("block-leak", std::move(trace)).size();
@@ -59,7 +59,7 @@ TEST_CASE("block-leak leaves an allocator what a resume maps again at a segment'
 TEST_CASE("block-leak says nothing of a trace that was cut off") {
   TraceBuilder t;
   t.Alloc({}, 1000);
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   trace.completeness.truncated = true;
   CHECK(Run("block-leak", std::move(trace)).empty());
 }
@@ -101,7 +101,7 @@ TEST_CASE("block-leak tells in one note what an allocator keeps until the end, b
 }
 
 // A line that makes a block before each of `launches` launches.
-Trace Growing(int launches, bool frees_one, bool captured) {
+Ran Growing(int launches, bool frees_one, bool captured) {
   TraceBuilder t;
   const StreamId s = t.Stream();
   t.SetPool(t.Pool(PoolKind::kAllocator));
@@ -128,7 +128,7 @@ TEST_CASE("block-leak warns of an allocator's memory that grows from launch to l
         "blocks 0, 1 and 2 of an allocator's pool were never freed: 2.93 KiB, and it grows: made "
         "by one line in 3 intervals between launches and captures");
   CHECK(Run("block-leak", Growing(4, false, true)).empty());  // of the graphs
-  for (const Trace& kept : {Growing(2, false, false), Growing(4, true, false)}) {
+  for (const Ran& kept : {Growing(2, false, false), Growing(4, true, false)}) {
     const std::vector<Finding> notes = Run("block-leak", kept);
     REQUIRE(notes.size() == 1);
     CHECK(notes[0].severity == Severity::kNote);

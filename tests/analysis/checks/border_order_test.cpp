@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include "libgraphkit/analysis/launches/launch_order.h"
+#include "libgraphkit/ran/launch_order.h"
 #include "tests/analysis/checks/run.h"
 #include "tests/random.h"
 
@@ -119,7 +119,7 @@ std::vector<Severity> Graded(const char* eager, Access of_eager, const char* cap
   s.t.EndCapture(s.b);
   s.t.Launch(s.t.Instantiate(graph), s.b);
   s.t.Work(s.a, eager, {of_eager});
-  Trace trace = s.t.Build();
+  Ran trace = s.t.Build();
   trace.kernel_params = {{.offset = 0, .size = 64}};
   for (graphkit::Kernel& kernel : trace.kernels) {
     if (trace[kernel.name] == kFunctor) kernel.params = {0, 1};
@@ -172,7 +172,7 @@ TEST_CASE("border-order leaves writes of two graphs and overwritten sends to the
   s.t.Synchronize();
   s.t.Work(s.b, NodeKind::kMemcpy, {Reads(s.y, 0, 4096), Writes(host, 0, 4096)});
   s.t.Launch(writes, s.a);
-  const Trace trace = s.t.Build();
+  const Ran trace = s.t.Build();
   CHECK(Run("border-order", trace).empty());
   CHECK(Run("shared-workspace", trace).size() == 1);
   CHECK(Run("send-buffer-reuse", trace).size() == 1);
@@ -208,7 +208,7 @@ TEST_CASE("border-order follows the legacy stream, and work there that was only 
     if (!counted) s.t.Work(legacy, "use");
     s.t.Launch(s.exec, s.b);
     s.t.Work(s.a, NodeKind::kMemset, {Writes(s.x, 0, 4096)});
-    Trace trace = s.t.Build();
+    Ran trace = s.t.Build();
     if (counted)
       trace.eager_counts.push_back(
           {.stream = legacy, .kernels = 1, .seq = trace.launches[0].seq + 1});
@@ -348,7 +348,7 @@ TEST_CASE("border-order judges neither nodes that vary nor graphs that signal ot
 // Whether any two, after the first launch or of which one is a launch, have bytes in common that a
 // launched graph uses, one writes, and neither is before the other.
 // Launches of one exec come after each other.
-bool AnyRace(const Trace& trace, const std::vector<Access>& of_graphs) {
+bool AnyRace(const Ran& trace, const std::vector<Access>& of_graphs) {
   const LaunchOrder order(trace);
   const std::vector<Submission> all = AllSubmissions(trace);
   std::vector<std::vector<bool>> before(all.size(), std::vector<bool>(all.size()));
@@ -435,7 +435,7 @@ TEST_CASE("border-order finds what a comparison of all pairs finds") {
           t.Order(stream, streams[below(3)]);
       }
     }
-    Trace trace = t.Build();
+    Ran trace = t.Build();
     trace.streams[0].non_blocking = below(2) == 0;
     const bool race = AnyRace(trace, of_graphs);
     races += race;

@@ -12,7 +12,7 @@ struct WarmUps {
   std::function<bool(int step)> init = [](int) { return false; };
   std::function<void(TraceBuilder& t, NodeId combine, ExecId exec)> before_launch = {};
 
-  Trace Build() const {
+  Ran Build() const {
     TraceBuilder t;
     t.SetThread(t.Thread("main"));
     const StreamId s = t.Stream();
@@ -69,7 +69,7 @@ TEST_CASE("capture-differs-from-warmup is silent of one warm-up, of equals, and 
 }
 
 // Three warm-ups and a capture in one function, with Cast in `around` before and behind them.
-Trace Surrounded(FrameText around) {
+Ran Surrounded(FrameText around) {
   TraceBuilder t;
   t.SetThread(t.Thread("main"));
   const StreamId s = t.Stream();
@@ -102,9 +102,9 @@ TEST_CASE("capture-differs-from-warmup is silent of what ran before and behind t
 }
 
 TEST_CASE("capture-differs-from-warmup is silent of a kernel with launches from unknown places") {
-  Trace trace = WarmUps{.init = [](int step) { return step < 0; }}.Build();
+  Ran trace = WarmUps{.init = [](int step) { return step < 0; }}.Build();
   REQUIRE(Run("capture-differs-from-warmup", trace).size() == 1);
-  const auto other = [](const Trace& t, const std::string& name) {
+  const auto other = [](const Ran& t, const std::string& name) {
     EagerSite site{.launches = 1, .seq = 1};
     for (size_t i = 0; i < t.kernels.size(); ++i)
       if (NameOf(t, KernelId(i)) == name) site.kernel = KernelId(i);

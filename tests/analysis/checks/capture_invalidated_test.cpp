@@ -26,7 +26,7 @@ TEST_CASE("capture-invalidated says what the call was given") {
   const StreamId a = t.Stream("a");
   t.BeginCapture(a);
   t.InvalidateCapture(a, "cudaMalloc", 900);
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   trace.failures[0].arguments = trace.strings.Intern("bytesize=4096");
   const std::vector<Finding> findings = Run("capture-invalidated", std::move(trace));
   REQUIRE(findings.size() == 1);
@@ -52,7 +52,7 @@ TEST_CASE("capture-invalidated looks behind the end that only noticed, for the c
   t.Fail("cudaMalloc", 900, {}, other);  // it breaks both, and was told of one
   t.InvalidateCapture(a, "cudaStreamEndCapture", 901);
   t.InvalidateCapture(b, "cudaStreamEndCapture", 901);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const std::vector<Finding> findings = Run("capture-invalidated", trace);
   REQUIRE(findings.size() == 2);
   for (const Finding& finding : findings) {
@@ -98,7 +98,7 @@ std::string AdviceOn(const char* call, CaptureMode mode, bool own_thread) {
   const StreamId a = t.Stream();
   t.BeginCapture(a);
   t.InvalidateCapture(a, call, 900);
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   trace.captures[0].mode = mode;
   trace.captures[0].thread = ThreadId(0u);
   trace.failures[0].thread = ThreadId(own_thread ? 0u : 1u);

@@ -7,7 +7,7 @@ namespace graphkit {
 namespace {
 
 // Two operations on a communicator, captured on two streams.
-Trace TwoBranches(bool ordered, bool same_communicator = true) {
+Ran TwoBranches(bool ordered, bool same_communicator = true) {
   TwoStreams s;
   const CommunicatorId one = s.t.Communicator(2, 0, 1), two = s.t.Communicator(2, 0, 2);
   s.t.BeginCapture(s.a, "step");
@@ -45,7 +45,7 @@ TEST_CASE("collective-order leaves branches to communicators of their own") {
 }
 
 // An operation in each body of a conditional, and one beside it.
-Trace TwoBodies(bool beside) {
+Ran TwoBodies(bool beside) {
   TwoStreams s;
   const CommunicatorId one = s.t.Communicator(2, 0, 1);
   const auto collect = [&](StreamId stream) {

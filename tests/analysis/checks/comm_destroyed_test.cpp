@@ -7,7 +7,7 @@ namespace {
 
 enum class Ends { kLaunchedAfter, kThere, kBefore };
 
-Trace Step(Ends ends) {
+Ran Step(Ends ends) {
   TraceBuilder t;
   const StreamId a = t.Stream("a");
   const CommunicatorId both = t.Communicator(2, 0, 1);

@@ -6,7 +6,7 @@ namespace graphkit {
 namespace {
 
 // Two graphs with an operation each, launched on two streams.
-Trace TwoLaunches(const char* setting, bool ordered, bool same_communicator = true) {
+Ran TwoLaunches(const char* setting, bool ordered, bool same_communicator = true) {
   TwoStreams s;
   const CommunicatorId one = s.t.Communicator(2, 0, 1), two = s.t.Communicator(2, 0, 2);
   for (const StreamId stream : {s.a, s.b}) {
@@ -20,7 +20,7 @@ Trace TwoLaunches(const char* setting, bool ordered, bool same_communicator = tr
   s.t.Launch(first, s.a);
   if (ordered) s.t.Order(s.a, s.b);
   s.t.Launch(second, s.b);
-  Trace trace = s.t.Build();
+  Ran trace = s.t.Build();
   trace.process.environment = {setting};
   return trace;
 }

@@ -40,7 +40,7 @@ TEST_CASE("notes with one cause on many graphs are one, of the graph where it co
     t.Free(x);
     t.Launch(t.Instantiate(graph), a);
   }
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   for (Kernel& kernel : trace.kernels) kernel.params = {0, 1};
   trace.kernel_params = {{.offset = 0, .size = 64}};  // a structure: none of them is sure
   const std::vector<Finding> findings = Run("dead-input", std::move(trace));

@@ -45,7 +45,7 @@ TEST_CASE("deferred-record-stream doesn't advise a setting that is set") {
   c.Request(c.x);
   c.Allocate(8192);
   c.End();
-  Trace trace = OfHistory(c.t.Build());
+  Ran trace = OfHistory(c.t.Build());
   trace.process.environment = {"PYTORCH_ALLOC_CONF=graph_capture_record_stream_reuse:True"};
   const std::vector<Finding> findings = Run(kCheck, trace);
   REQUIRE(findings.size() == 1);

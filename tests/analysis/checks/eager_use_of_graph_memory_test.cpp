@@ -73,7 +73,7 @@ struct LooseUse : FreedBlock {
   std::vector<Finding> RunWith(Access access) {
     t.Launch(exec, a);
     t.Work(a, "poke", {access});
-    Trace trace = t.Build();
+    Ran trace = t.Build();
     trace.segments[segment.index()].address = base;
     trace.segments[segment.index()].block = memory;
     return Run("eager-use-of-graph-memory", std::move(trace));

@@ -92,7 +92,7 @@ std::vector<Finding> Embedded(bool embed) {
     }
     t.Launch(exec, s);
   }
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   trace.scalars = std::move(scalars);
   return Run("frozen-argument", WithSites(std::move(trace)));
 }

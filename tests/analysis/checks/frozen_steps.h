@@ -14,7 +14,7 @@
 namespace graphkit {
 
 // The trace with its work outside of captures counted, as the tracer does, instead of recorded.
-inline Trace WithSites(Trace trace) {
+inline Ran WithSites(Ran trace) {
   std::map<std::pair<KernelId, StackId>, EagerSite> sites;
   for (uint64_t i = 0; i < trace.works.size(); ++i) {
     const EagerWork& work = trace.works[i];
@@ -47,7 +47,7 @@ struct Steps {
   Pass pass = [](Scalars&, int) {};
   Pass pass_all = [](Scalars&, int) {};  // to all kernels
 
-  Trace Build() const {
+  Ran Build() const {
     TraceBuilder t;
     t.SetThread(t.Thread("main"));
     const StreamId s = t.Stream();
@@ -82,7 +82,7 @@ struct Steps {
     }
     for (const ExecId exec : execs)
       for (size_t i = 0; i < launches; ++i) t.Launch(exec, s);
-    Trace trace = t.Build();
+    Ran trace = t.Build();
     trace.scalars = std::move(scalars.all);
     return WithSites(std::move(trace));
   }

@@ -63,7 +63,7 @@ TEST_CASE("missing-order is a note when one has the address in a structure") {
   t.Kernel(b, "_Z3use4List", {Touches(x)});
   t.Order(b, a);
   t.EndCapture(a);
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   for (Kernel& kernel : trace.kernels) kernel.params = {0, 1};
   trace.kernel_params = {{.offset = 0, .size = 64}};
   const std::vector<Finding> findings = Run("missing-order", trace);
@@ -181,7 +181,7 @@ size_t FindingsOf(bool truncated, bool instantiated) {
   t.Add(graph, NodeKind::kMemset, {}, {Writes(x, 0, 512)});
   t.Add(graph, NodeKind::kEmpty);
   if (instantiated) t.Instantiate(graph);
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   trace.completeness.truncated = truncated;
   return Run("missing-order", trace).size();
 }
@@ -200,7 +200,7 @@ TEST_CASE("missing-order: the last node of a trace that was cut off may lack its
   t.Order(a, b);
   t.Memset(a, {Writes(x, 0, 512)});
   t.Memset(b, {Writes(x, 0, 512)});
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   CHECK(Run("missing-order", trace).size() == 1);
   trace.completeness.truncated = true;
   CHECK(Run("missing-order", trace).empty());
@@ -235,7 +235,7 @@ TEST_CASE("missing-order is a note in a graph that never runs, an error in the o
   }
   TraceBuilder t;  // only cloned: the clone is what runs
   const GraphId original = Unordered(t);
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   trace.graphs.push_back({.origin = GraphOrigin::kClone, .original = original});
   const std::vector<Finding> findings = Run("missing-order", std::move(trace));
   REQUIRE(findings.size() == 1);

@@ -8,7 +8,7 @@ namespace {
 constexpr Bytes kMiB = 1 << 20;
 
 // An expandable segment: pages of 20 MiB, one behind the other. The buffer lies over two of them.
-Trace Exchange(Bytes offset, std::vector<std::string> environment) {
+Ran Exchange(Bytes offset, std::vector<std::string> environment) {
   TraceBuilder t;
   const StreamId a = t.Stream("a");
   const PoolId pool = t.Pool(PoolKind::kAllocator);
@@ -22,7 +22,7 @@ Trace Exchange(Bytes offset, std::vector<std::string> environment) {
   t.Kernel(a, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", {ReadsWrites(buffer)});
   t.Free(buffer);
   t.EndCapture(a);
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   trace.segments[second.index()].address = begin + 20 * kMiB;
   trace.process.environment = std::move(environment);
   return trace;
@@ -64,7 +64,7 @@ TEST_CASE("nccl-multi-segment counts the driver's allocations in a segment") {
   t.BeginCapture(a);
   t.Kernel(a, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", {ReadsWrites(buffer)});
   t.EndCapture(a);
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   trace.segments[segment.index()].address = begin;
   const auto findings = Run("nccl-multi-segment", std::move(trace));
   REQUIRE(findings.size() == 1);

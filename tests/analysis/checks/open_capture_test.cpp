@@ -6,14 +6,14 @@
 namespace graphkit {
 namespace {
 
-Trace LeftOpen(bool cut) {
+Ran LeftOpen(bool cut) {
   TraceBuilder t;
   t.SetThread(t.Thread("main"));
   const StreamId a = t.Stream("a");
   t.BeginCapture(a, "step");
   t.Alloc(a, 4096);
   t.Kernel(a);
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   trace.completeness.truncated = cut;
   return trace;
 }
@@ -30,7 +30,7 @@ TEST_CASE("open-capture names a capture that never ended, and what it holds") {
 }
 
 TEST_CASE("open-capture is a note where the trace was cut off") {
-  const Trace trace = LeftOpen(true);
+  const Ran trace = LeftOpen(true);
   const Facts facts(trace);
   const std::vector<Finding> findings = RunCheck(*FindCheck("open-capture"), facts);
   REQUIRE(findings.size() == 1);

@@ -8,7 +8,7 @@ namespace graphkit {
 namespace {
 
 // Two kernels on two streams; the second reads what the first may still write.
-Trace RacingLines() {
+Ran RacingLines() {
   auto [t, a, b] = TwoStreams();
   const StackId scale = t.Stack({{"cudaLaunchKernel", "libcudart.so.13", 0},
                                  {"Launch<float>", "/usr/include/launch.h", 7},
@@ -29,7 +29,7 @@ Trace RacingLines() {
 }
 
 TEST_CASE("a race has both of its lines, and says who writes and who reads") {
-  const Trace trace = RacingLines();
+  const Ran trace = RacingLines();
   std::vector<Finding> findings = Run("missing-order", trace);
   REQUIRE(findings.size() == 1);
   FindPlaces(trace, &findings);
@@ -47,7 +47,7 @@ TEST_CASE("a race has both of its lines, and says who writes and who reads") {
 }
 
 TEST_CASE("without evidence the stack of what a finding names is its place") {
-  const Trace trace = RacingLines();
+  const Ran trace = RacingLines();
   std::vector<Finding> findings = {{.check = "c", .graph = GraphId(0u), .nodes = {NodeId(2u)}},
                                    {.check = "c", .graph = GraphId(0u), .nodes = {NodeId(0u)}}};
   FindPlaces(trace, &findings);
@@ -75,7 +75,7 @@ TEST_CASE("the place of a block is the innermost line of the program's own, its 
 }
 
 TEST_CASE("two pieces of evidence at one line are one place") {
-  const Trace trace = RacingLines();
+  const Ran trace = RacingLines();
   const StackId scale = trace.nodes[1].stack;
   std::vector<Finding> findings = {
       {.check = "c", .evidence = {{.text = "a", .stack = scale}, {.text = "b", .stack = scale}}}};

@@ -57,7 +57,7 @@ TEST_CASE("pool-clobbered-workspace isn't sure where it isn't known that the lat
 }
 
 // Gives kernels one parameter, of so many bytes.
-Trace WithParameter(Trace trace, const char* kernel, std::string_view mangled, uint32_t bytes) {
+Ran WithParameter(Ran trace, const char* kernel, std::string_view mangled, uint32_t bytes) {
   for (Kernel& one : trace.kernels) {
     if (trace[one.name] != kernel) continue;
     if (!mangled.empty()) one.name = trace.strings.Intern(mangled);
@@ -74,7 +74,7 @@ TEST_CASE("pool-clobbered-workspace notes a use that only a word of a structure 
   s.t.Work(s.a, "elementwise", {Touches(s.workspace)});
   s.t.Launch(s.exec, s.a);
   s.t.Work(s.a, "elementwise", {Touches(s.workspace)});
-  const Trace trace = s.t.Build();
+  const Ran trace = s.t.Build();
   const auto severity = [&](std::string_view mangled, uint32_t bytes) {
     return Run("pool-clobbered-workspace", WithParameter(trace, "elementwise", mangled, bytes))
         .at(0)

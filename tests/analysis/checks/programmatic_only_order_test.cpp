@@ -92,7 +92,7 @@ TEST_CASE("programmatic-only-order is a note when another way may wait") {
   const NodeId consume = t.Add(graph, NodeKind::kMemset, {maybe}, {Reads(x, 0, 512)});
   t.Connect(produce, maybe, kPortProgrammatic, EdgeType::kProgrammatic);
   t.Connect(produce, consume, kPortProgrammatic, EdgeType::kProgrammatic);
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   trace.nodes.Change(consume.index(), [&](Node& node) {
     node.kind = NodeKind::kKernel;
     node.kernel = KernelId(trace.kernels.size());
@@ -156,7 +156,7 @@ TEST_CASE("programmatic-only-order: blocks that have begun may write, without a 
   t.Order(b, a);
   t.Kernel(a);
   t.EndCapture(a);
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   trace.kernels[trace[produce].kernel.index()].triggers = Triggers::kNo;
   const std::vector<Finding> findings = Run("programmatic-only-order", trace);
   REQUIRE(findings.size() == 1);

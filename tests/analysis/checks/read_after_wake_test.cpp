@@ -91,7 +91,7 @@ TEST_CASE("read-after-wake: content that is there") {
   SUBCASE("of unknown work") {
     s.t.Map(kWakesAt, kSlept);
     s.t.Work(s.a, "unknown");
-    Trace trace = s.t.Build();
+    Ran trace = s.t.Build();
     CHECK(Run("read-after-wake", std::move(trace)).empty());
     return;
   }
@@ -261,7 +261,7 @@ TEST_CASE("random sleeps: found is what a simulation finds") {
     CAPTURE(round);
     SleepModel model(seed + static_cast<uint64_t>(round));
     for (size_t i = 5 + model.Pick(30); i > 0; --i) model.Step();
-    const Trace trace = model.t.Build();
+    const Ran trace = model.t.Build();
     REQUIRE(GraphsOf(Run("still-unmapped", trace)) == model.unmapped);
     // Memory that is mapped several times isn't judged.
     const std::set<size_t> found = GraphsOf(Run("read-after-wake", trace));

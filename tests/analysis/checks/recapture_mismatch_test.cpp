@@ -19,7 +19,7 @@ std::vector<Finding> Recapture(bool fails, bool used) {
     t.EndCapture(s);
   }
   if (used) t.Instantiate(graph);
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   trace.captures[1].recapture = true;
   return Run("recapture-mismatch", std::move(trace));
 }

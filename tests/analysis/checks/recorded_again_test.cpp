@@ -142,7 +142,7 @@ TEST_CASE("recorded-again finds nothing where one graph is captured twice, or on
   Server server;
   const BlockId x = server.Request(4096);
   server.Record(x, server.weight);
-  CHECK(Run("recorded-again", Trace(server.t.trace())).empty());
+  CHECK(Run("recorded-again", Ran(server.t.trace())).empty());
   server.Record(x, server.weight);
   CHECK(server.Find().empty());
 }

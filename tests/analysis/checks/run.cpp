@@ -6,7 +6,7 @@
 
 namespace graphkit {
 
-std::vector<Finding> Run(std::string_view check, Trace trace) {
+std::vector<Finding> Run(std::string_view check, Ran trace) {
   for (Kernel& kernel : trace.kernels) kernel.has_layout = true;
   return RunCheck(*FindCheck(check), Facts(trace, {.bound_time_limit = std::chrono::seconds(3)}));
 }
@@ -46,7 +46,7 @@ void CrossedBlock::End() {
   for (const BlockId block : requested) t.CompleteFree(block);
 }
 
-Trace OfHistory(Trace trace) {
+Ran OfHistory(Ran trace) {
   trace.process.device = DeviceKind::kImported;
   trace.nodes.ChangeAll([](Node& node) { node.source = Source::kDerived; });
   return trace;

@@ -11,13 +11,13 @@ namespace graphkit {
 
 // As if every kernel's arguments had been read, and the trace went on to the program's end.
 std::vector<Finding> Run(std::string_view check, TraceBuilder* trace);
-std::vector<Finding> Run(std::string_view check, Trace trace);
+std::vector<Finding> Run(std::string_view check, Ran trace);
 
 // The one finding; an empty one when there isn't exactly one.
 Finding RunForOne(std::string_view check, TraceBuilder* trace);
 
 // As a memory history has it: without the work that used the blocks.
-Trace OfHistory(Trace trace);
+Ran OfHistory(Ran trace);
 
 // A capture with PyTorch's habits: a block of stream a that stream b reads, freed when b's work was
 // captured, its memory given back when the capture ends.

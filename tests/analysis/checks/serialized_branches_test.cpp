@@ -15,7 +15,7 @@ std::vector<Finding> EightOn(bool one_block) {
   t.BeginCapture(a);
   for (size_t i = 0; i < 8; ++i) t.Memset(a, {Writes(blocks[one_block ? 0 : i], 0, 4096)});
   t.EndCapture(a);
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   trace.nodes.ChangeAll([](Node& node) { node.accesses_complete = true; });
   return Run("serialized-branches", std::move(trace));
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include "libgraphkit/analysis/launches/launch_order.h"
+#include "libgraphkit/ran/launch_order.h"
 #include "tests/analysis/checks/run.h"
 #include "tests/random.h"
 
@@ -158,7 +158,7 @@ TEST_CASE("shared-workspace names all graphs without order that write one block 
 }
 
 // Of one block: whether it is sure that there is one, and whether one may be.
-std::pair<bool, bool> SlowlyShared(const Trace& trace, const std::vector<Access>& writes) {
+std::pair<bool, bool> SlowlyShared(const Ran& trace, const std::vector<Access>& writes) {
   const LaunchOrder order(trace);
   bool sure = false, any = false;
   for (uint32_t b = 1; b < trace.launches.size(); ++b) {
@@ -205,7 +205,7 @@ TEST_CASE("shared-workspace finds what a comparison of all pairs of launches fin
         t.Order(streams[below(3)], streams[below(3)]);
       }
     }
-    const Trace trace = t.Build();
+    const Ran trace = t.Build();
     const auto [sure, any] = SlowlyShared(trace, writes);
     const std::vector<Finding> findings = Run("shared-workspace", trace);
     CHECK(findings.empty() == !any);

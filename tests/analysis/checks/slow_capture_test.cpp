@@ -7,13 +7,13 @@ namespace graphkit {
 namespace {
 
 // A capture of four kernels, 10 us apart but for the third.
-Trace TimedCapture(DeviceKind device, Nanoseconds pause) {
+Ran TimedCapture(DeviceKind device, Nanoseconds pause) {
   TraceBuilder t(device);
   const StreamId s = t.Stream();
   t.BeginCapture(s, "step");
   for (int i = 0; i < 4; ++i) t.Kernel(s, i == 2 ? "gemm" : "add");
   t.EndCapture(s);
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   trace.times.resize(trace.records);
   Nanoseconds now = trace.times[trace.captures[0].begin] = 5'000;
   for (size_t i = 0; i < 4; ++i) {
@@ -57,7 +57,7 @@ TEST_CASE("slow-capture finds nothing in quick captures, nor in simulated ones")
 }
 
 TEST_CASE("slow-capture doesn't judge a memory history, whose points no call made") {
-  const Trace trace = OfHistory(TimedCapture(DeviceKind::kCuda, 500'000'000));
+  const Ran trace = OfHistory(TimedCapture(DeviceKind::kCuda, 500'000'000));
   CHECK(FindHostTimes(trace)[0].calls == 0);
   CHECK(Run("slow-capture", trace).empty());
 }

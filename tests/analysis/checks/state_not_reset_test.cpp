@@ -39,7 +39,7 @@ struct Counting {
     if (set_by_graph) t.Launch(zeroes, s);
     if (set_later) t.Work(s, NodeKind::kMemset, {Writes(counter)});
     t.Launch(exec, s);
-    Trace trace = t.Build();
+    Ran trace = t.Build();
     trace.process.all_work = all_work;
     for (Kernel& kernel : trace.kernels) kernel.params = {0, 1};
     trace.kernel_params = {{.offset = 0, .size = argument}};

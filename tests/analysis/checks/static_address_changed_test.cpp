@@ -32,7 +32,7 @@ TEST_CASE("static-address-changed names an input that was made anew at another a
   c.t.Free(c.input);
   c.MakeInput();
   c.t.Launch(c.exec, c.a);
-  const Trace trace = c.t.Build();
+  const Ran trace = c.t.Build();
   const std::vector<Finding> findings = Run("static-address-changed", trace);
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].message ==
@@ -58,7 +58,7 @@ TEST_CASE("static-address-changed finds nothing when nothing was made in the inp
   c.t.Launch(c.exec, c.a);
   c.t.Free(c.input);
   c.t.Launch(c.exec, c.a);
-  const Trace trace = c.t.Build();
+  const Ran trace = c.t.Build();
   CHECK(Run("static-address-changed", trace).empty());
   CHECK(Run("dead-input", trace).size() == 1);
 }
@@ -84,7 +84,7 @@ TEST_CASE("static-address-changed knows an input by the line that made it") {
   load(30);
   t.Free(input);
   t.Launch(exec, a);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   CHECK(Run("static-address-changed", trace).size() == 1);
   CHECK(Run("dead-input", trace).empty());
 }

@@ -6,7 +6,7 @@
 
 namespace graphkit {
 
-inline Trace TwoDevices(bool fixed, uint64_t count = 8) {
+inline Ran TwoDevices(bool fixed, uint64_t count = 8) {
   TraceBuilder t;
   const StreamId streams[] = {t.Stream("device 0"), t.Stream("device 1")};
   const CommunicatorId ranks[] = {t.Communicator(2, 0, 1), t.Communicator(2, 1, 1)};

@@ -12,7 +12,7 @@ TEST_CASE("unjoined-stream names the stream that was forked and never joined") {
   t.Order(a, b);
   const NodeId left = t.Kernel(b, "side");
   t.InvalidateCapture(a, "cudaStreamEndCapture", 904);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const std::vector<Finding> findings = Run("unjoined-stream", trace);
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].message ==

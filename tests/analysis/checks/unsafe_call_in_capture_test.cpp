@@ -12,7 +12,7 @@ TEST_CASE("unsafe-call-in-capture: a call failed, and the capture went on") {
   t.Kernel(a);
   t.Fail("cudaStreamEndCapture", 908, a, graph);
   t.EndCapture(a);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const std::vector<Finding> findings = Run("unsafe-call-in-capture", trace);
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].message ==
@@ -58,7 +58,7 @@ TEST_CASE("unsafe-call-in-capture leaves what failed in a broken capture to capt
     t.Fail(call, 901, a, graph);
   t.Fail("cudaMalloc", 900, {}, graph);
   t.InvalidateCapture(a, "cudaStreamEndCapture", 901);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   CHECK(Run("unsafe-call-in-capture", trace).empty());
   const std::vector<Finding> findings = Run("capture-invalidated", trace);
   REQUIRE(findings.size() == 1);

@@ -7,7 +7,7 @@ namespace graphkit {
 namespace {
 
 // b reads x without x having been recorded on b: the allocator gives x's memory to y at once.
-Trace MissingRecordStream(bool joined) {
+Ran MissingRecordStream(bool joined) {
   auto [t, a, b] = TwoStreams();
   t.BeginCapture(a);
   const BlockId x = AllocWritten(t, a, 4096);
@@ -51,7 +51,7 @@ TEST_CASE("unsafe-reuse doesn't take a word of a structure for a use that the fr
     t.Memset(a, {Writes(y)});
     t.Order(b, a);
     t.EndCapture(a);
-    Trace trace = t.Build();
+    Ran trace = t.Build();
     for (Kernel& kernel : trace.kernels) kernel.params = {0, 1};
     trace.kernel_params = {{.offset = 0, .size = size}};
     const std::vector<Finding> findings = Run("unsafe-reuse", trace);
@@ -61,7 +61,7 @@ TEST_CASE("unsafe-reuse doesn't take a word of a structure for a use that the fr
 }
 
 // x is written before a programmatic launch, and y, in its memory, behind that.
-Trace ReuseBehindProgrammaticLaunch(Ternary waits, Triggers triggers) {
+Ran ReuseBehindProgrammaticLaunch(Ternary waits, Triggers triggers) {
   TraceBuilder t;
   const StreamId a = t.Stream();
   t.BeginCapture(a);
@@ -100,7 +100,7 @@ TEST_CASE("unsafe-reuse trusts a free on the stream when arguments can't be read
   t.AllocAt(a, 4096, t.trace()[x].address);
   t.Kernel(a, "opaque");
   t.EndCapture(a);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   CHECK(RunCheck(*FindCheck("unsafe-reuse"), Facts(trace)).empty());
 }
 

@@ -68,7 +68,7 @@ std::vector<Finding> EmbeddedHappens(std::string_view events) {
     if (event == 's') t.Change(copy, exec, NodeChangeKind::kParams);
     if (event == 'g') t.Change(holder, exec, NodeChangeKind::kParams);
   }
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   for (NodeChange& change : trace.node_changes)
     if (change.node == holder) change.child = inner;
   return Run("update-without-effect", std::move(trace));

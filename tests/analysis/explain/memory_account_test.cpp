@@ -42,7 +42,7 @@ struct Run {
 };
 
 MemoryAccount Account(TraceBuilder& t) {
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   return AccountForMemory(MemoryFacts(trace)).at(0);
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("what was there before the first event was allocated before recording"
   const MemoryHistory history{.devices = 1, .seq = run.t.trace().records};
   run.Alloc({}, 2 * kMiB);
   run.Alloc(run.Forward(), 4 * kMiB);
-  Trace trace = run.t.Build();
+  Ran trace = run.t.Build();
   trace.histories = {history};
   const MemoryAccount account = AccountForMemory(MemoryFacts(trace)).at(0);
   REQUIRE(account.holders.size() == 3);
@@ -114,7 +114,7 @@ TEST_CASE("memory of a forward that outlives the last backward is kept, by a lin
   run.t.Free(run.Alloc(run.Forward(), 32 * kMiB), run.stream);
   run.Alloc(run.Backward(), kMiB);
   run.Alloc(run.Forward(), 16 * kMiB);  // of the next step
-  const Trace trace = run.t.Build();
+  const Ran trace = run.t.Build();
   CHECK(FindKeptByForward(MemoryFacts(trace), NamesOfStacks(trace), 0, 0) ==
         KeptByForward{
             .bytes = 64 * kMiB, .blocks = 1, .backward_ran = true, .caller = "app/train.py:21"});
@@ -123,7 +123,7 @@ TEST_CASE("memory of a forward that outlives the last backward is kept, by a lin
 TEST_CASE("without a backward all memory of forwards at the end is kept") {
   Run run;
   run.Alloc(run.Forward(), 64 * kMiB);
-  const Trace trace = run.t.Build();
+  const Ran trace = run.t.Build();
   const KeptByForward kept = FindKeptByForward(MemoryFacts(trace), NamesOfStacks(trace), 0, 0);
   CHECK(kept == KeptByForward{.bytes = 64 * kMiB, .blocks = 1, .caller = "app/train.py:21"});
 }
@@ -136,7 +136,7 @@ TEST_CASE("the workspace of a library isn't kept by the program") {
                          {"_call_impl", kModule, 1750},
                          {"<module>", "/app/train.py", 21}}),
             64 * kMiB);
-  const Trace trace = run.t.Build();
+  const Ran trace = run.t.Build();
   CHECK(FindKeptByForward(MemoryFacts(trace), NamesOfStacks(trace), 0, 0) == KeptByForward());
 }
 
@@ -161,7 +161,7 @@ TEST_CASE("most of the peak from before recording: the advice is to record earli
     run.Alloc(stacked ? run.Forward() : StackId(), 200 * kMiB);
     const MemoryHistory history{.devices = 1, .seq = run.t.trace().records};
     run.Alloc(run.Backward(), 200 * kMiB);
-    Trace trace = run.t.Build();
+    Ran trace = run.t.Build();
     trace.histories = {history};
     AppendHistoryEvents(&trace, 0, {{history.seq}});
     const MemoryAccount account = AccountForMemory(MemoryFacts(trace)).at(0);
@@ -185,7 +185,7 @@ TEST_CASE("large blocks of the loss at the peak are worth a look, a single one i
     const StackId loss =
         run.t.Stack({{"at::_ops::_log_softmax::call()", "??", 0}, {"loss", "/app/loss.py", 3}});
     for (int i = 0; i < blocks; ++i) run.Alloc(loss, 256 * kMiB);
-    const Trace trace = run.t.Build();
+    const Ran trace = run.t.Build();
     const MemoryAccount account = AccountForMemory(MemoryFacts(trace)).at(0);
     const FamilyBlocks found =
         FindFamily(trace, NamesOfStacks(trace),
@@ -207,7 +207,7 @@ MemoryAccount WithFailure(Bytes asked, Bytes free_on_device) {
   run.t.Free(run.Alloc({}, 100 * kMiB), run.stream);
   const Seq failed = run.t.trace().records;
   run.t.Note("out of memory");
-  Trace trace = run.t.Build();
+  Ran trace = run.t.Build();
   trace.histories = {{.devices = 1}};
   AppendHistoryEvents(&trace, 0, std::vector<Seq>{failed - 2, failed - 1, failed - 1, failed});
   trace.failures = {{.requested = 1, .seq = failed - 1},

@@ -10,7 +10,7 @@
 
 #include <doctest/doctest.h>
 
-#include "libgraphkit/model/graph_versions.h"
+#include "libgraphkit/ran/resolve.h"
 #include "tests/analysis/random_trace.h"
 #include "tests/build_trace.h"
 #include "tests/random.h"
@@ -23,7 +23,7 @@ constexpr Bytes kMiB = Bytes{1} << 20;
 // The slow answer: a replay of the allocator's events, record by record, from the definition.
 class Replay {
  public:
-  Replay(const Trace& trace, Address address, Seq at) : trace_(trace), address_(address) {
+  Replay(const Ran& trace, Address address, Seq at) : trace_(trace), address_(address) {
     for (const Segment& segment : trace.segments) {
       if (segment.block.valid()) backing_.insert(segment.block.value);
     }
@@ -115,7 +115,7 @@ class Replay {
     return std::ranges::any_of(running_, [&](const auto& of) { return of.first == graph.value; });
   }
 
-  const Trace& trace_;
+  const Ran& trace_;
   const Address address_;
   std::set<uint32_t> backing_, there_;
   std::set<std::string> idle_;
@@ -126,9 +126,9 @@ class Replay {
 };
 
 // A random trace whose graphs are launched, and some of whose memory goes.
-Trace RandomProgram(std::mt19937_64& random) {
+Ran RandomProgram(std::mt19937_64& random) {
   const auto chance = [&](uint32_t percent) { return random() % 100 < percent; };
-  Trace trace = RandomTrace(random(), {.max_steps = 40, .memory = true, .pools = true});
+  Ran trace = RandomTrace(random(), {.max_steps = 40, .memory = true, .pools = true});
   for (Segment& segment : trace.segments) {
     if (chance(30)) segment.freed = trace.records++;
   }
@@ -144,7 +144,7 @@ Trace RandomProgram(std::mt19937_64& random) {
   return trace;
 }
 
-Address RandomAddress(const Trace& trace, std::mt19937_64& random) {
+Address RandomAddress(const Ran& trace, std::mt19937_64& random) {
   if (trace.blocks.empty() || random() % 20 == 0) return random() % 16384;
   const Block block = trace.blocks[random() % trace.blocks.size()];
   return block.address + random() % (block.size + 200) - (random() % 8 == 0 ? 100 : 0);
@@ -153,7 +153,7 @@ Address RandomAddress(const Trace& trace, std::mt19937_64& random) {
 using PointersOf = std::map<std::pair<uint32_t, uint32_t>, std::set<uint32_t>>;
 
 // By root graph and block, the nodes with an access that may reach the address.
-PointersOf SlowPointers(const Trace& trace, Address address, Seq at) {
+PointersOf SlowPointers(const Ran& trace, Address address, Seq at) {
   PointersOf pointers;
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
     const Node node = trace.nodes[i];
@@ -179,7 +179,7 @@ TEST_CASE("random addresses of random programs are as in a replay of the allocat
   std::map<AddressState, int> seen;
   for (int round = 0; round < RandomRounds(1000); ++round) {
     CAPTURE(round);
-    const Trace trace = RandomProgram(random);
+    const Ran trace = RandomProgram(random);
     const Address address = RandomAddress(trace, random);
     const Seq at = random() % 4 == 0 ? kNever : static_cast<Seq>(random() % trace.records);
     CAPTURE(address);
@@ -238,7 +238,7 @@ struct StalePointer {
 
 TEST_CASE("a stale pointer is named with the buffer that it was for, and the new owner") {
   StalePointer program;
-  const Trace trace = program.t.Build();
+  const Ran trace = program.t.Build();
   const Whereabouts where =
       FindWhere(Facts(trace), program.address + 8192, {trace.launches[1].seq, 1});
   CHECK(where.state == AddressState::kAlive);
@@ -273,7 +273,7 @@ TEST_CASE("at a launch the memory of its own graph comes first") {
     execs.push_back(t.Instantiate(graph));
   }
   for (const ExecId exec : execs) t.Launch(exec, stream);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const auto graph_at = [&](uint32_t launch) {
     const Result<Moment> moment = FindMoment("launch " + std::to_string(launch), trace);
     REQUIRE(moment);

@@ -135,9 +135,9 @@ struct Tracing {
     }
   }
 
-  Trace Build() {
+  Ran Build() {
     for (size_t i = 0; i < program.calls.size(); ++i) Make(i);
-    Trace trace = t.Build();
+    Ran trace = t.Build();
     for (size_t i = 0; i < streams.size(); ++i)
       trace.streams[i].non_blocking = program.streams[i] == RunStream::kNonBlocking;
     return trace;
@@ -185,7 +185,7 @@ TEST_CASE("launches and work are ordered where no run of the program has them at
     const RunProgram program = RandomProgram(random);
     INFO(TextOf(program));
     const Accesses accesses = RandomAccesses(random, program);
-    const Trace trace = Tracing(program, accesses).Build();
+    const Ran trace = Tracing(program, accesses).Build();
     const LaunchOrder order(trace);
     const std::vector<Submission> all = AllSubmissions(trace);
     for (const bool in_order : {false, true}) {
@@ -294,7 +294,7 @@ struct Races {
 };
 
 // The two that a finding is about: places among all submissions, by its evidence.
-std::vector<size_t> SidesOf(const Finding& finding, const Trace& trace) {
+std::vector<size_t> SidesOf(const Finding& finding, const Ran& trace) {
   const std::vector<Submission> all = AllSubmissions(trace);
   std::vector<size_t> sides;
   for (const Evidence& evidence : finding.evidence) {
@@ -312,7 +312,7 @@ std::vector<size_t> SidesOf(const Finding& finding, const Trace& trace) {
 // Compares the findings on a program with its races, and counts them. `complete`: if there is a
 // race, one is to be found, by one of the two checks: a race may stand for others.
 size_t CheckFindings(const RunProgram& program, const Accesses& accesses, bool complete) {
-  const Trace trace = Tracing(program, accesses).Build();
+  const Ran trace = Tracing(program, accesses).Build();
   const Races races(program, SubmittedBy(program, accesses));
   INFO(races.Text());
   std::vector<Finding> found = Run("border-order", trace);

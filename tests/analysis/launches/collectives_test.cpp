@@ -48,7 +48,7 @@ std::vector<RankDifference> Compare(std::vector<Rank>& ranks, bool complete = tr
                                     bool all_work = false) {
   std::vector<RankCollectives> made;
   for (Rank& rank : ranks) {
-    Trace trace = rank.t.Build();
+    Ran trace = rank.t.Build();
     trace.process.all_work = all_work;
     made.push_back(Facts(trace).collectives());
   }
@@ -270,7 +270,7 @@ TEST_CASE("operations of child graphs stand where the nodes that hold them do") 
   const NodeId holder = t.ChildGraph(a, inner);
   run(kBroadcast);
   t.EndCapture(a);
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   // The tracer's output for the embedded kernel of a captured collective.
   for (const Node& node : trace.nodes) {
     if (trace[node.graph].parent != holder) continue;
@@ -307,7 +307,7 @@ Rank WithBodies(uint32_t number, ConditionalType type, std::initializer_list<Col
 
 TEST_CASE("operations in bodies of conditionals stand where their node does, by body") {
   Rank rank = WithBodies(0, ConditionalType::kIf, {kAllReduce, kBroadcast});
-  const Trace trace = rank.t.Build();
+  const Ran trace = rank.t.Build();
   const RankCollectives made = Facts(trace).collectives();
   REQUIRE(made.programs.size() == 1);
   std::vector<std::pair<CollectiveKind, std::string>> operations;

@@ -72,7 +72,7 @@ class ContentProgram {
     for (Kernel& kernel : trace_.kernels) kernel.has_layout = true;
   }
 
-  const Trace& trace() const { return trace_; }
+  const Ran& trace() const { return trace_; }
   uint32_t launches() const { return launches_; }
   Address base() const { return base_; }
 
@@ -435,7 +435,7 @@ class ContentProgram {
 
   Random random_;
   TraceBuilder t_;
-  Trace trace_;
+  Ran trace_;
   StreamId streams_[2];
   PoolId pool_;
   Address base_ = 0;

@@ -43,7 +43,7 @@ struct Program {
     return ranges[0];
   }
 
-  Trace trace;
+  Ran trace;
 };
 
 inline Access WritesAll(BlockId block) { return Writes(block, 0, kSize); }

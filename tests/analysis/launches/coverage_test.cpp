@@ -51,7 +51,7 @@ TEST_CASE("coverage counts what comes after the first launch") {
 TEST_CASE("counts that are larger than any stay so, and leave no share to graphs") {
   Step s;
   s.t.Launch(s.exec, s.a);
-  Trace trace = s.t.Build();
+  Ran trace = s.t.Build();
   const uint64_t half = uint64_t{1} << 63;
   for (int i = 0; i < 2; ++i)
     trace.eager_counts.push_back({.kernels = half, .copied_bytes = half, .seq = trace.records++});
@@ -64,7 +64,7 @@ TEST_CASE("counts that are larger than any stay so, and leave no share to graphs
 TEST_CASE("coverage of a trace that says nothing of eager work isn't known") {
   Step s;
   s.t.Launch(s.exec, s.a);
-  Trace trace = s.t.Build();
+  Ran trace = s.t.Build();
   CHECK(FindCoverage(Facts(trace)).unknown ==
         "work outside of graphs wasn't recorded: record with --scope all");
   // A count of nothing says that there was none.
@@ -77,7 +77,7 @@ TEST_CASE("coverage of a trace that says nothing of eager work isn't known") {
 TEST_CASE("coverage takes counts in place of the work itself") {
   Step s;
   s.t.Launch(s.exec, s.a);
-  Trace trace = s.t.Build();
+  Ran trace = s.t.Build();
   const Seq launch = trace.launches[0].seq;
   trace.eager_counts.push_back({.stream = s.a, .kernels = 7, .seq = launch - 1});
   trace.eager_counts.push_back(
@@ -99,7 +99,7 @@ TEST_CASE("coverage by NVTX range takes inner ranges in, and each name once") {
   s.t.NvtxPop();
   s.t.NvtxPop();
   s.t.NvtxPop();
-  Trace trace = s.t.Build();
+  Ran trace = s.t.Build();
   trace.works[0].thread = trace.nvtx_ranges[0].thread;
   const Coverage coverage = FindCoverage(Facts(trace));
   REQUIRE(coverage.by_range.size() == 2);

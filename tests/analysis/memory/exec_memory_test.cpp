@@ -14,7 +14,7 @@ namespace {
 
 constexpr Bytes kKiB = 1024;
 
-ExecMemory MemoryOf(const Trace& trace) {
+ExecMemory MemoryOf(const Ran& trace) {
   const auto memory = FindExecMemory(trace, FindRoots(trace));
   REQUIRE(memory.has_value());
   return *memory;
@@ -78,7 +78,7 @@ TEST_CASE("nodes count as they were when the exec was made, those inside of node
   b.Instantiate(outer);
   b.Destroy(late);
   b.Instantiate(outer);
-  const Trace trace = b.Build();
+  const Ran trace = b.Build();
   const auto counts = CountExecParts(trace, FindRoots(trace));
   CHECK(counts == std::vector<ExecPartCounts>{{1, 4, 2, 1}, {1, 5, 2, 1}, {1, 4, 2, 1}});
   // Of the graph all versions that execs were made of.
@@ -93,7 +93,7 @@ TEST_CASE("execs that are gone don't count: the peak is of those that are there 
   b.Destroy(first);
   b.Instantiate(small);
   const ExecId last = b.Instantiate(large);
-  const Trace trace = b.Build();
+  const Ran trace = b.Build();
   const ExecMemory memory = MemoryOf(trace);
   const ByteRange kernel = memory.model.parts[1], exec = memory.model.parts[0];
   CHECK(memory.source == ExecSource::kEstimated);
@@ -109,7 +109,7 @@ TEST_CASE("execs that are gone don't count: the peak is of those that are there 
 TEST_CASE("a trace in which nothing was instantiated says nothing") {
   TraceBuilder b;
   Chain(b, b.Stream(), 3, 0);
-  const Trace trace = b.Build();
+  const Ran trace = b.Build();
   CHECK(!FindExecMemory(trace, FindRoots(trace)));
   CHECK(!Analyze(trace, {})->execs);
 }
@@ -158,7 +158,7 @@ TEST_CASE("readings in chunks yield what a driver of any such model takes") {
         readings.push_back(driver.Take(bytes - bytes / 2, made, ExecCall::kLaunch));
       }
     }
-    Trace trace = b.Build();
+    Ran trace = b.Build();
     trace.exec_readings = readings;
     const ExecMemory memory = MemoryOf(trace);
     CHECK(memory.source == ExecSource::kMeasured);
@@ -193,7 +193,7 @@ TEST_CASE("readings that contradict the table are believed") {
       readings.push_back(driver.Take(0, exec, ExecCall::kLaunch));
     }
   }
-  Trace trace = b.Build();
+  Ran trace = b.Build();
   trace.exec_readings = readings;
   const ByteRange kernel = MemoryOf(trace).model.parts[1];
   CHECK(kernel.low > PublishedExecModel(0).parts[1].high);
@@ -214,7 +214,7 @@ TEST_CASE("a disturbed reading is counted and not used; others correct the table
   }
   readings[4].disturbed = true;                   // exec 2
   readings[9].after = readings[9].before + 4096;  // exec 4: given back by somebody
-  Trace trace = b.Build();
+  Ran trace = b.Build();
   trace.exec_readings = readings;
   const ExecMemory memory = MemoryOf(trace);
   CHECK(memory.readings == 40);

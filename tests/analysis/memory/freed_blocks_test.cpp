@@ -10,14 +10,14 @@
 namespace graphkit {
 namespace {
 
-bool SameSite(const Trace& trace, StackId a, StackId b) {
+bool SameSite(const Ran& trace, StackId a, StackId b) {
   const auto one = CallSiteOf(trace, a).own, other = CallSiteOf(trace, b).own;
   return a == b || (one && other && trace.stack_frames[*one] == trace.stack_frames[*other]);
 }
 
 // A look at every block for each one that was freed.
 FreedFate SlowFate(const Facts& facts, const FreedBlock& freed) {
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const Block& old = trace[freed.block];
   Seq since = 0;
   bool launched = false;
@@ -59,7 +59,7 @@ FreedFate SlowFate(const Facts& facts, const FreedBlock& freed) {
 }
 
 // Blocks that come and go in two segments, some of them in captures, and launches between.
-Trace RandomBlocks(uint64_t seed, uint64_t steps) {
+Ran RandomBlocks(uint64_t seed, uint64_t steps) {
   Random random(seed);
   TraceBuilder t;
   const StreamId s = t.Stream("s");
@@ -111,7 +111,7 @@ Trace RandomBlocks(uint64_t seed, uint64_t steps) {
   return t.Build();
 }
 
-std::vector<FreedBlock> SomeFreed(const Trace& trace, Random* random) {
+std::vector<FreedBlock> SomeFreed(const Ran& trace, Random* random) {
   std::vector<FreedBlock> freed;
   const Seq end = trace.blocks.empty() ? 0 : trace.blocks.back().allocated + 10;
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
@@ -129,7 +129,7 @@ TEST_CASE("what became of freed blocks is what a look at every block finds") {
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     CAPTURE(seed);
     Random random(seed);
-    const Trace trace = RandomBlocks(seed, 120);
+    const Ran trace = RandomBlocks(seed, 120);
     const Facts facts(trace);
     const std::vector<FreedBlock> freed = SomeFreed(trace, &random);
     const std::vector<FreedFate> fates = FindFates(facts, freed);
@@ -152,7 +152,7 @@ TEST_CASE("what became of freed blocks is what a look at every block finds") {
 // Work, not time.
 TEST_CASE("each block is looked at a few times, however many were freed") {
   for (const uint64_t steps : {100u, 20'000u}) {
-    const Trace trace = RandomBlocks(1, steps);
+    const Ran trace = RandomBlocks(1, steps);
     const Facts facts(trace);
     Random random(1);
     uint64_t looks = 0;

@@ -1,13 +1,12 @@
+
 #include "libgraphkit/analysis/memory/known_memory.h"
-
 #include <doctest/doctest.h>
-
 #include <optional>
 #include <string>
 #include <vector>
-
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/analysis/order/topology.h"
+#include "libgraphkit/ran/resolve.h"
 #include "tests/build_trace.h"
 
 namespace graphkit {
@@ -15,10 +14,10 @@ namespace {
 
 using Reasons = std::vector<std::string>;
 
-UnknownMemory Find(const Trace& trace) { return FindUnknownMemory(trace, FindRoots(trace)); }
+UnknownMemory Find(const Ran& trace) { return FindUnknownMemory(trace, FindRoots(trace)); }
 
 // Two captures; the first one allocates with nodes whose sizes the source doesn't have.
-Trace SizesMissing() {
+Ran SizesMissing() {
   TraceBuilder t;
   const StreamId stream = t.Stream();
   t.BeginCapture(stream, "no sizes");
@@ -59,7 +58,7 @@ TEST_CASE("a node that was taken out of its graph needs no size") {
 TEST_CASE("nothing is known of the memory of a source without sizes") {
   TraceBuilder t;
   t.Graph();
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   trace.process.unknown_memory = "a drawing has no sizes";
   CHECK(Find(trace) ==
         UnknownMemory{.graphs = {"a drawing has no sizes"}, .any = "a drawing has no sizes"});
@@ -69,11 +68,11 @@ TEST_CASE("where no memory of graphs is known there is nothing to place") {
   TraceBuilder t;
   const StreamId stream = t.Stream();
   t.Alloc(stream, 4096);
-  CHECK(NothingToPlace(t.trace()) == "it holds no graph");
+  CHECK(NothingToPlace(Resolve(t.trace())) == "it holds no graph");
   t.BeginCapture(stream);
-  CHECK(NothingToPlace(t.trace()) == "it holds no graph");
+  CHECK(NothingToPlace(Resolve(t.trace())) == "it holds no graph");
   t.Kernel(stream);
-  CHECK(NothingToPlace(t.trace()) == "its graphs allocate no memory");
+  CHECK(NothingToPlace(Resolve(t.trace())) == "its graphs allocate no memory");
   t.Alloc(stream, 4096);
   t.EndCapture(stream);
   CHECK(NothingToPlace(t.Build()).empty());

@@ -19,11 +19,11 @@ std::vector<NodeId> List(std::span<const NodeId> nodes) { return {nodes.begin(),
 
 // A trace, and what is known of its blocks.
 struct Known {
-  Trace trace;
+  Ran trace;
   graphkit::Order order = BuildOrder(trace);
   Lifetimes lives = FindLifetimes(trace, &order);
 
-  explicit Known(Trace built) : trace(std::move(built)) {}
+  explicit Known(Ran built) : trace(std::move(built)) {}
   BlockOrder Blocks(MarkerRule rule) const { return {trace, order, lives, rule}; }
 };
 
@@ -239,7 +239,7 @@ TEST_CASE(
     t.FreeNode(b, y);
     t.Order(b, a);
     t.EndCapture(a);
-    Trace trace = t.Build();
+    Ran trace = t.Build();
     if (!captured) trace.captures.clear();
     const Known known(std::move(trace));
     CAPTURE(captured);
@@ -249,7 +249,7 @@ TEST_CASE(
 }
 
 // True if each recorded use of x in its graph ends before y is allocated, and before each use of y.
-bool UsesInOrder(const Trace& trace, const Lifetimes& lives, const SlowOrder& slow, BlockId x,
+bool UsesInOrder(const Ran& trace, const Lifetimes& lives, const SlowOrder& slow, BlockId x,
                  BlockId y) {
   std::vector<NodeId> later;
   if (trace[y].alloc_node.valid()) later.push_back(trace[y].alloc_node);
@@ -266,7 +266,7 @@ bool UsesInOrder(const Trace& trace, const Lifetimes& lives, const SlowOrder& sl
 TEST_CASE("on random traces a free node is before nothing that a use of its block isn't before") {
   size_t pairs = 0;
   for (uint64_t seed = 1; seed <= 5000; ++seed) {
-    const Trace trace =
+    const Ran trace =
         RandomTrace(seed, {.max_steps = 40, .nested = false, .memory = true, .memory_nodes = 0.7});
     graphkit::Order order = BuildOrder(trace);
     const Lifetimes lives = FindLifetimes(trace, &order);
@@ -289,10 +289,10 @@ TEST_CASE("on random traces a free node is before nothing that a use of its bloc
 
 TEST_CASE("on random traces blocks are ordered as a search orders them, strictly") {
   for (uint64_t seed = 1; seed <= 100'000; ++seed) {
-    const Trace trace = RandomTrace(seed, {.max_steps = 16,
-                                           .nested = seed % 2 == 0,
-                                           .memory = true,
-                                           .memory_nodes = seed % 3 == 0 ? 0.6 : 0.15});
+    const Ran trace = RandomTrace(seed, {.max_steps = 16,
+                                         .nested = seed % 2 == 0,
+                                         .memory = true,
+                                         .memory_nodes = seed % 3 == 0 ? 0.6 : 0.15});
     graphkit::Order order = BuildOrder(trace);
     const Lifetimes lives = FindLifetimes(trace, &order);
     const SlowOrder slow_order(trace);

@@ -18,7 +18,7 @@ namespace graphkit {
 namespace {
 
 struct Facts {
-  explicit Facts(Trace made) : trace(std::move(made)), order(BuildOrder(trace)) {
+  explicit Facts(Ran made) : trace(std::move(made)), order(BuildOrder(trace)) {
     lives = FindLifetimes(trace, &order);
   }
   BlockOrder blocks(MarkerRule rule = MarkerRule::kLastUse) const {
@@ -32,12 +32,12 @@ struct Facts {
     return found;
   }
 
-  Trace trace;
+  Ran trace;
   graphkit::Order order;
   Lifetimes lives;
 };
 
-Bytes Rounded(const Trace& trace, BlockId block) {
+Bytes Rounded(const Ran& trace, BlockId block) {
   return RoundUp(trace[block].size, kBlockGranularity);
 }
 

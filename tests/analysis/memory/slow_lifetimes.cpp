@@ -6,7 +6,7 @@
 
 namespace graphkit {
 
-SlowBlockOrder::SlowBlockOrder(const Trace& trace, const SlowOrder& order, MarkerRule rule)
+SlowBlockOrder::SlowBlockOrder(const Ran& trace, const SlowOrder& order, MarkerRule rule)
     : trace_(trace), rule_(rule), order_(order), frontiers_(trace) {
   for (size_t i = 0; i < trace.blocks.size(); ++i) lives_.push_back(Find(BlockId(i)));
 }

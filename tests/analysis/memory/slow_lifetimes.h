@@ -13,7 +13,7 @@ namespace graphkit {
 class SlowBlockOrder {
  public:
   // `order`: of the trace, by completion; must outlive it.
-  SlowBlockOrder(const Trace& trace, const SlowOrder& order, MarkerRule rule);
+  SlowBlockOrder(const Ran& trace, const SlowOrder& order, MarkerRule rule);
 
   bool Before(BlockId x, BlockId y) const;
   // True if anything can be after x.
@@ -40,7 +40,7 @@ class SlowBlockOrder {
   bool MarkedBefore(const Life& x, NodeId node) const;
   Seq LastSeq(BlockId x) const;
 
-  const Trace& trace_;
+  const Ran& trace_;
   MarkerRule rule_;
   const SlowOrder& order_;
   SlowFrontiers frontiers_;

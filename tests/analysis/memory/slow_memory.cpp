@@ -16,7 +16,7 @@ bool DeferredAt(const Block& block, Seq seq) {
 }
 
 // The blocks that the driver gave for segments.
-std::set<BlockId> BackingBlocks(const Trace& trace) {
+std::set<BlockId> BackingBlocks(const Ran& trace) {
   std::set<BlockId> backing;
   for (const Segment& segment : trace.segments) {
     if (segment.block.valid()) backing.insert(segment.block);
@@ -25,7 +25,7 @@ std::set<BlockId> BackingBlocks(const Trace& trace) {
 }
 
 // Bytes of addresses that some block covers.
-Bytes Covered(const Trace& trace, const Blocks& blocks) {
+Bytes Covered(const Ran& trace, const Blocks& blocks) {
   std::set<Address> cuts;
   for (const BlockId id : blocks) {
     cuts.insert(trace[id].address);
@@ -42,7 +42,7 @@ Bytes Covered(const Trace& trace, const Blocks& blocks) {
   return covered;
 }
 
-Bytes Extent(const Trace& trace, const Blocks& blocks) {
+Bytes Extent(const Ran& trace, const Blocks& blocks) {
   std::map<SegmentId, Blocks> by_segment;
   for (const BlockId id : blocks) by_segment[trace[id].segment].push_back(id);
   Bytes extent = 0;
@@ -62,7 +62,7 @@ Bytes Extent(const Trace& trace, const Blocks& blocks) {
   return extent;
 }
 
-bool HandedOut(const Block& block, const Trace& trace) {
+bool HandedOut(const Block& block, const Ran& trace) {
   if (block.alloc_node.valid() || !block.pool.valid() || block.size == 0) return false;
   const PoolKind kind = trace[block.pool].kind;
   return kind == PoolKind::kAllocator || kind == PoolKind::kPrivate;
@@ -83,7 +83,7 @@ Bytes Heaviest(const std::vector<std::set<size_t>>& conflicts, const std::vector
 
 }  // namespace
 
-std::vector<Blocks> SlowBlocks(const Trace& trace) {
+std::vector<Blocks> SlowBlocks(const Ran& trace) {
   std::vector<Blocks> blocks(trace.graphs.size());
   const std::set<BlockId> backing = BackingBlocks(trace);
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
@@ -96,7 +96,7 @@ std::vector<Blocks> SlowBlocks(const Trace& trace) {
   return blocks;
 }
 
-Usage SlowUsage(const Trace& trace, const Blocks& blocks) {
+Usage SlowUsage(const Ran& trace, const Blocks& blocks) {
   Usage usage;
   for (const BlockId id : blocks) {
     ++usage.blocks;
@@ -121,7 +121,7 @@ Usage SlowUsage(const Trace& trace, const Blocks& blocks) {
   return usage;
 }
 
-std::vector<BlockOverlap> SlowOverlaps(const Trace& trace, const Blocks& blocks) {
+std::vector<BlockOverlap> SlowOverlaps(const Ran& trace, const Blocks& blocks) {
   std::map<Address, BlockId> last;
   std::set<std::pair<BlockId, BlockId>> pairs;
   for (const BlockId block : blocks) {
@@ -139,7 +139,7 @@ std::vector<BlockOverlap> SlowOverlaps(const Trace& trace, const Blocks& blocks)
 }
 
 // Each fresh block takes the best idle one: the smallest that will do, the latest of these.
-ReuseFacts SlowReuse(const SlowBlockOrder& order, const Trace& trace, const Blocks& all,
+ReuseFacts SlowReuse(const SlowBlockOrder& order, const Ran& trace, const Blocks& all,
                      const BlockOrder& assumes) {
   Blocks blocks;
   std::set<Bytes> sizes;
@@ -179,7 +179,7 @@ ReuseFacts SlowReuse(const SlowBlockOrder& order, const Trace& trace, const Bloc
   return facts;
 }
 
-Bytes SlowLowerBound(const SlowBlockOrder& order, const Trace& trace, const Blocks& blocks) {
+Bytes SlowLowerBound(const SlowBlockOrder& order, const Ran& trace, const Blocks& blocks) {
   std::vector<std::set<size_t>> conflicts(blocks.size());
   std::vector<Bytes> weights;
   std::set<size_t> all;
@@ -194,7 +194,7 @@ Bytes SlowLowerBound(const SlowBlockOrder& order, const Trace& trace, const Bloc
   return Heaviest(conflicts, weights, all);
 }
 
-AskedMemory SlowAskedMemory(const Trace& trace) {
+AskedMemory SlowAskedMemory(const Ran& trace) {
   const std::set<BlockId> backing = BackingBlocks(trace);
   std::set<BlockId> touched;
   for (const Node& node : trace.nodes) {
@@ -248,7 +248,7 @@ AskedMemory SlowAskedMemory(const Trace& trace) {
   return most;
 }
 
-std::vector<std::set<BlockId>> SlowInputs(const Trace& trace) {
+std::vector<std::set<BlockId>> SlowInputs(const Ran& trace) {
   std::vector<std::set<BlockId>> inputs(trace.graphs.size());
   for (const Node& node : trace.nodes) {
     if (!InGraph(trace, node)) continue;

@@ -37,7 +37,7 @@ struct Example {
 
 TEST_CASE("peaks and the end have the record where they are") {
   Example example;
-  const Trace trace = example.t.Build();
+  const Ran trace = example.t.Build();
   const Seq b = trace[example.b].allocated;
   const MemoryMoments moments = MemoryFacts(trace).timeline().Of(0);
   CHECK(moments.peak_in_use == MemoryAt{.seq = b,
@@ -62,7 +62,7 @@ TEST_CASE("peaks and the end have the record where they are") {
 
 TEST_CASE("idle memory is empty segments and the gaps of others") {
   Example example;
-  const Trace trace = example.t.Build();
+  const Ran trace = example.t.Build();
   CHECK(MemoryFacts(trace).timeline().IdleAfter(0, trace.records) ==
         IdleMemory{.empty_bytes = 2 * kMiB,
                    .empty_segments = 1,
@@ -74,14 +74,14 @@ TEST_CASE("idle memory is empty segments and the gaps of others") {
 
 TEST_CASE("memory of another device doesn't count") {
   Example example;
-  const Trace trace = example.t.Build();
+  const Ran trace = example.t.Build();
   const MemoryFacts facts(trace);
   CHECK(facts.timeline().After(1, trace.records) == MemoryAt{.seq = trace.records});
   CHECK(facts.timeline().devices() == std::vector<DeviceIndex>{0});
 }
 
 // The sums after each record, each on its own.
-MemoryMoments SlowMoments(const Trace& trace) {
+MemoryMoments SlowMoments(const Ran& trace) {
   MemoryMoments moments;
   for (Seq seq = 0; seq < trace.records; ++seq) {
     MemoryAt now{.seq = seq};
@@ -137,7 +137,7 @@ TEST_CASE("in random runs moments are what the blocks that live then sum up to")
         alive.erase(alive.begin() + static_cast<ptrdiff_t>(which));
       }
     }
-    Trace trace = t.Build();
+    Ran trace = t.Build();
     trace.blocks.ChangeAll([&](Block& block) {
       if (block.segment) block.slack = random.Below(3) * 512;
     });
@@ -146,7 +146,7 @@ TEST_CASE("in random runs moments are what the blocks that live then sum up to")
 }
 
 // Every byte of every segment looked at, one by one.
-Bytes SlowIdle(const Trace& trace, Seq seq) {
+Bytes SlowIdle(const Ran& trace, Seq seq) {
   std::map<Address, bool> used;
   for (const Segment& segment : trace.segments) {
     for (Address at = segment.address; at < segment.address + segment.size; at += 512) {
@@ -182,7 +182,7 @@ TEST_CASE("in random runs idle is what no block in use covers") {
     for (const BlockId id : alive) {
       if (random.Below(3) == 0) t.Free(id, stream);
     }
-    const Trace trace = t.Build();
+    const Ran trace = t.Build();
     const MemoryAt end = MemoryFacts(trace).timeline().Of(0).end;
     const IdleMemory idle = MemoryFacts(trace).timeline().IdleAfter(0, trace.records);
     CHECK(idle.bytes() == SlowIdle(trace, trace.records));

@@ -56,7 +56,7 @@ TEST_CASE("a call site is the innermost frame of the program's own code") {
                                  {"step", "train.py", 31}});
   const StackId own = t.Stack({{"cudaMalloc", "libcudart.so.13", 0}, {"Load", "./app", 0}});
   const StackId library = t.Stack({{"init", "/v/site-packages/torch/cuda/a.py", 3}});
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const CallSite site = CallSiteOf(trace, stack);
   REQUIRE((site.own && site.inner));
   CHECK(PlaceOfFrame(trace, *site.own) == "model.py:17");

@@ -10,7 +10,7 @@ namespace graphkit {
 namespace {
 
 // By a look at each capture, in the order in which they began.
-std::string SlowPlace(const Trace& trace, Seq seq) {
+std::string SlowPlace(const Ran& trace, Seq seq) {
   const Capture* last = nullptr;
   for (const Capture& capture : trace.captures) {
     if (capture.begin > seq || !capture.graph.valid()) continue;
@@ -26,7 +26,7 @@ std::string SlowPlace(const Trace& trace, Seq seq) {
 TEST_CASE("a call's place is what a look at every capture says") {
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     Random random(seed);
-    Trace trace;
+    Ran trace;
     Seq now = 0;
     for (uint64_t i = random.Below(8); i > 0; --i) {
       now += static_cast<Seq>(1 + random.Below(6));

@@ -19,7 +19,7 @@ struct Named {
 };
 
 Named Name(TraceBuilder t, StackId stack) {
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   return {MemoryTitle(trace, stack), NameOfStack(trace, stack).role};
 }
 
@@ -30,7 +30,7 @@ TEST_CASE("without Python it is the innermost frame of the program's own") {
                                 {"main", "/app/src/main.cu", 7}});
   const StackId program = t.Stack({{"Allocate(unsigned long)", "/app/bin/step", 0}});
   const StackId unknown = t.Stack({{"Allocate(unsigned long)", "??", 0}});
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   CHECK(MemoryTitle(trace, line) == "src/step.cu:42");
   CHECK(MemoryTitle(trace, program) == "bin/step");
   CHECK(MemoryTitle(trace, unknown) == "");
@@ -55,7 +55,7 @@ TEST_CASE("workspaces and benchmark buffers of libraries go under their own name
   const StackId own = t.Stack({{"make_workspace", "/app/train.py", 5}});
   const StackId inductor =
       t.Stack({{"benchmark_gpu", TorchFile("_inductor/runtime/benchmarking.py"), 872}, program});
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   CHECK(StackTitle(trace, blas) == "cuBLAS workspace");
   CHECK(StackTitle(trace, lt) == "cuBLASLt workspace");
   CHECK(StackTitle(trace, other) == "workspace of a library");

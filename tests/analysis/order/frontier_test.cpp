@@ -30,7 +30,7 @@ TEST_CASE("a stream stands after its last node, and after what it waited for") {
   t.SetFrontier(a, {{.node = a0}});
   const Seq rewound = t.trace().records;
   t.EndCapture(a);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
 
   FrontierReplay replay(trace, WholeTrace(trace));
   replay.AdvanceTo(begun);
@@ -59,7 +59,7 @@ TEST_CASE("an event of a launch is left through its port") {
   const NodeId a0 = t.KernelWithEvent(a, event, kPortLaunchCompletion);
   t.Wait(b, event);
   const Seq waited = t.trace().records;
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   FrontierReplay replay(trace, WholeTrace(trace));
   replay.AdvanceTo(waited);
   CHECK(replay.Of(b).entries == Entries{{a0, kPortLaunchCompletion, 1}});
@@ -68,7 +68,7 @@ TEST_CASE("an event of a launch is left through its port") {
 // In a capture the edges into a node are its stream's frontier at that place.
 TEST_CASE("on random captures the frontier before a node is where its edges come from") {
   for (uint64_t seed = 1; seed <= 5'000; ++seed) {
-    const Trace trace = RandomTrace(seed, {.nested = false});
+    const Ran trace = RandomTrace(seed, {.nested = false});
     FrontierReplay replay(trace, WholeTrace(trace));
     for (size_t i = 0; i < trace.nodes.size(); ++i) {
       replay.AdvanceTo(trace.nodes[i].seq);
@@ -90,7 +90,7 @@ TEST_CASE("on random captures the frontier before a node is where its edges come
 
 TEST_CASE("on random traces every stream stands, at every record, where the slow search says") {
   for (uint64_t seed = 1; seed <= 1'000; ++seed) {
-    const Trace trace = RandomTrace(seed, {.memory = true});
+    const Ran trace = RandomTrace(seed, {.memory = true});
     FrontierReplay replay(trace, WholeTrace(trace));
     SlowFrontiers slow(trace);
     CAPTURE(seed);

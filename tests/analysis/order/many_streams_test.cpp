@@ -28,7 +28,7 @@ class ShortStreams {
     }
   }
 
-  Trace Make() {
+  Ran Make() {
     const uint64_t streams = 20 + random_.Below(40);
     for (uint64_t i = 0; i < streams; ++i) streams_.push_back(t_.Stream());
     t_.BeginCapture(streams_[0]);
@@ -78,12 +78,12 @@ class ShortStreams {
 };
 
 // Nodes and edges of the trace, for each of which some work may be done.
-size_t SizeOf(const Trace& trace) { return trace.nodes.size() + trace.edges.size(); }
+size_t SizeOf(const Ran& trace) { return trace.nodes.size() + trace.edges.size(); }
 
 TEST_CASE("the index agrees with a search where many short streams come and go") {
   size_t fewer_chains = 0;
   for (uint64_t seed = 1; seed <= 1'500; ++seed) {
-    const Trace trace = ShortStreams(seed).Make();
+    const Ran trace = ShortStreams(seed).Make();
     const EdgeRule rule = seed % 8 == 0 ? EdgeRule::kAllFull : EdgeRule::kCompletion;
     const Order order = BuildOrder(trace, rule);
     const SlowOrder slow(trace, rule);
@@ -103,7 +103,7 @@ TEST_CASE("the index agrees with a search where many short streams come and go")
 
 TEST_CASE("a point after many streams agrees with a search") {
   for (uint64_t seed = 1; seed <= 500; ++seed) {
-    const Trace trace = ShortStreams(seed).Make();
+    const Ran trace = ShortStreams(seed).Make();
     Order order = BuildOrder(trace);
     const SlowOrder slow(trace);
     std::vector<FrontierEntry> frontier;
@@ -120,7 +120,7 @@ TEST_CASE("a point after many streams agrees with a search") {
 
 TEST_CASE("of many nodes, those that end before another one are found as pair by pair") {
   for (uint64_t seed = 1; seed <= 2'000; ++seed) {
-    const Trace trace =  // every other one of several graphs, some in others
+    const Ran trace =  // every other one of several graphs, some in others
         seed % 2 == 0 ? RandomTrace(seed, {.max_steps = 60}) : ShortStreams(seed).Make();
     if (trace.nodes.empty()) continue;
     const Order order = BuildOrder(trace);
@@ -153,7 +153,7 @@ TEST_CASE("rows grow with nodes and edges, not with streams times joins") {
        {SynthShape::kForkJoin, SynthShape::kOneByOne, SynthShape::kRelay}) {
     for (const uint64_t rounds : {1u, 4u}) {
       constexpr uint32_t kStreams = 5'000;
-      const Trace trace =
+      const Ran trace =
           Synthesize({.shape = shape, .ops = 2 * rounds * kStreams, .streams = kStreams});
       const Order order = BuildOrder(trace);
       CAPTURE(static_cast<int>(shape));
@@ -166,7 +166,7 @@ TEST_CASE("rows grow with nodes and edges, not with streams times joins") {
 
 TEST_CASE("streams that never run beside each other share chains") {
   for (const SynthShape shape : {SynthShape::kOneByOne, SynthShape::kRelay}) {
-    const Trace trace = Synthesize({.shape = shape, .ops = 2'000, .streams = 1'001});
+    const Ran trace = Synthesize({.shape = shape, .ops = 2'000, .streams = 1'001});
     CHECK(trace.nodes.size() >= 2'000);
     CHECK(BuildOrder(trace).chains() <= 4);
   }
@@ -182,7 +182,7 @@ TEST_CASE("branches of a graph made by calls are indexed in proportion to their 
   }
   const NodeId last = t.Add(graph, NodeKind::kKernel);
   for (const NodeId end : ends) t.Connect(end, last);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const Order order = BuildOrder(trace);
   CHECK(order.Before(ends[17], last));
   CHECK_FALSE(order.Before(ends[17], ends[18]));
@@ -210,7 +210,7 @@ TEST_CASE("a stream that waits for many others, twice, stands once after each of
   t.Order(others[0], main);
   const Seq again = t.trace().records;
   t.EndCapture(main);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   FrontierReplay replay(trace, WholeTrace(trace));
   replay.AdvanceTo(joined);
   CHECK(replay.Of(main).entries == expected);

@@ -27,7 +27,7 @@ std::ostream& operator<<(std::ostream& out, const Disagreement& d) {
   return out << "node " << d.a.value << " before node " << d.b.value << ": index says " << d.index;
 }
 
-Disagreement Compare(const Trace& trace, EdgeRule rule) {
+Disagreement Compare(const Ran& trace, EdgeRule rule) {
   const Order order = BuildOrder(trace, rule);
   const SlowOrder slow(trace, rule);
   for (size_t a = 0; a < trace.nodes.size(); ++a) {
@@ -208,7 +208,7 @@ TEST_CASE("many chains share what their rows have in common") {
     t.Kernel(main);
   }
   t.EndCapture(main);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   CHECK(Compare(trace, EdgeRule::kCompletion) == kNone);
   const Order order = BuildOrder(trace);
   CHECK(order.row_bytes() < trace.nodes.size() * 301 * sizeof(uint32_t) / 4);
@@ -217,7 +217,7 @@ TEST_CASE("many chains share what their rows have in common") {
 TEST_CASE("the index agrees with a search on random graphs of every kind") {
   constexpr uint64_t kGraphs = 100'000;
   for (uint64_t seed = 1; seed <= kGraphs; ++seed) {
-    const Trace trace = RandomTrace(seed);
+    const Ran trace = RandomTrace(seed);
     const EdgeRule rule = seed % 8 == 0 ? EdgeRule::kAllFull : EdgeRule::kCompletion;
     const Disagreement found = Compare(trace, rule);
     if (found == kNone) continue;
@@ -228,7 +228,7 @@ TEST_CASE("the index agrees with a search on random graphs of every kind") {
 
 TEST_CASE("points agree with a search on random graphs of every kind") {
   for (uint64_t seed = 1; seed <= 10'000; ++seed) {
-    const Trace trace = RandomTrace(seed);
+    const Ran trace = RandomTrace(seed);
     if (trace.nodes.empty()) continue;
     Order order = BuildOrder(trace);
     const SlowOrder slow(trace);

@@ -14,7 +14,7 @@ namespace {
 TEST_CASE("each node and block is in one slice, under the number that it has there") {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     CAPTURE(seed);
-    const Trace trace = RandomTrace(seed, {.nested = seed % 2 == 0, .memory = true});
+    const Ran trace = RandomTrace(seed, {.nested = seed % 2 == 0, .memory = true});
     const Facts facts(trace);
     const Slices slices(trace, facts.roots(), facts.blocks());
     for (size_t node = 0; node < trace.nodes.size(); ++node) {
@@ -42,7 +42,7 @@ TEST_CASE("each node and block is in one slice, under the number that it has the
 TEST_CASE("a graph's streams stand in its slice where they stand in the trace") {
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     CAPTURE(seed);
-    const Trace trace =
+    const Ran trace =
         RandomTrace(seed, {.rewinds = seed % 3 == 0, .nested = seed % 2 == 0, .memory = true});
     const Facts facts(trace);
     const Slices slices(trace, facts.roots(), facts.blocks());

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
@@ -18,7 +18,7 @@ struct SlowFrontier {
 class SlowFrontiers {
  public:
   // The trace must outlive it.
-  explicit SlowFrontiers(const Trace& trace) : trace_(trace) {}
+  explicit SlowFrontiers(const Ran& trace) : trace_(trace) {}
 
   // Before the record `seq`.
   const SlowFrontier& Of(StreamId stream, Seq seq);
@@ -32,7 +32,7 @@ class SlowFrontiers {
   bool Open(GraphId graph, Seq seq) const;
   std::vector<FrontierEntry> Entries(const StreamOp& op) const;
 
-  const Trace& trace_;
+  const Ran& trace_;
   std::map<std::pair<uint32_t, Seq>, SlowFrontier> known_;  // by stream and place
 };
 

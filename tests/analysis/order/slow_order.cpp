@@ -4,7 +4,7 @@
 
 namespace graphkit {
 
-SlowOrder::SlowOrder(const Trace& trace, EdgeRule rule, Ternary unknown)
+SlowOrder::SlowOrder(const Ran& trace, EdgeRule rule, Ternary unknown)
     : rule_(rule), next_(2 * trace.nodes.size()), reached_(2 * trace.nodes.size()) {
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
     const NodeId node(i);

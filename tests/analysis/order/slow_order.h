@@ -12,7 +12,7 @@ namespace graphkit {
 class SlowOrder {
  public:
   // `unknown`: what a node of which it isn't known does about its grid dependencies.
-  explicit SlowOrder(const Trace& trace, EdgeRule rule = EdgeRule::kCompletion,
+  explicit SlowOrder(const Ran& trace, EdgeRule rule = EdgeRule::kCompletion,
                      Ternary unknown = Ternary::kUnknown);
 
   bool Before(NodeId a, NodeId b) const { return Reaches(End(a), Start(b)); }

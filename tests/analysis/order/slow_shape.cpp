@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "libgraphkit/analysis/names/naming.h"
-#include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/ran/resolve.h"
 #include "tests/analysis/slow_facts.h"
 
 namespace graphkit {
@@ -18,7 +18,7 @@ bool MayMeet(const Access& a, const Access& b) {
 }
 
 // True if one launch runs both: they lie in one user's graph, not in two bodies of a conditional.
-bool OfOneRun(const Trace& trace, NodeId a, NodeId b) {
+bool OfOneRun(const Ran& trace, NodeId a, NodeId b) {
   if (RootOf(trace, trace[a].graph) != RootOf(trace, trace[b].graph)) return false;
   for (GraphId x = trace[a].graph; trace[x].parent.valid(); x = trace[trace[x].parent].graph) {
     for (GraphId y = trace[b].graph; trace[y].parent.valid(); y = trace[trace[y].parent].graph) {
@@ -30,7 +30,7 @@ bool OfOneRun(const Trace& trace, NodeId a, NodeId b) {
 
 // True if one ends before the other starts, or before it goes on after having waited. `waits`: a
 // node's behaviour on its grid dependencies that counts as waiting.
-bool Ordered(const Trace& trace, const SlowOrder& order, NodeId a, NodeId b,
+bool Ordered(const Ran& trace, const SlowOrder& order, NodeId a, NodeId b,
              const std::set<Ternary>& waits) {
   const auto before = [&](NodeId from, NodeId to) {
     return order.Before(from, to) ||
@@ -40,7 +40,7 @@ bool Ordered(const Trace& trace, const SlowOrder& order, NodeId a, NodeId b,
 }
 
 // True if edges into a node, or out of it, may have been recorded after the trace was cut off.
-bool MayLackEdges(const Trace& trace, NodeId node) {
+bool MayLackEdges(const Ran& trace, NodeId node) {
   if (!trace.completeness.truncated) return false;
   const GraphId graph = trace[node].graph;
   const auto of_graph = [&](const Exec& exec) { return exec.graph == RootOf(trace, graph); };
@@ -56,7 +56,7 @@ struct Use {
 };
 
 // All accesses, and the memory nodes of blocks that some node touches.
-std::vector<Use> AllUses(const Trace& trace) {
+std::vector<Use> AllUses(const Ran& trace) {
   std::vector<Use> uses;
   std::set<BlockId> touched;
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
@@ -91,7 +91,7 @@ Overlapping HowSure(const Access& a, const Access& b) {
 }
 
 // It writes, or is a kernel that takes a pointer to non-const there.
-bool MayWrite(const Trace& trace, const Use& use) {
+bool MayWrite(const Ran& trace, const Use& use) {
   const AccessMode mode = use.access.mode;
   if (mode != AccessMode::kUnknown) return mode != AccessMode::kRead;
   const KernelId kernel = trace[use.node].kernel;
@@ -110,7 +110,7 @@ struct Length {
 
 class Paths {
  public:
-  explicit Paths(const Trace& trace) : trace_(trace) {}
+  explicit Paths(const Ran& trace) : trace_(trace) {}
 
   // Up to a node, without it, and with it.
   Length Before(NodeId node) {
@@ -141,14 +141,13 @@ class Paths {
   }
 
  private:
-  const Trace& trace_;
+  const Ran& trace_;
   std::map<NodeId, Length> through_;
 };
 
 }  // namespace
 
-std::vector<SlowRace> SlowRaces(const Trace& trace, const SlowOrder& order,
-                                const SlowOrder& launch) {
+std::vector<SlowRace> SlowRaces(const Ran& trace, const SlowOrder& order, const SlowOrder& launch) {
   const std::vector<Use> uses = AllUses(trace);
   std::vector<SlowRace> races;
   for (const Use& a : uses) {
@@ -172,7 +171,7 @@ std::vector<SlowRace> SlowRaces(const Trace& trace, const SlowOrder& order,
 namespace {
 
 // A graph that was destroyed, or that others were made after, and of which there was no exec.
-bool NeverRan(const Trace& trace, GraphId graph) {
+bool NeverRan(const Ran& trace, GraphId graph) {
   if (trace.completeness.truncated || trace.process.device == DeviceKind::kImported) return false;
   const auto of_graph = [graph](const Exec& exec) { return exec.graph == graph; };
   const auto made_after = [graph](const Graph& other) { return other.original == graph; };
@@ -183,7 +182,7 @@ bool NeverRan(const Trace& trace, GraphId graph) {
 }  // namespace
 
 // The verdict on a pair, by the words of the checks' pages.
-std::optional<Verdict> SlowVerdict(const Trace& trace, const SlowRace& race,
+std::optional<Verdict> SlowVerdict(const Ran& trace, const SlowRace& race,
                                    const SlowOrder& hopeful) {
   const RaceSort& sort = race.sort;
   if (sort.ordered_if_full) {
@@ -215,7 +214,7 @@ std::optional<Verdict> SlowVerdict(const Trace& trace, const SlowRace& race,
   return Verdict{"missing-order", Severity::kNote, sort.block};
 }
 
-Shape SlowShape(const Trace& trace, GraphId graph) {
+Shape SlowShape(const Ran& trace, GraphId graph) {
   Paths paths(trace);
   const Length longest = paths.Inside(graph);
   Shape shape{.critical_path_nodes = longest.nodes, .critical_path_ns = longest.ns, .width = 0};
@@ -227,7 +226,7 @@ Shape SlowShape(const Trace& trace, GraphId graph) {
   return shape;
 }
 
-std::vector<EdgeId> SlowRedundantEdges(const Trace& trace, const SlowOrder& order) {
+std::vector<EdgeId> SlowRedundantEdges(const Ran& trace, const SlowOrder& order) {
   std::vector<EdgeId> redundant;
   for (size_t i = 0; i < trace.edges.size(); ++i) {
     const Edge& edge = trace.edges[i];

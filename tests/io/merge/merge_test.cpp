@@ -1,15 +1,14 @@
+
 #include "libgraphkit/io/merge/merge.h"
-
 #include <doctest/doctest.h>
-
 #include <algorithm>
 #include <string>
 #include <vector>
-
 #include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/io/import/file_format.h"
 #include "libgraphkit/io/trace/trace_file.h"
+#include "libgraphkit/ran/resolve.h"
 #include "tests/build_trace.h"
 
 namespace graphkit {
@@ -116,7 +115,7 @@ TEST_CASE("beside nodes whose memory isn't known a snapshot's pools keep their g
   CHECK(
       std::ranges::none_of(trace.blocks, [](const Block& of) { return of.graph == GraphId(0u); }));
   CHECK(std::ranges::any_of(trace.blocks, [](const Block& of) { return of.graph == GraphId(1u); }));
-  const UnknownMemory unknown = FindUnknownMemory(trace, FindRoots(trace));
+  const UnknownMemory unknown = FindUnknownMemory(Resolve(trace), FindRoots(trace));
   CHECK(unknown.graphs ==
         std::vector<std::string>{"which memory its nodes use isn't recorded", ""});
   CHECK(unknown.any.empty());

@@ -28,7 +28,7 @@ struct Recorded {
       t.AllocAt(stream, block.size, block.address);
       t.Segment(segments, block.size, stream);
     }
-    trace = t.Build();
+    trace = t.Record();
     wall.assign(trace.records, kAtOnce);
     for (size_t i = 0; i < blocks.size(); ++i) {
       const Seq at = trace.blocks[i].allocated;

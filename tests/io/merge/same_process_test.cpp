@@ -80,7 +80,7 @@ TEST_CASE("segments are looked up by the address of the driver's memory") {
     const StreamId stream = t.Stream();
     t.AllocAt(stream, 2 << 20, first);
     t.AllocAt(stream, 2 << 20, first + (4 << 20));
-    Trace trace = t.Build();
+    Trace trace = t.Record();
     for (size_t i = 0; i < 2; ++i) trace.blocks.Change(i, [&](Block& b) { b.pool = driver; });
     return trace;
   };

@@ -6,7 +6,6 @@
 
 #include "libgraphkit/model/access_map.h"
 #include "libgraphkit/model/names.h"
-#include "libgraphkit/model/node_versions.h"
 #include "tests/build_trace.h"
 
 namespace graphkit {
@@ -21,11 +20,9 @@ class RandomProgram {
                 t_.Stream("\xc3\xa9t\xc3\xa9")};
     t_.Stack({{"main", "main.cu", 12}, {"start", {}, 0}});
     for (int i = 0; i < steps; ++i) Step();
-    Trace trace = t_.Build();
-    RestoreNodes(&trace);
+    Trace trace = t_.Record();
     Vary(trace);
     MapAccesses(&trace);
-    ApplyNodeChanges(&trace);
     return trace;
   }
 

@@ -60,7 +60,7 @@ TEST_CASE("a trace that can't be written leaves nothing behind") {
   const Folder folder;
   TraceBuilder t;
   t.Stream();
-  Trace trace = t.Build();
+  Trace trace = t.Record();
   trace.streams[0].destroyed = trace.streams[0].created;
   const Result<void> written = WriteTrace(trace, folder.File("x.json"));
   REQUIRE_FALSE(written);
@@ -74,7 +74,7 @@ TEST_CASE("a trace that can't be written leaves nothing behind") {
 TEST_CASE("notes and lost records take the free places, or follow") {
   TraceBuilder t;
   t.Note("half of it");
-  Trace trace = t.Build();
+  Trace trace = t.Record();
   trace.completeness.notes.emplace_back("the other half");
   trace.completeness.dropped_records = 5;
   const Trace again = ParseTrace(FormatTrace(trace).value(), "x").value();
@@ -85,7 +85,7 @@ TEST_CASE("notes and lost records take the free places, or follow") {
 TEST_CASE("names that aren't UTF-8 are written as UTF-8") {
   TraceBuilder t;
   t.Stream("a\xff\xc3z\x01");
-  const std::string text = FormatTrace(t.Build()).value();
+  const std::string text = FormatTrace(t.Record()).value();
   CHECK(text.find("a\xef\xbf\xbd\xef\xbf\xbdz\\u0001") != std::string::npos);
   CHECK(ParseTrace(text, "x"));
 }

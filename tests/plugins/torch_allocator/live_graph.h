@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "libgraphkit/ran/resolve.h"
 #include "plugins/torch_allocator/live_pool.h"
 #include "tests/analysis/order/slow_order.h"
 
@@ -69,7 +70,7 @@ class LiveGraph {
     return order_.order().Before(node, *order_.PointAfter(frontiers_[stream]));
   }
 
-  SlowOrder Slow() const { return SlowOrder(trace_, order_.order().rule()); }
+  SlowOrder Slow() const { return SlowOrder(Resolve(trace_), order_.order().rule()); }
   // The frontier in the trace's terms.
   std::vector<FrontierEntry> SlowFrontier(size_t stream) const {
     std::vector<FrontierEntry> entries;

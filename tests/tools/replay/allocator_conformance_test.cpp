@@ -58,7 +58,7 @@ void ForEachSubject(const std::function<void(const Subject&)>& check) {
   }
 }
 
-Trace Sample(uint64_t seed, uint32_t streams) {
+Ran Sample(uint64_t seed, uint32_t streams) {
   constexpr SynthShape kShapes[] = {SynthShape::kRandom, SynthShape::kTraining,
                                     SynthShape::kPipeline};
   return Synthesize({.shape = kShapes[seed % 3],
@@ -76,7 +76,7 @@ Trace Sample(uint64_t seed, uint32_t streams) {
 void ForEachSample(uint32_t streams,
                    const std::function<void(const Facts&, const Subject&)>& check) {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
-    const Trace trace = Sample(seed, streams);
+    const Ran trace = Sample(seed, streams);
     const Facts facts(trace);
     CAPTURE(seed);
     ForEachSubject([&](const Subject& subject) { check(facts, subject); });
@@ -149,7 +149,7 @@ TEST_CASE("on captures that record every use the safe ones are verified and exec
 
 TEST_CASE("on one stream all are safe and nothing is ever deferred") {
   for (uint64_t seed = 3; seed <= 12; seed += 3) {
-    const Trace trace = Sample(seed, 1);
+    const Ran trace = Sample(seed, 1);
     const Facts facts(trace);
     CAPTURE(seed);
     ForEachSubject([&](const Subject& subject) {
@@ -163,7 +163,7 @@ TEST_CASE("on one stream all are safe and nothing is ever deferred") {
 
 TEST_CASE("figures hold one another, and what is allocated is the same for all") {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
-    const Trace trace = Sample(seed, 3);
+    const Ran trace = Sample(seed, 3);
     const Facts facts(trace);
     const Bytes allocated = ReplayTrace(facts, PolicyKind::kDefer).figures.peak_allocated;
     CAPTURE(seed);
@@ -178,7 +178,7 @@ TEST_CASE("figures hold one another, and what is allocated is the same for all")
 }
 
 TEST_CASE("the same trace gives the same replay, and the timeline changes nothing") {
-  const Trace trace = Sample(1, 3);
+  const Ran trace = Sample(1, 3);
   const Facts facts(trace);
   ForEachSubject([&](const Subject& subject) {
     const PolicyReplay first = Untimed(subject.replay(facts, {.verify = true}));
@@ -204,7 +204,7 @@ TEST_CASE("blocks without bytes, without touches, and graphs without blocks are 
   t.BeginCapture(s);
   t.Kernel(s, "alone");
   t.EndCapture(s);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const Facts facts(trace);
   ForEachSubject([&](const Subject& subject) {
     const PolicyReplay replay = subject.replay(facts, {.verify = true});
@@ -216,8 +216,7 @@ TEST_CASE("blocks without bytes, without touches, and graphs without blocks are 
 
 TEST_CASE("whoever overlaps what conflicts on a random trace is told so") {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
-    const Trace trace =
-        RandomTrace(seed, {.max_steps = 50, .nested = seed % 3 == 0, .memory = true});
+    const Ran trace = RandomTrace(seed, {.max_steps = 50, .nested = seed % 3 == 0, .memory = true});
     const Facts facts(trace);
     CAPTURE(seed);
     ForEachSubject([&](const Subject& subject) {

@@ -41,7 +41,7 @@ struct Fork {
   NodeId read_x;
   NodeId fill_y;
   BlockId y;
-  Trace trace;
+  Ran trace;
 
   explicit Fork(bool ordered) {
     t.Order(a, b);
@@ -87,7 +87,7 @@ TEST_CASE("what outlives the graph must not be taken over") {
   const BlockId y = t.Alloc(a, 512);
   const NodeId fill = t.Kernel(a, "fill", {Writes(y)});
   t.EndCapture(a);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const GraphExecution execution = Execute(Facts(trace), {{{output, 0, 512}, {y, 0, 512}}}, 1);
   REQUIRE(execution.faults.size() == 1);
   CHECK(execution.faults[0].pair ==
@@ -106,7 +106,7 @@ TEST_CASE("a programmatic edge doesn't keep a kernel off the bytes of the one be
   const BlockId y = t.Alloc(a, 512);
   const NodeId fill = t.ProgrammaticKernel(a, "fill", {Writes(y)});
   t.EndCapture(a);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const GraphExecution execution = Execute(Facts(trace), {{{x, 0, 512}, {y, 0, 512}}});
   REQUIRE_FALSE(execution.faults.empty());
   CHECK(execution.faults[0].pair ==
@@ -126,7 +126,7 @@ TEST_CASE("what follows a kernel that waits on some ways may take its producer's
   const BlockId y = t.Alloc(a, 512);
   t.Kernel(a, "next", {Writes(y)});
   t.EndCapture(a);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const GraphExecution execution =
       Execute(Facts(trace), {{{x, 0, 512}, {y, 0, 512}, {out, 512, 512}}});
   CHECK(execution.faults.empty());
@@ -135,8 +135,7 @@ TEST_CASE("what follows a kernel that waits on some ways may take its producer's
 TEST_CASE("what the order proves executes clean on random traces") {
   for (uint64_t seed = 1; seed <= 600; ++seed) {
     CAPTURE(seed);
-    const Trace trace =
-        RandomTrace(seed, {.max_steps = 40, .nested = seed % 2 == 0, .memory = true});
+    const Ran trace = RandomTrace(seed, {.max_steps = 40, .nested = seed % 2 == 0, .memory = true});
     const Facts facts(trace);
     for (const PolicyKind policy : {PolicyKind::kReuse, PolicyKind::kOptimal}) {
       CAPTURE(std::string(InfoOf(policy).name));
@@ -148,7 +147,7 @@ TEST_CASE("what the order proves executes clean on random traces") {
 TEST_CASE("every policy executes clean where programs keep PyTorch's contract") {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     CAPTURE(seed);
-    const Trace trace = Synthesize(
+    const Ran trace = Synthesize(
         {.ops = 200, .streams = 3, .join = 0.3, .alloc = 0.4, .free = 0.3, .seed = seed});
     const Facts facts(trace);
     for (const PolicyInfo& policy : Policies()) {
@@ -173,7 +172,7 @@ TEST_CASE("a use on a stream that wasn't recorded is found, though the contract 
   t.Kernel(a, "fill", {Writes(y)});
   t.Order(b, a);
   t.EndCapture(a);
-  const Trace trace = t.Build();
+  const Ran trace = t.Build();
   const Facts facts(trace);
   const PolicyReplay replay = ReplayTrace(facts, PolicyKind::kPyTorch, {.verify = true});
   CHECK(replay.verified);
@@ -183,7 +182,7 @@ TEST_CASE("a use on a stream that wasn't recorded is found, though the contract 
 // Work, not time: the same for one graph as for thousands.
 TEST_CASE("programs are made by going through each node once, however many graphs there are") {
   for (const uint32_t graphs : {1u, 4096u}) {
-    const Trace trace =
+    const Ran trace =
         Synthesize({.shape = SynthShape::kTraining, .ops = 40'000, .streams = 4, .graphs = graphs});
     const Facts facts(trace);
     const Slices slices(trace, facts.roots(), facts.blocks());
@@ -200,13 +199,13 @@ TEST_CASE("programs are made by going through each node once, however many graph
 
 // One proof is taken away: a block is moved onto another one that conflicts with it.
 bool FindsPlantedFault(uint64_t seed) {
-  const Trace trace = Synthesize({.ops = 300,
-                                  .streams = 3,
-                                  .join = 0.3,
-                                  .alloc = 0.4,
-                                  .free = 0.35,
-                                  .sizes = *ParseSizeDistribution("log:512B-1MiB"),
-                                  .seed = seed});
+  const Ran trace = Synthesize({.ops = 300,
+                                .streams = 3,
+                                .join = 0.3,
+                                .alloc = 0.4,
+                                .free = 0.35,
+                                .sizes = *ParseSizeDistribution("log:512B-1MiB"),
+                                .seed = seed});
   const Facts facts(trace);
   const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
   const PlannedMemory plan = PlanTrace(facts, MarkerRule::kLastUse);

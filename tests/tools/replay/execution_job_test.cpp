@@ -58,8 +58,7 @@ std::vector<std::vector<bool>> Reachable(const ExecutionJob& job) {
 
 TEST_CASE("a job's edges lead forward, and keep every order that the graph proves") {
   for (uint64_t seed = 1; seed <= 300; ++seed) {
-    const Trace trace =
-        RandomTrace(seed, {.max_steps = 30, .nested = seed % 2 == 0, .memory = true});
+    const Ran trace = RandomTrace(seed, {.max_steps = 30, .nested = seed % 2 == 0, .memory = true});
     const Facts facts(trace);
     const Slices slices(trace, facts.roots(), facts.blocks());
     CAPTURE(seed);
@@ -89,8 +88,7 @@ TEST_CASE("a job's edges lead forward, and keep every order that the graph prove
 
 TEST_CASE("what was verified runs clean in every order") {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
-    const Trace trace =
-        RandomTrace(seed, {.max_steps = 50, .nested = seed % 3 == 0, .memory = true});
+    const Ran trace = RandomTrace(seed, {.max_steps = 50, .nested = seed % 3 == 0, .memory = true});
     const Facts facts(trace);
     const Slices slices(trace, facts.roots(), facts.blocks());
     CAPTURE(seed);
@@ -159,13 +157,13 @@ TEST_CASE("a block moved onto one that it conflicts with is found in nearly ever
   int possible = 0;
   int found = 0;
   for (uint64_t seed = 1; seed <= 100; ++seed) {
-    const Trace trace = Synthesize({.ops = 300,
-                                    .streams = 4,
-                                    .join = 0.2,
-                                    .alloc = 0.4,
-                                    .free = 0.4,
-                                    .sizes = *ParseSizeDistribution("log:64KiB-16MiB"),
-                                    .seed = seed});
+    const Ran trace = Synthesize({.ops = 300,
+                                  .streams = 4,
+                                  .join = 0.2,
+                                  .alloc = 0.4,
+                                  .free = 0.4,
+                                  .sizes = *ParseSizeDistribution("log:64KiB-16MiB"),
+                                  .seed = seed});
     const Facts facts(trace);
     const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
     const PolicyReplay replay = ReplayTrace(facts, PolicyKind::kReuse);

@@ -13,7 +13,7 @@
 namespace graphkit {
 namespace {
 
-Trace Sample() {
+Ran Sample() {
   return Synthesize({.ops = 300, .streams = 3, .join = 0.3, .alloc = 0.4, .free = 0.3, .seed = 4});
 }
 
@@ -22,7 +22,7 @@ struct Tried {
   bool clean = false;  // executed
 };
 
-Tried Replay(const Trace& trace) {
+Tried Replay(const Ran& trace) {
   const Result<UserAllocator> allocator = UserAllocator::Load(GRAPHKIT_EXAMPLE_ALLOCATOR);
   REQUIRE_MESSAGE(allocator.has_value(), Describe(allocator.error()));
   const Facts facts(trace);
@@ -34,7 +34,7 @@ Tried Replay(const Trace& trace) {
 }
 
 TEST_CASE("an allocator that asks for the order is safe, and needs no more than defer") {
-  const Trace trace = Sample();
+  const Ran trace = Sample();
   const auto [replay, clean] = Replay(trace);
   CHECK(replay.given == "example");
   CHECK(replay.verified);
@@ -45,7 +45,7 @@ TEST_CASE("an allocator that asks for the order is safe, and needs no more than 
 }
 
 TEST_CASE("one that doesn't is found out, by its order and by its bytes") {
-  const Trace trace = Sample();
+  const Ran trace = Sample();
   setenv("EXAMPLE_UNSAFE", "1", 1);
   const auto [replay, clean] = Replay(trace);
   unsetenv("EXAMPLE_UNSAFE");

@@ -30,7 +30,7 @@ struct AnalyzeArguments {
   View view;
 };
 
-Result<Report> AnalyzeInput(const Trace& trace, const std::string& path,
+Result<Report> AnalyzeInput(const Ran& trace, const std::string& path,
                             const AnalyzeArguments& arguments) {
   Progress progress("analyzing " + path, trace.graphs.size());
   const Facts facts = FindReportFacts(trace, arguments.options, progress.done());
@@ -40,7 +40,7 @@ Result<Report> AnalyzeInput(const Trace& trace, const std::string& path,
   return report;
 }
 
-Result<void> Write(const Report& report, const Trace& trace, const HeldAt& at,
+Result<void> Write(const Report& report, const Ran& trace, const HeldAt& at,
                    const AnalyzeArguments& arguments) {
   const bool memory_only =
       !arguments.at.empty() || (report.graphs.empty() && !trace.segments.empty());
@@ -75,7 +75,7 @@ Result<void> Write(const Report& report, const Trace& trace, const HeldAt& at,
 }
 
 int AnalyzeOne(const std::string& path, const AnalyzeArguments& arguments) {
-  const Result<Trace> trace = ReadInput(path);
+  const Result<Ran> trace = ReadInput(path);
   if (!trace) return PrintError(trace.error());
   Result<HeldAt> at = FindHeldAt(arguments.at, *trace);
   if (!at) {

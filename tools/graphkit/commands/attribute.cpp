@@ -6,6 +6,7 @@
 
 #include "libgraphkit/compare/attribute/attribute.h"
 #include "libgraphkit/io/import/profile.h"
+#include "libgraphkit/ran/resolve.h"
 #include "tools/graphkit/attribute/render.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/commands.h"
@@ -58,9 +59,9 @@ Result<void> ReadCapture(const std::string& path, Profile* profile) {
     const Result<void> read = ReadKinetoCaptures(*file->source, name, profile);
     return read ? read : InFile(read.error(), path);
   }
-  const Result<Imported> imported = ReadAsTrace(std::move(*file));
+  Result<Imported> imported = ReadAsTrace(std::move(*file));
   if (!imported) return imported.error();
-  AddTraceCaptures(imported->trace, name, imported->tool_ids, profile);
+  AddTraceCaptures(Resolve(std::move(imported->trace)), name, imported->tool_ids, profile);
   return {};
 }
 

@@ -36,7 +36,7 @@ struct DiffArguments {
   bool layout = false;
 };
 
-Result<Report> AnalyzeSide(const Trace& trace, const std::string& path) {
+Result<Report> AnalyzeSide(const Ran& trace, const std::string& path) {
   Progress progress("analyzing " + path, trace.graphs.size());
   return Analyze(FindReportFacts(trace, {}, progress.done()));
 }
@@ -44,7 +44,7 @@ Result<Report> AnalyzeSide(const Trace& trace, const std::string& path) {
 // One of the two files, as it was read and judged.
 struct Side {
   std::string path;
-  Trace trace;
+  Ran trace;
   Report report;
   std::vector<MemoryAccount> memory = {};
 
@@ -52,7 +52,7 @@ struct Side {
 };
 
 Result<Side> ReadSide(const std::string& path) {
-  Result<Trace> trace = ReadInput(path);
+  Result<Ran> trace = ReadInput(path);
   if (!trace) return trace.error();
   return Side{path, std::move(*trace), {}};
 }

@@ -50,13 +50,13 @@ Result<void> CheckId(const char* what, uint32_t id, size_t count, const std::str
                .file = file};
 }
 
-Result<void> CheckIds(const Trace& trace, const DotArguments& arguments) {
+Result<void> CheckIds(const Ran& trace, const DotArguments& arguments) {
   const auto graph = CheckId("graph", arguments.graph, trace.graphs.size(), arguments.trace);
   if (!graph) return graph;
   return CheckId("node", arguments.focus, trace.nodes.size(), arguments.trace);
 }
 
-DotOptions OptionsOf(const Trace& trace, const DotArguments& arguments) {
+DotOptions OptionsOf(const Ran& trace, const DotArguments& arguments) {
   DotOptions options = arguments.options;
   options.select.graph = GraphId(arguments.graph);
   options.select.focus = NodeId(arguments.focus);
@@ -68,7 +68,7 @@ DotOptions OptionsOf(const Trace& trace, const DotArguments& arguments) {
 }
 
 // Adds the findings of `graphkit analyze`, for colours by finding.
-Result<void> AddFindings(const Trace& trace, DotOptions& options) {
+Result<void> AddFindings(const Ran& trace, DotOptions& options) {
   if (options.colour != ColourBy::kFinding) return {};
   const Progress progress("analyzing");
   Result<Report> report = Analyze(trace);
@@ -90,7 +90,7 @@ Result<void> WriteDrawing(const std::string& dot, const std::string& path) {
 
 int RunDot(DotArguments arguments) {
   if (arguments.open && arguments.output == "-") arguments.output = "capture.svg";
-  const Result<Trace> trace = ReadInput(arguments.trace);
+  const Result<Ran> trace = ReadInput(arguments.trace);
   if (!trace) return PrintError(trace.error());
   if (const auto checked = CheckIds(*trace, arguments); !checked) {
     return PrintError(checked.error());

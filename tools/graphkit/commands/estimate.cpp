@@ -37,7 +37,7 @@ std::string CheckSizeList(const std::string& text) {
 
 // The model of execs that another trace measured.
 Result<ExecModel> MeasuredModel(const std::string& path) {
-  const Result<Trace> trace = ReadInput(path);
+  const Result<Ran> trace = ReadInput(path);
   if (!trace) return trace.error();
   ExecModel model = CalibratedExecModel(*trace, FindRoots(*trace));
   if (model.measured_execs > 0) return model;
@@ -57,7 +57,7 @@ Result<EstimateOptions> OptionsOf(const EstimateArguments& arguments) {
   return options;
 }
 
-Result<MemoryEstimate> Estimated(const Trace& trace, const EstimateArguments& arguments,
+Result<MemoryEstimate> Estimated(const Ran& trace, const EstimateArguments& arguments,
                                  const EstimateOptions& options) {
   if (arguments.histogram.empty()) return EstimateMemory(trace, options);
   const auto requests = ReadWith(ParseHistogram, arguments.histogram);
@@ -70,7 +70,7 @@ int RunEstimate(const EstimateArguments& arguments) {
     return PrintError(Error{.message = "estimate needs --sizes, or --budget and --histogram",
                             .hint = "for example: graphkit estimate trace.json --sizes 1-64"});
   }
-  const Result<Trace> trace = ReadInput(arguments.trace);
+  const Result<Ran> trace = ReadInput(arguments.trace);
   if (!trace) return PrintError(trace.error());
   const Result<EstimateOptions> options = OptionsOf(arguments);
   if (!options) return PrintError(options.error());

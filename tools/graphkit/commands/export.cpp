@@ -24,7 +24,7 @@ struct ExportArguments {
 };
 
 int ExportOne(const std::string& path, const ExportArguments& arguments) {
-  const Result<Trace> trace = ReadInput(path);
+  const Result<Ran> trace = ReadInput(path);
   if (!trace) return PrintError(trace.error());
   const Result<void> written = WriteOutput(
       arguments.output, [&](std::ostream& out) { RenderExport(*trace, arguments.style, out); });
@@ -35,7 +35,7 @@ int ExportOne(const std::string& path, const ExportArguments& arguments) {
 // A trace's part of the file: a line on missing records, a 0, the rows.
 Result<std::string> MakePart(const std::vector<std::string>& paths, const std::string& path,
                              const ExportStyle& style) {
-  const Result<Trace> trace = ReadQuietly(path);
+  const Result<Ran> trace = ReadQuietly(path);
   if (!trace) return trace.error();
   const auto rank = static_cast<uint32_t>(std::ranges::find(paths, path) - paths.begin());
   return WhatIsMissing(*trace) + '\0' + ExportPart(*trace, path, rank, style);

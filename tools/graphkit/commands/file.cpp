@@ -37,7 +37,7 @@ Result<std::optional<Report>> AnalyzeGraphs(const Facts& facts) {
   return std::optional(std::move(*report));
 }
 
-int Write(const Explanation& explanation, const Trace& trace, const FileArguments& arguments) {
+int Write(const Explanation& explanation, const Ran& trace, const FileArguments& arguments) {
   const Result<void> written = WriteView(
       arguments.view, [&](std::ostream& out) { RenderExplanationJson(explanation, out); },
       [&](const TextOut& out) { RenderExplanation(explanation, trace, arguments.stacks, out); });
@@ -45,7 +45,7 @@ int Write(const Explanation& explanation, const Trace& trace, const FileArgument
 }
 
 // Input from a pipe can't be read again by another command.
-int WriteNext(Explanation explanation, const Trace& trace, const FileArguments& arguments) {
+int WriteNext(Explanation explanation, const Ran& trace, const FileArguments& arguments) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(arguments.file, ignored)) explanation.about.next.clear();
   return Write(explanation, trace, arguments);
@@ -59,7 +59,7 @@ int ExplainOther(OpenedFile file, const FileArguments& arguments) {
 }
 
 int ExplainTrace(OpenedFile file, const FileArguments& arguments) {
-  const Result<Trace> trace = ReadInput(std::move(file));
+  const Result<Ran> trace = ReadInput(std::move(file));
   if (!trace) return PrintError(trace.error());
   Progress progress("analyzing " + arguments.file, trace->graphs.size());
   const Facts facts = FindReportFacts(*trace, kQuick, progress.done());

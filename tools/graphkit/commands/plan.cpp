@@ -142,7 +142,7 @@ std::string CheckSequence(const std::string& text) {
 
 // Placing asks the order alone, which has taken the edges in. What reading and ordering freed, and
 // main.cpp keeps for what comes next, goes back as well: planning needs less.
-void GiveBackMemory(Trace* trace) {
+void GiveBackMemory(Ran* trace) {
   trace->edges = EdgeColumn();
 #if defined(__GLIBC__)
   malloc_trim(0);
@@ -150,7 +150,7 @@ void GiveBackMemory(Trace* trace) {
 }
 
 Result<PlannedMemory> PlanCaptures(PlanArguments& arguments) {
-  Result<Trace> trace = ReadWithMemory(arguments.file);
+  Result<Ran> trace = ReadWithMemory(arguments.file);
   if (!trace) return trace.error();
   Progress progress("analyzing " + arguments.file);
   const Facts facts(*trace);

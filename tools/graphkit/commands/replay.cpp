@@ -85,7 +85,7 @@ Result<void> WriteReplayCertificate(const Facts& facts, const PolicyReplay& repl
                           arguments.certificate);
 }
 
-Result<std::vector<PolicyReplay>> Replay(const Trace& trace, const ReplayArguments& arguments,
+Result<std::vector<PolicyReplay>> Replay(const Ran& trace, const ReplayArguments& arguments,
                                          const std::optional<Executor>& device) {
   Progress progress("analyzing " + arguments.file);
   const Facts facts(trace);
@@ -121,7 +121,7 @@ Result<std::vector<PolicyReplay>> Replay(const Trace& trace, const ReplayArgumen
   return replays;
 }
 
-Result<void> Write(const std::vector<PolicyReplay>& replays, const Trace& trace,
+Result<void> Write(const std::vector<PolicyReplay>& replays, const Ran& trace,
                    const ReplayArguments& arguments) {
   const ReplayView view{.verify = arguments.verify,
                         .capacity = arguments.capacity,
@@ -145,7 +145,7 @@ int ReplayGraphs(ReplayArguments& arguments) {
     return PrintError(Error{.message = "replay: --certificate needs " + missing});
   }
   arguments.verify = arguments.verify || *device || !arguments.certificate.empty();
-  const Result<Trace> trace = ReadWithMemory(arguments.file);
+  const Result<Ran> trace = ReadWithMemory(arguments.file);
   if (!trace) return PrintError(trace.error());
   const Result<std::vector<PolicyReplay>> replays = Replay(*trace, arguments, *device);
   if (!replays) return PrintError(replays.error());

@@ -42,7 +42,7 @@ std::optional<PolicyReplay> ReplayPolicy(const Facts& facts, const ReportArgumen
 
 // All that is drawn of the trace goes to `draw`. `progress` may be null.
 template <typename Draw>
-Result<void> Drawn(const Trace& trace, const std::string& path, const ReportArguments& arguments,
+Result<void> Drawn(const Ran& trace, const std::string& path, const ReportArguments& arguments,
                    Progress* progress, Draw draw) {
   const auto next = [&](const char* doing) {
     if (progress != nullptr) progress->Next(doing + path);
@@ -63,7 +63,7 @@ Result<void> Drawn(const Trace& trace, const std::string& path, const ReportArgu
 }
 
 int ReportOn(const std::string& path, const ReportArguments& arguments) {
-  const Result<Trace> trace = ReadInput(path);
+  const Result<Ran> trace = ReadInput(path);
   if (!trace) return PrintError(trace.error());
   Progress progress("analyzing " + path, trace->graphs.size());
   const auto write = [&](const ReportPage& page) {
@@ -76,7 +76,7 @@ int ReportOn(const std::string& path, const ReportArguments& arguments) {
 }
 
 Result<std::string> MakeDrawing(const std::string& path, const ReportArguments& arguments) {
-  const Result<Trace> trace = ReadQuietly(path);
+  const Result<Ran> trace = ReadQuietly(path);
   if (!trace) return trace.error();
   std::string packed;
   const auto pack = [&](const ReportPage& page) {

@@ -47,7 +47,7 @@ struct Surviving {
 };
 
 // The pools that are named, by id or by name.
-Result<std::vector<PoolId>> FindKept(const Trace& trace, const SurviveArguments& arguments) {
+Result<std::vector<PoolId>> FindKept(const Ran& trace, const SurviveArguments& arguments) {
   std::vector<PoolId> kept;
   for (const std::string& name : arguments.keep) {
     const size_t before = kept.size();
@@ -63,7 +63,7 @@ Result<std::vector<PoolId>> FindKept(const Trace& trace, const SurviveArguments&
 }
 
 // The plan only where it is needed.
-Result<Surviving> FindSurviving(const Trace& trace, std::span<const PoolId> keep,
+Result<Surviving> FindSurviving(const Ran& trace, std::span<const PoolId> keep,
                                 const SurviveArguments& arguments) {
   const Progress progress("analyzing " + arguments.file);
   const Facts facts(trace);
@@ -94,7 +94,7 @@ Result<Surviving> FindSurviving(const Trace& trace, std::span<const PoolId> keep
                .file = arguments.file};
 }
 
-Result<void> Write(const Surviving& found, const Trace& trace, std::span<const PoolId> keep,
+Result<void> Write(const Surviving& found, const Ran& trace, std::span<const PoolId> keep,
                    const SurviveArguments& arguments) {
   if (!arguments.certificate.empty()) {
     const Assumption assumes =
@@ -122,7 +122,7 @@ Result<void> Write(const Surviving& found, const Trace& trace, std::span<const P
 }
 
 int RunSurvive(const SurviveArguments& arguments) {
-  const Result<Trace> trace =
+  const Result<Ran> trace =
       Plans(arguments) ? ReadWithMemory(arguments.file) : ReadInput(arguments.file);
   if (!trace) return PrintError(trace.error());
   if (arguments.node && *arguments.node >= trace->nodes.size()) {

@@ -37,8 +37,7 @@ Result<std::vector<Address>> AddressesOf(const WhereArguments& arguments) {
                .hint = "for example: graphkit where trace.json 0x7f1c2a000400"};
 }
 
-Whereabouts Find(const Trace& trace, const std::string& file, Address address,
-                 const Moment& moment) {
+Whereabouts Find(const Ran& trace, const std::string& file, Address address, const Moment& moment) {
   const Progress progress("analyzing " + file);
   return FindWhere(Facts(trace), address, moment);
 }
@@ -46,7 +45,7 @@ Whereabouts Find(const Trace& trace, const std::string& file, Address address,
 int RunWhere(const WhereArguments& arguments) {
   const Result<std::vector<Address>> addresses = AddressesOf(arguments);
   if (!addresses) return PrintError(addresses.error());
-  const Result<Trace> trace = ReadInput(arguments.file);
+  const Result<Ran> trace = ReadInput(arguments.file);
   if (!trace) return PrintError(trace.error());
   const Result<Moment> moment = FindMoment(arguments.at, *trace);
   if (!moment) return PrintError(moment.error());

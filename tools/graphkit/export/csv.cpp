@@ -30,7 +30,7 @@ void CsvRow(std::initializer_list<std::string> fields, std::ostream& out) {
 
 std::string NumberField(uint64_t number) { return number == 0 ? "" : std::to_string(number); }
 
-void Nodes(const Trace& trace, std::ostream& out) {
+void Nodes(const Ran& trace, std::ostream& out) {
   CsvRow({"node", "graph", "kind", "name", "stream", "seq", "destroyed", "grid", "block_size",
           "shared_bytes", "block", "duration_ns", "source", "tool_id"},
          out);
@@ -49,7 +49,7 @@ void Nodes(const Trace& trace, std::ostream& out) {
   }
 }
 
-void Edges(const Trace& trace, std::ostream& out) {
+void Edges(const Ran& trace, std::ostream& out) {
   CsvRow({"edge", "graph", "from", "to", "from_port", "to_port", "edge_type", "seq", "removed"},
          out);
   for (const auto& [i, edge] : Enumerate(trace.edges)) {
@@ -61,7 +61,7 @@ void Edges(const Trace& trace, std::ostream& out) {
   }
 }
 
-void Blocks(const Trace& trace, std::ostream& out) {
+void Blocks(const Ran& trace, std::ostream& out) {
   CsvRow({"block", "address", "size", "pool", "segment", "stream", "graph", "allocated",
           "free_requested", "free_completed", "free_stream", "source"},
          out);
@@ -75,7 +75,7 @@ void Blocks(const Trace& trace, std::ostream& out) {
   }
 }
 
-void ExecNodes(const Trace& trace, std::ostream& out) {
+void ExecNodes(const Ran& trace, std::ostream& out) {
   CsvRow({"exec", "graph", "node", "tool_id", "exec_tool_id", "recorded"}, out);
   const ExecToolIds tool_ids(trace);
   for (const auto& [i, exec] : Enumerate(trace.execs)) {
@@ -90,7 +90,7 @@ void ExecNodes(const Trace& trace, std::ostream& out) {
   }
 }
 
-void LaunchRows(const Trace& trace, std::ostream& out) {
+void LaunchRows(const Ran& trace, std::ostream& out) {
   CsvRow({"launch", "exec", "graph", "stream", "seq", "exec_tool_id", "correlation"}, out);
   for (const auto& [i, launch] : Enumerate(trace.launches)) {
     const GraphId graph = launch.exec ? trace[launch.exec].graph : GraphId();
@@ -112,7 +112,7 @@ std::string CsvField(std::string_view text) {
   return "\"" + Escaped(field, {{'"', "\"\""}}) + "\"";
 }
 
-void RenderCsv(const Trace& trace, CsvTable table, std::ostream& out) {
+void RenderCsv(const Ran& trace, CsvTable table, std::ostream& out) {
   static constexpr std::array kTables = {Nodes, Edges, Blocks, LaunchRows, ExecNodes};
   kTables[static_cast<size_t>(table)](trace, out);
 }

@@ -14,7 +14,7 @@
 namespace graphkit {
 namespace {
 
-Json CollectiveJson(const Trace& trace, const Collective& collective) {
+Json CollectiveJson(const Ran& trace, const Collective& collective) {
   const Communicator& communicator = trace[collective.communicator];
   return Json{{"kind", NameOf(collective.kind)},
               {"count", collective.count},
@@ -25,7 +25,7 @@ Json CollectiveJson(const Trace& trace, const Collective& collective) {
               {"rank", communicator.rank}};
 }
 
-Json NodeJson(const Trace& trace, NodeId id, uint64_t tool_id) {
+Json NodeJson(const Ran& trace, NodeId id, uint64_t tool_id) {
   const Node& node = trace[id];
   Json json{
       {"id", id}, {"kind", NodeKindName(node.kind)}, {"stream", node.stream}, {"seq", node.seq}};
@@ -46,7 +46,7 @@ Json NodeJson(const Trace& trace, NodeId id, uint64_t tool_id) {
   return json;
 }
 
-Json ExecJson(const Trace& trace, ExecId id, const ExecToolIds& tool_ids) {
+Json ExecJson(const Ran& trace, ExecId id, const ExecToolIds& tool_ids) {
   const Exec& exec = trace[id];
   Json runs = Json::array();
   for (const ToolIdRun& run : tool_ids.Of(id)) {
@@ -60,7 +60,7 @@ Json ExecJson(const Trace& trace, ExecId id, const ExecToolIds& tool_ids) {
               {"node_ids", runs}};
 }
 
-Json LaunchJson(const Trace& trace, LaunchId id) {
+Json LaunchJson(const Ran& trace, LaunchId id) {
   const Launch& launch = trace.launches[id.index()];
   Json json{{"id", id}};
   GRAPHKIT_ADD_MEMBERS(json, launch, exec, stream, seq, correlation);
@@ -77,7 +77,7 @@ void WriteList(const char* key, size_t count, auto to_json, std::ostream& out) {
 constexpr const char* kPerfettoBegin = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
 constexpr const char* kPerfettoEnd = "\n]}\n";
 
-std::string ProgramName(const Trace& trace) {
+std::string ProgramName(const Ran& trace) {
   return trace.process.program.empty() ? "trace" : Printable(trace.process.program);
 }
 
@@ -98,7 +98,7 @@ std::string WithColumn(const std::string& table, std::string_view name, uint32_t
 
 }  // namespace
 
-void RenderGraphsJson(const Trace& trace, std::ostream& out) {
+void RenderGraphsJson(const Ran& trace, std::ostream& out) {
   std::vector<std::vector<NodeId>> nodes(trace.graphs.size());
   std::vector<std::vector<EdgeId>> edges(trace.graphs.size());
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
@@ -133,7 +133,7 @@ void RenderGraphsJson(const Trace& trace, std::ostream& out) {
   out << "}\n";
 }
 
-void RenderExport(const Trace& trace, const ExportStyle& style, std::ostream& out) {
+void RenderExport(const Ran& trace, const ExportStyle& style, std::ostream& out) {
   switch (style.format) {
     case ExportFormat::kPerfetto:
       out << kPerfettoBegin;
@@ -147,7 +147,7 @@ void RenderExport(const Trace& trace, const ExportStyle& style, std::ostream& ou
   }
 }
 
-std::string ExportPart(const Trace& trace, std::string_view name, uint32_t rank,
+std::string ExportPart(const Ran& trace, std::string_view name, uint32_t rank,
                        const ExportStyle& style) {
   std::ostringstream out;
   switch (style.format) {

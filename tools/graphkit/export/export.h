@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
@@ -15,13 +15,13 @@ namespace graphkit {
 // its nodes and edges, so that a graph library reads it without knowing the trace format.
 
 // Nodes and edges that were taken out of their graph are left out.
-void RenderGraphsJson(const Trace& trace, std::ostream& out);
+void RenderGraphsJson(const Ran& trace, std::ostream& out);
 
 // A trace's columns as CSV (RFC 4180, but lines end with LF), for spreadsheets and data frames.
 enum class CsvTable : uint8_t { kNodes, kEdges, kBlocks, kLaunches, kExecNodes };
 
 // The first line names the columns. What isn't there is empty.
-void RenderCsv(const Trace& trace, CsvTable table, std::ostream& out);
+void RenderCsv(const Ran& trace, CsvTable table, std::ostream& out);
 
 // A field: quoted where it must be. One that a spreadsheet would take for a formula is made text by
 // a leading apostrophe (OWASP, "CSV Injection").
@@ -39,7 +39,7 @@ struct ExportProcess {
 
 // A trace as events of Trace Event JSON, for ui.perfetto.dev, trace_processor and chrome://tracing,
 // with ",\n" between them.
-void RenderTraceEvents(const Trace& trace, TimeAxis axis, const ExportProcess& process,
+void RenderTraceEvents(const Ran& trace, TimeAxis axis, const ExportProcess& process,
                        std::ostream& out);
 
 // Many traces in one file of another tool: each trace's part, and what stands around the parts.
@@ -53,11 +53,11 @@ struct ExportStyle {
 };
 
 // One trace as a file of its own.
-void RenderExport(const Trace& trace, const ExportStyle& style, std::ostream& out);
+void RenderExport(const Ran& trace, const ExportStyle& style, std::ostream& out);
 
 // One of many: `rank` is its place, `name` its file. As a process of its own (perfetto;
 // pids are places, counted from 1), with its name (json), in the column "trace" (csv).
-std::string ExportPart(const Trace& trace, std::string_view name, uint32_t rank,
+std::string ExportPart(const Ran& trace, std::string_view name, uint32_t rank,
                        const ExportStyle& style);
 
 // The text before part `rank`, and behind the last.

@@ -20,7 +20,7 @@ constexpr Nanoseconds kRecord = 1000;  // one record on the axis of order
 constexpr size_t kSliceColumns = 80;
 
 // The time of each place: rises strictly.
-std::vector<Nanoseconds> TimesOf(const Trace& trace, TimeAxis axis) {
+std::vector<Nanoseconds> TimesOf(const Ran& trace, TimeAxis axis) {
   std::vector<Nanoseconds> times(trace.records);
   Nanoseconds last = 0;
   for (size_t seq = 0; seq < times.size(); ++seq) {
@@ -44,7 +44,7 @@ struct TimelineSlice {
 };
 
 struct TimelineWriter {
-  const Trace& trace;
+  const Ran& trace;
   const ExportProcess& process;
   const std::vector<Nanoseconds> times;
   std::ostream& out;
@@ -223,7 +223,7 @@ struct TimelineWriter {
 
 }  // namespace
 
-void RenderTraceEvents(const Trace& trace, TimeAxis axis, const ExportProcess& process,
+void RenderTraceEvents(const Ran& trace, TimeAxis axis, const ExportProcess& process,
                        std::ostream& out) {
   TimelineWriter{trace, process, TimesOf(trace, axis), out}.Write();
 }

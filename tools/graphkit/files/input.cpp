@@ -7,6 +7,7 @@
 
 #include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/io/trace/trace_file.h"
+#include "libgraphkit/ran/resolve.h"
 #include "libgraphkit/units.h"
 #include "tools/graphkit/files/output.h"
 #include "tools/graphkit/terminal/progress.h"
@@ -37,13 +38,13 @@ std::string Reading(const std::string& path) {
   return "reading " + (path == "-" ? std::string("standard input") : path);
 }
 
-Result<Trace> Import(const std::string& path, std::atomic<size_t>* read = nullptr) {
+Result<Ran> Import(const std::string& path, std::atomic<size_t>* read = nullptr) {
   Result<Imported> imported = ImportFile(path, nullptr, read);
   if (!imported) return imported.error();
-  return std::move(imported->trace);
+  return Resolve(std::move(imported->trace));
 }
 
-Result<Trace> WithMemory(Result<Trace> trace, const std::string& path) {
+Result<Ran> WithMemory(Result<Ran> trace, const std::string& path) {
   if (!trace) return trace;
   const std::string nothing = NothingToPlace(*trace);
   if (nothing.empty()) return trace;
@@ -58,26 +59,26 @@ Result<Trace> WithMemory(Result<Trace> trace, const std::string& path) {
 
 }  // namespace
 
-Result<Trace> ReadInput(OpenedFile file) {
+Result<Ran> ReadInput(OpenedFile file) {
   const Progress progress(Reading(file.path));
   Result<Imported> imported = ReadAsTrace(std::move(file));
   if (!imported) return imported.error();
-  return std::move(imported->trace);
+  return Resolve(std::move(imported->trace));
 }
 
-Result<Trace> ReadInput(const std::string& path) {
+Result<Ran> ReadInput(const std::string& path) {
   Progress progress(Reading(path), FileSize(path));
   return Import(path, progress.done());
 }
 
-Result<Trace> ReadWithMemory(const std::string& path) { return WithMemory(ReadInput(path), path); }
+Result<Ran> ReadWithMemory(const std::string& path) { return WithMemory(ReadInput(path), path); }
 
-Result<Trace> ReadWithMemory(OpenedFile file) {
+Result<Ran> ReadWithMemory(OpenedFile file) {
   const std::string path = file.path;
   return WithMemory(ReadInput(std::move(file)), path);
 }
 
-Result<Trace> ReadQuietly(const std::string& path) { return Import(path); }
+Result<Ran> ReadQuietly(const std::string& path) { return Import(path); }
 
 Result<Imported> ReadAs(const std::string& kind, const std::string& path) {
   Progress progress("importing " + (path == "-" ? std::string("standard input") : path),

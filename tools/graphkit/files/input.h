@@ -5,22 +5,22 @@
 
 #include "libgraphkit/io/import/file_format.h"
 #include "libgraphkit/io/merge/merge.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 #include "libgraphkit/result.h"
 
 namespace graphkit {
 
 // Reads a trace, or another tool's file as one, and says so on stderr when it takes long. An
 // incomplete trace is a value: what is made of it ends with kExitIncomplete.
-Result<Trace> ReadInput(const std::string& path);
+Result<Ran> ReadInput(const std::string& path);
 // The same, of a file that is open.
-Result<Trace> ReadInput(OpenedFile file);
+Result<Ran> ReadInput(OpenedFile file);
 // The same, of graphs whose memory can be planned and replayed; an error of kind kIncomplete says
 // why it can't.
-Result<Trace> ReadWithMemory(const std::string& path);
-Result<Trace> ReadWithMemory(OpenedFile file);
+Result<Ran> ReadWithMemory(const std::string& path);
+Result<Ran> ReadWithMemory(OpenedFile file);
 // The same as ReadInput without progress on stderr: for several threads at once.
-Result<Trace> ReadQuietly(const std::string& path);
+Result<Ran> ReadQuietly(const std::string& path);
 
 // Reads a file as this format of FileFormats(), or as its first bytes tell ("auto").
 Result<Imported> ReadAs(const std::string& kind, const std::string& path);

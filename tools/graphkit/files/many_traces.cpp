@@ -266,7 +266,7 @@ namespace {
 
 // One trace: only its subject stays.
 Result<GateSubject> ReadOne(const std::string& path, const AnalyzeOptions& options) {
-  const Result<Trace> trace = ReadQuietly(path);
+  const Result<Ran> trace = ReadQuietly(path);
   if (!trace) return trace.error();
   const Facts facts = FindReportFacts(*trace, options);
   Result<Report> report = Analyze(facts, options);

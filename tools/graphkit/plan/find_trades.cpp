@@ -70,7 +70,7 @@ class Changed {
     }
   }
 
-  Trace trace_;
+  Ran trace_;
   MarkerRule rule_;
   size_t edges_ = trace_.edges.size();  // without changes
   Order order_;

@@ -10,13 +10,13 @@
 namespace graphkit {
 namespace {
 
-std::string NodesText(const Trace& trace, const std::vector<NodeId>& nodes) {
+std::string NodesText(const Ran& trace, const std::vector<NodeId>& nodes) {
   std::vector<std::string> names;
   for (const NodeId node : nodes) names.push_back(NameOf(trace, node));
   return Printable(AndList(names));
 }
 
-std::string ChangeText(const Trace& trace, const TradeChange& change) {
+std::string ChangeText(const Ran& trace, const TradeChange& change) {
   if (change.kind == TradeChange::Kind::kFree) {
     return "free " + NameOf(trace, change.earlier) + " in the graph, after " +
            NodesText(trace, change.ends);
@@ -47,7 +47,7 @@ Json TradeRowJson(const TradeRow& row) {
   return json;
 }
 
-void RenderGraph(const Trade& trade, const Trace& trace, const TextOut& out) {
+void RenderGraph(const Trade& trade, const Ran& trace, const TextOut& out) {
   out << GraphTitle(trace, trade.graph) << "\n";
   if (trade.rows.size() < 2) {
     out << "  " << FormatBytes(trade.rows.empty() ? 0 : trade.rows[0].peak)
@@ -67,7 +67,7 @@ void RenderGraph(const Trade& trade, const Trace& trace, const TextOut& out) {
 
 }  // namespace
 
-void RenderTradeText(std::span<const Trade> trades, const Trace& trace, const TextOut& out) {
+void RenderTradeText(std::span<const Trade> trades, const Ran& trace, const TextOut& out) {
   for (size_t i = 0; i < out.Shown(trades.size()); ++i) {
     if (i > 0) out << "\n";
     RenderGraph(trades[i], trace, out);

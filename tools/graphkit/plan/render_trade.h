@@ -5,13 +5,13 @@
 #include <ostream>
 #include <span>
 
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 #include "libgraphkit/render/text_layout.h"
 #include "tools/graphkit/plan/find_trades.h"
 
 namespace graphkit {
 
-void RenderTradeText(std::span<const Trade> trades, const Trace& trace, const TextOut& out);
+void RenderTradeText(std::span<const Trade> trades, const Ran& trace, const TextOut& out);
 void RenderTradeJson(std::span<const Trade> trades, std::ostream& out);
 
 }  // namespace graphkit

@@ -75,7 +75,7 @@ class Certifier {
 
   // Blocks of earlier graphs that stay count beside those of the graph that conflict.
   void AddBound(uint32_t index, GraphId graph, const PoolBlocks& pool, std::vector<BlockId>* held) {
-    const Trace& trace = facts_.trace;
+    const Ran& trace = facts_.trace;
     const Seq begin = trace[pool.blocks.front()].allocated;
     std::erase_if(*held, [&](BlockId block) { return trace[block].free_requested < begin; });
     std::vector<BlockId> heaviest =

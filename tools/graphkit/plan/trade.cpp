@@ -13,7 +13,7 @@ namespace graphkit {
 
 namespace {
 
-std::vector<Trade> FindAllTrades(const Trace& trace, const std::string& file, MarkerRule rule) {
+std::vector<Trade> FindAllTrades(const Ran& trace, const std::string& file, MarkerRule rule) {
   Progress progress("planning " + file, TradeOptions().steps);
   const Facts facts(trace);
   std::vector<GraphId> graphs;
@@ -26,7 +26,7 @@ std::vector<Trade> FindAllTrades(const Trace& trace, const std::string& file, Ma
 }  // namespace
 
 int WriteTrades(const std::string& file, MarkerRule rule, const View& view) {
-  const Result<Trace> trace = ReadWithMemory(file);
+  const Result<Ran> trace = ReadWithMemory(file);
   if (!trace) return PrintError(trace.error());
   const std::vector<Trade> trades = FindAllTrades(*trace, file, rule);
   const Result<void> written = WriteView(

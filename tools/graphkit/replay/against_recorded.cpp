@@ -62,7 +62,7 @@ Result<std::vector<PolicyKind>> PoliciesFor(const ReplayArguments& arguments) {
   return kinds;
 }
 
-std::vector<PolicyPlacements> PlaceCaptures(const Trace& trace,
+std::vector<PolicyPlacements> PlaceCaptures(const Ran& trace,
                                             const std::vector<PolicyKind>& kinds) {
   const Facts facts(trace);
   std::vector<PolicyPlacements> placements;
@@ -76,7 +76,7 @@ std::vector<PolicyPlacements> PlaceCaptures(const Trace& trace,
 int PredictCaptures(const ReplayArguments& arguments, OpenedFile file) {
   const Result<std::vector<PolicyKind>> kinds = PoliciesFor(arguments);
   if (!kinds) return PrintError(kinds.error());
-  const Result<Trace> trace = ReadWithMemory(std::move(file));
+  const Result<Ran> trace = ReadWithMemory(std::move(file));
   if (!trace) return PrintError(trace.error());
   const std::vector<PolicyPlacements> placements = PlaceCaptures(*trace, *kinds);
   const Result<void> written = WriteView(

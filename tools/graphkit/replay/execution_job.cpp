@@ -1,6 +1,6 @@
 #include "tools/graphkit/replay/execution_job.h"
 
-#include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/ran/ran.h"
 #include "tools/graphkit/replay/unlikely_order.h"
 
 namespace graphkit {

@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "libgraphkit/group_by.h"
-#include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {

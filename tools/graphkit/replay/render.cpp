@@ -153,7 +153,7 @@ const OutOfMemory* RanOut(const PolicyReplay& replay) {
 }
 
 void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& view,
-                      const Trace& trace, const TextOut& out) {
+                      const Ran& trace, const TextOut& out) {
   TextRows rows = {{"policy", "reserved", "extent", "lower bound", "ratio", "active", "allocated",
                     "fragmentation", "never reclaimed", "missed"}};
   if (view.verify) rows[0].push_back("verified");
@@ -190,7 +190,7 @@ void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& v
 }
 
 void RenderReplayJson(std::span<const PolicyReplay> replays, const ReplayView& view,
-                      const Trace& trace, std::ostream& out) {
+                      const Ran& trace, std::ostream& out) {
   const auto policy = [&view](const PolicyReplay& replay) { return PolicyJson(replay, view); };
   WriteDocument("graphkit-replay",
                 Json{{"device", NameOf(trace.process.device)},
@@ -204,7 +204,7 @@ void RenderReplayJson(std::span<const PolicyReplay> replays, const ReplayView& v
 }
 
 // One point a line: there may be millions of them.
-void RenderTimelineJson(std::span<const PolicyReplay> replays, const Trace& trace,
+void RenderTimelineJson(std::span<const PolicyReplay> replays, const Ran& trace,
                         std::ostream& out) {
   out << "{\"schema\": \"graphkit-timeline\", \"version\": 1, \"device\": \""
       << NameOf(trace.process.device) << "\", \"policies\": [";

@@ -19,13 +19,12 @@ struct ReplayView {
 };
 
 void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& view,
-                      const Trace& trace, const TextOut& out);
+                      const Ran& trace, const TextOut& out);
 void RenderReplayJson(std::span<const PolicyReplay> replays, const ReplayView& view,
-                      const Trace& trace, std::ostream& out);
+                      const Ran& trace, std::ostream& out);
 
 // Bytes after each malloc and free: JSON, schema "graphkit-timeline", version 1.
-void RenderTimelineJson(std::span<const PolicyReplay> replays, const Trace& trace,
-                        std::ostream& out);
+void RenderTimelineJson(std::span<const PolicyReplay> replays, const Ran& trace, std::ostream& out);
 
 // The first allocation that the capacity was too small for; null: it was enough.
 const OutOfMemory* RanOut(const PolicyReplay& replay);

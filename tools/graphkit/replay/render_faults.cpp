@@ -12,11 +12,11 @@ namespace {
 
 constexpr size_t kPairs = 10;  // shown of a graph
 
-std::string NodeText(const Trace& trace, NodeId node, const char* none) {
+std::string NodeText(const Ran& trace, NodeId node, const char* none) {
   return node ? Printable(NameOf(trace, node)) : none;
 }
 
-std::string PairText(const Trace& trace, const UnsafePair& pair) {
+std::string PairText(const Ran& trace, const UnsafePair& pair) {
   return "block " + std::to_string(pair.earlier.value) + ", last used by " +
          NodeText(trace, pair.last_use, "its owner after the graph") + ", and block " +
          std::to_string(pair.later.value) + ", first used by " +
@@ -35,7 +35,7 @@ std::string MissingText(const UnsafePair& pair) {
          node(pair.first_use, "the allocation of the second");
 }
 
-void RenderUnsafe(const PolicyReplay& replay, const Trace& trace, std::ostream& out) {
+void RenderUnsafe(const PolicyReplay& replay, const Ran& trace, std::ostream& out) {
   for (const GraphReplay& graph : replay.graphs) {
     if (graph.unsafe.empty()) continue;
     out << "\n"
@@ -75,7 +75,7 @@ std::string PlaceText(const std::string& on, uint64_t left_out) {
   return text;
 }
 
-void RenderFault(const GraphExecution& execution, const Trace& trace, std::ostream& out) {
+void RenderFault(const GraphExecution& execution, const Ran& trace, std::ostream& out) {
   const ExecutionFault& fault = execution.faults.front();
   out << "  graph " << execution.graph.value << ": bytes destroyed in "
       << Counted(execution.faults.size(), "order") << "; the first has seed " << fault.seed << ": "
@@ -83,7 +83,7 @@ void RenderFault(const GraphExecution& execution, const Trace& trace, std::ostre
 }
 
 // How often, from which seed, and the first pair that destroyed one another's bytes.
-void RenderExecution(const PolicyReplay& replay, const Trace& trace, std::ostream& out) {
+void RenderExecution(const PolicyReplay& replay, const Ran& trace, std::ostream& out) {
   uint64_t checks = 0;
   uint64_t nodes = 0;
   uint64_t left_out = 0;
@@ -118,7 +118,7 @@ void RenderLoans(const PolicyReplay& replay, std::ostream& out) {
 
 }  // namespace
 
-void RenderReplayFaults(std::span<const PolicyReplay> replays, const Trace& trace,
+void RenderReplayFaults(std::span<const PolicyReplay> replays, const Ran& trace,
                         std::ostream& out) {
   for (const PolicyReplay& replay : replays) RenderUnsafe(replay, trace, out);
   for (const PolicyReplay& replay : replays) RenderDestroyed(replay, out);

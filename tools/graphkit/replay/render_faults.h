@@ -9,7 +9,6 @@
 
 namespace graphkit {
 
-void RenderReplayFaults(std::span<const PolicyReplay> replays, const Trace& trace,
-                        std::ostream& out);
+void RenderReplayFaults(std::span<const PolicyReplay> replays, const Ran& trace, std::ostream& out);
 
 }  // namespace graphkit

@@ -145,7 +145,7 @@ void RenderPredictionJson(std::span<const DevicePrediction> devices, std::ostrea
                 out);
 }
 
-void RenderPlacementsText(std::span<const PolicyPlacements> policies, const Trace& trace,
+void RenderPlacementsText(std::span<const PolicyPlacements> policies, const Ran& trace,
                           const TextOut& out) {
   TextRows rows;
   uint64_t left = 0;

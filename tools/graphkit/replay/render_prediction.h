@@ -37,7 +37,7 @@ struct PolicyPlacements {
   bool operator==(const PolicyPlacements&) const = default;
 };
 
-void RenderPlacementsText(std::span<const PolicyPlacements> policies, const Trace& trace,
+void RenderPlacementsText(std::span<const PolicyPlacements> policies, const Ran& trace,
                           const TextOut& out);
 void RenderPlacementsJson(std::span<const PolicyPlacements> policies, std::ostream& out);
 

@@ -11,7 +11,7 @@ namespace {
 struct Query {
   BlockOrder at_free;
   BlockOrder last_use;
-  const Trace& trace;
+  const Ran& trace;
   BlockId block;
 
   int After(const BlockOrder& order, uint32_t earlier) const {

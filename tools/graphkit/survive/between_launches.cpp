@@ -24,7 +24,7 @@ constexpr const char* kBarredBecause[] = {"another graph touches them",
                                           "allocated outside of captures",
                                           "touched where no block lies"};
 
-std::string BarredText(const Trace& trace, const BarredBlock& barred) {
+std::string BarredText(const Ran& trace, const BarredBlock& barred) {
   const std::string bytes = FormatBytes(barred.bytes.size());
   if (!barred.block.valid()) return bytes + " at " + HexText(barred.bytes.begin);
   const Block& block = trace[barred.block];
@@ -35,7 +35,7 @@ std::string BarredText(const Trace& trace, const BarredBlock& barred) {
   return site.empty() ? text : text + ", " + site;
 }
 
-void RenderBarred(const PoolBorrow& pool, const Trace& trace, const TextOut& out) {
+void RenderBarred(const PoolBorrow& pool, const Ran& trace, const TextOut& out) {
   std::map<BorrowBar, std::vector<BarredBlock>> by_bar;
   for (const BarredBlock& barred : pool.barred) by_bar[barred.why].push_back(barred);
   for (const auto& [why, ranges] : by_bar) {
@@ -55,7 +55,7 @@ void RenderBarred(const PoolBorrow& pool, const Trace& trace, const TextOut& out
   }
 }
 
-std::string WindowText(const BorrowWindow& window, const Trace& trace) {
+std::string WindowText(const BorrowWindow& window, const Ran& trace) {
   std::string text = "after " + GraphTitle(trace, window.after) + ", before " +
                      GraphTitle(trace, window.before) + ": " + Counted(window.count, "time");
   if (window.unordered > 0) {
@@ -69,7 +69,7 @@ std::string WindowText(const BorrowWindow& window, const Trace& trace) {
   return text;
 }
 
-std::string GraphsText(const PoolBorrow& pool, const Trace& trace) {
+std::string GraphsText(const PoolBorrow& pool, const Ran& trace) {
   constexpr size_t kShownGraphs = 8;
   std::vector<std::string> graphs;
   for (const GraphId graph : pool.graphs) {
@@ -82,7 +82,7 @@ std::string GraphsText(const PoolBorrow& pool, const Trace& trace) {
   return AndList(graphs);
 }
 
-void RenderPool(const PoolBorrow& pool, const Trace& trace, const TextOut& out) {
+void RenderPool(const PoolBorrow& pool, const Ran& trace, const TextOut& out) {
   const Bytes idle = pool.reserved - std::min(pool.in_use, pool.reserved);
   out.Wrap("", PoolTitle(trace, pool.pool) + " of " + GraphsText(pool, trace));
   out << Table({{"reserved", FormatBytes(pool.reserved)},
@@ -101,14 +101,14 @@ void RenderPool(const PoolBorrow& pool, const Trace& trace, const TextOut& out) 
   });
 }
 
-std::string UntilText(const BorrowAt& one, const Trace& trace) {
+std::string UntilText(const BorrowAt& one, const Ran& trace) {
   std::string text = "until " + NameOf(trace, one.last) + " ends";
   text += ", " + Counted(one.nodes, "node");
   if (one.ns != 0) text += ", " + FormatNanoseconds(one.ns);
   return text;
 }
 
-void RenderAt(const BorrowView& view, const Trace& trace, const TextOut& out) {
+void RenderAt(const BorrowView& view, const Ran& trace, const TextOut& out) {
   out << "At " << NameOf(trace, view.at) << " of " << GraphTitle(trace, trace[view.at].graph)
       << ", in the arenas of the plan:\n";
   if (view.at_node.empty()) out << "  nothing is free\n";
@@ -129,7 +129,7 @@ void RenderPlanned(const PlannedMemory& plan, std::ostream& out) {
       << Counted(plan.borrow->size(), "range") << " between launches\n";
 }
 
-Json PoolJson(const PoolBorrow& pool, const Trace& trace) {
+Json PoolJson(const PoolBorrow& pool, const Ran& trace) {
   const auto range = [](const Interval<Address>& of) {
     return Json{{"address", of.begin}, {"size", of.size()}};
   };
@@ -167,7 +167,7 @@ Json AtJson(const BorrowAt& one) {
 
 }  // namespace
 
-void RenderBorrowText(const BorrowView& view, const Trace& trace, const TextOut& out) {
+void RenderBorrowText(const BorrowView& view, const Ran& trace, const TextOut& out) {
   if (view.pools.empty()) {
     out << "No capture allocated in an allocator's pool: there is nothing to borrow.\n";
   }
@@ -202,7 +202,7 @@ void RenderBorrowText(const BorrowView& view, const Trace& trace, const TextOut&
                       "for what this trace holds of it (graphkit trace --scope all holds all).");
 }
 
-Json BorrowJson(const BorrowView& view, const Trace& trace) {
+Json BorrowJson(const BorrowView& view, const Ran& trace) {
   const auto pool = [&trace](const PoolBorrow& of) { return PoolJson(of, trace); };
   Json json{
       {"work_outside_recorded", trace.process.all_work},

@@ -5,7 +5,7 @@
 
 #include "libgraphkit/analysis/launches/borrow.h"
 #include "libgraphkit/model/planned_memory.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/text_layout.h"
 
@@ -18,7 +18,7 @@ struct BorrowView {
   std::span<const BorrowAt> at_node = {};
   GraphMemory graph_memory = {};
 };
-void RenderBorrowText(const BorrowView& view, const Trace& trace, const TextOut& out);
-Json BorrowJson(const BorrowView& view, const Trace& trace);
+void RenderBorrowText(const BorrowView& view, const Ran& trace, const TextOut& out);
+Json BorrowJson(const BorrowView& view, const Ran& trace);
 
 }  // namespace graphkit

@@ -106,7 +106,7 @@ struct RegistrationFinder {
 
   const Facts& facts;
   std::span<const ContentRange> content;
-  const Trace& trace = facts.trace;
+  const Ran& trace = facts.trace;
   const std::vector<bool> runs = GraphsThatRun(facts);
   const Seq end = trace.launches.empty() ? kNever - 1 : trace.launches.back().seq;
   std::vector<Range> touched = {}, shared_once = {};

@@ -29,7 +29,7 @@ struct ContentSource {
   const char* text = "written";
   const char* name = nullptr;
 };
-ContentSource SourceOf(const ContentRow& row, const Trace& trace) {
+ContentSource SourceOf(const ContentRow& row, const Ran& trace) {
   const bool kept = row.what == ContentClass::kConstant || row.what == ContentClass::kInput;
   if (!kept || row.first.work == kNoUse) return {};
   const EagerWork& work = trace.works[row.first.work];
@@ -49,7 +49,7 @@ constexpr const char* kRegistrationTexts[] = {
     "registered host memory", "memory of other processes or APIs", "memory that others map",
     "memory of communication kernels"};
 
-std::string WhyText(const ContentRange& range, const Trace& trace) {
+std::string WhyText(const ContentRange& range, const Ran& trace) {
   switch (range.why) {
     case UnknownContent::kNone:
       break;
@@ -69,7 +69,7 @@ std::string WhyText(const ContentRange& range, const Trace& trace) {
   return Say(trace, "written by {}", range.writer) + (line.empty() ? "" : " at " + line);
 }
 
-std::string RowText(const ContentRow& row, const Trace& trace) {
+std::string RowText(const ContentRow& row, const Ran& trace) {
   std::string text = FormatBytes(row.bytes) + " in " + Counted(row.ranges, "range") + ", " +
                      (row.pool.valid() ? PoolTitle(trace, row.pool) : "no pool");
   const ContentSource from = SourceOf(row, trace);
@@ -99,7 +99,7 @@ void RenderClasses(const SurviveView& view, const TextOut& out) {
   out << Table(rows, "llrl", "  ", out.style);
 }
 
-void RenderRegistrations(const SurviveView& view, const Trace& trace, const TextOut& out) {
+void RenderRegistrations(const SurviveView& view, const Ran& trace, const TextOut& out) {
   if (!trace.imported_from.empty()) {
     out.Wrap("  ", "What is registered, exported or opened isn't known: the trace was imported.");
     return;
@@ -127,7 +127,7 @@ void RenderRestart(const SurviveView& view, const TextOut& out) {
                      ", whose handles and addresses a new process doesn't have");
 }
 
-void RenderRows(const ContentBill& bill, const Trace& trace, const TextOut& out) {
+void RenderRows(const ContentBill& bill, const Ran& trace, const TextOut& out) {
   for (const ClassText& of : kClassTexts) {
     std::vector<ContentRow> rows;
     for (const ContentRow& row : bill.rows) {
@@ -139,7 +139,7 @@ void RenderRows(const ContentBill& bill, const Trace& trace, const TextOut& out)
   }
 }
 
-Json RowJson(const ContentRow& row, const Trace& trace) {
+Json RowJson(const ContentRow& row, const Ran& trace) {
   Json json{{"class", row.what}, {"pool", row.pool}};
   if (const ContentSource from = SourceOf(row, trace); from.name != nullptr)
     json["from"] = from.name;
@@ -165,7 +165,7 @@ Json RegistrationJson(const Registration& of, SurviveEvent event) {
           {"lost_bytes", of.lost}, {"lost_block", of.lost_first}};
 }
 
-Json RegistrationsJson(const SurviveView& view, const Trace& trace) {
+Json RegistrationsJson(const SurviveView& view, const Ran& trace) {
   if (!trace.imported_from.empty()) return nullptr;
   return ListJson(view.registrations,
                   [&](const Registration& of) { return RegistrationJson(of, view.event); });
@@ -179,7 +179,7 @@ Bytes Communicating(const SurviveView& view) {
 
 }  // namespace
 
-void RenderSurviveText(const SurviveView& view, const Trace& trace, const TextOut& out) {
+void RenderSurviveText(const SurviveView& view, const Ran& trace, const TextOut& out) {
   const ContentBill& bill = view.bill;
   if (bill.touched == 0) {
     out << "No graph that was launched is known to touch device memory.\n";
@@ -200,7 +200,7 @@ void RenderSurviveText(const SurviveView& view, const Trace& trace, const TextOu
   RenderBorrowText(view.borrow, trace, out);
 }
 
-void RenderSurviveJson(const SurviveView& view, const Trace& trace, std::ostream& out) {
+void RenderSurviveJson(const SurviveView& view, const Ran& trace, std::ostream& out) {
   const ContentBill& bill = view.bill;
   Json classes = Json::object();
   for (const ClassText& of : kClassTexts) classes[std::string(NameOf(of.what))] = bill.of(of.what);

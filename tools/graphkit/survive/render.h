@@ -6,7 +6,7 @@
 #include <span>
 
 #include "libgraphkit/analysis/launches/content.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/ran.h"
 #include "libgraphkit/render/text_layout.h"
 #include "tools/graphkit/survive/between_launches.h"
 #include "tools/graphkit/survive/events.h"
@@ -23,7 +23,7 @@ struct SurviveView {
   HeldByGraphs held;
   BorrowView borrow;
 };
-void RenderSurviveText(const SurviveView& view, const Trace& trace, const TextOut& out);
-void RenderSurviveJson(const SurviveView& view, const Trace& trace, std::ostream& out);
+void RenderSurviveText(const SurviveView& view, const Ran& trace, const TextOut& out);
+void RenderSurviveJson(const SurviveView& view, const Ran& trace, std::ostream& out);
 
 }  // namespace graphkit

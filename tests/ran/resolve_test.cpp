@@ -1,4 +1,4 @@
-#include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/ran/resolve.h"
 
 #include <doctest/doctest.h>
 
@@ -32,7 +32,7 @@ struct Fills {
 };
 
 // The blocks that a node may touch.
-std::set<BlockId> TouchedBy(const Trace& trace, NodeId node) {
+std::set<BlockId> TouchedBy(const Ran& trace, NodeId node) {
   std::set<BlockId> blocks;
   const Slice slice = trace[node].accesses;
   for (uint32_t i = 0; i < slice.count; ++i) blocks.insert(trace.accesses[slice.first + i].block);
@@ -48,7 +48,7 @@ TEST_CASE("an exec runs what the graph's nodes do when it is made") {
   const ExecId exec = f.t.Instantiate(f.graph);
   f.t.Change(f.fill, {}, kSet, {Writes(f.p3)});
   f.t.Launch(exec, f.stream);
-  const Trace trace = f.t.Build();
+  const Ran trace = f.t.Build();
   CHECK(TouchedBy(trace, f.fill) == Blocks{f.p2});
   REQUIRE(trace.changed_nodes.size() == 1);
   CHECK(trace.changed_nodes[0].node == f.fill);
@@ -65,7 +65,7 @@ TEST_CASE("versions count that a launch runs, and the last one of an exec that i
     f.t.Launch(exec, f.stream);
     f.t.Change(f.fill, exec, kSet, {Writes(f.p3)});
     if (destroyed) f.t.Destroy(exec);
-    const Trace trace = f.t.Build();
+    const Ran trace = f.t.Build();
     CHECK(TouchedBy(trace, f.fill) == (destroyed ? Blocks{f.p2} : Blocks{f.p2, f.p3}));
   }
 }
@@ -85,7 +85,7 @@ TEST_CASE("what several execs run counts together") {
   f.t.Change(f.fill, second, kSet, {Writes(f.p2)});
   f.t.Launch(first, f.stream);
   f.t.Launch(second, f.stream);
-  const Trace trace = f.t.Build();
+  const Ran trace = f.t.Build();
   CHECK(TouchedBy(trace, f.fill) == Blocks{f.as_made, f.p2});
   CHECK(trace.changed_nodes[0].varies);
 }
@@ -122,7 +122,7 @@ TEST_CASE("an update takes over the other graph's parameters, and later changes 
   f.t.Change(f.fill, exec, kSet, {Writes(f.p3)});
   f.t.Update(exec, f.graph);
   f.t.Destroy(exec);
-  const Trace trace = f.t.Build();
+  const Ran trace = f.t.Build();
   CHECK(TouchedBy(trace, there) == Blocks{f.p1, f.p2});
   CHECK(TouchedBy(trace, f.fill) == Blocks{f.as_made});
   CHECK(IsComplete(trace));
@@ -135,7 +135,7 @@ TEST_CASE("a change that finds no node in the graph of an update makes the trace
   const ExecId exec = f.t.Instantiate(f.graph);
   f.t.Update(exec, other);
   f.t.Change(f.fill, exec, kSet, {Writes(f.p1)});
-  const Trace trace = f.t.Build();
+  const Ran trace = f.t.Build();
   CHECK_FALSE(IsComplete(trace));
   CHECK(
       IncompleteBecause(trace) ==
@@ -150,7 +150,7 @@ TEST_CASE("a kernel that others may update is known only as long as nobody makes
     const NodeId kernel = t.Add(graph, NodeKind::kKernel);
     t.Change(kernel, {}, NodeChangeKind::kUpdatable);
     if (runs) t.Instantiate(graph);
-    const Trace trace = t.Build();
+    const Ran trace = t.Build();
     CHECK(IsComplete(trace) == !runs);
     if (!runs) continue;
     CHECK(trace.completeness.unapplied ==
@@ -171,21 +171,19 @@ TEST_CASE("nodes of a graph in a graph are set in the exec of the outer one") {
   const ExecId exec = f.t.Instantiate(outer);
   f.t.Change(inside, exec, kSet, {Writes(f.p1)});
   f.t.Launch(exec, f.stream);
-  const Trace trace = f.t.Build();
+  const Ran trace = f.t.Build();
   CHECK(TouchedBy(trace, inside) == Blocks{f.p1});
   CHECK(TouchedBy(trace, f.fill) == Blocks{f.as_made});
 }
 
-TEST_CASE("what was applied can be taken back, and applied again") {
+TEST_CASE("what was resolved is recorded as before, and resolved to the same again") {
   Fills f;
   f.t.Change(f.fill, {}, kSet, {Writes(f.p1)});
-  Trace trace = f.t.Build();
-  const Trace applied = trace;
-  RestoreNodes(&trace);
-  CHECK(TouchedBy(trace, f.fill) == Blocks{f.as_made});
-  CHECK(trace.changed_nodes.empty());
-  ApplyNodeChanges(&trace);
-  CHECK(trace == applied);
+  const Trace recorded = f.t.Record();
+  const Ran ran = Resolve(recorded);
+  CHECK(TouchedBy(ran, f.fill) == Blocks{f.p1});
+  CHECK(AsRecorded(ran) == recorded);
+  CHECK(Resolve(AsRecorded(ran)) == ran);
 }
 
 }  // namespace

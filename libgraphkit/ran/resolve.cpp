@@ -1,10 +1,19 @@
-#include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/ran/resolve.h"
 
+#include <algorithm>
 #include <map>
+#include <numeric>
+#include <span>
+#include <string>
+#include <unordered_map>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "libgraphkit/group_by.h"
-#include "libgraphkit/model/graph_versions.h"
+#include "libgraphkit/model/nesting.h"
+#include "libgraphkit/ran/graph_places.h"
+#include "libgraphkit/ran/late_edits.h"
 
 namespace graphkit {
 namespace {
@@ -63,7 +72,7 @@ NodeVersion VersionIn(const VersionMap& versions, NodeId node) {
 // is known only in the end, so it goes through it twice.
 class VersionWalk {
  public:
-  VersionWalk(const Trace& trace, GraphPlaces& places, std::unordered_set<NodeId>* changed)
+  VersionWalk(const Ran& trace, GraphPlaces& places, std::unordered_set<NodeId>* changed)
       : trace_(trace), places_(places), changed_(*changed), execs_(trace.execs.size()) {
     for (const NodeId node : changed_) by_root_[RootOf(trace_, trace_[node].graph)].push_back(node);
   }
@@ -241,7 +250,7 @@ class VersionWalk {
     if (root.valid()) unknown_.emplace(root, why);
   }
 
-  const Trace& trace_;
+  const Ran& trace_;
   GraphPlaces& places_;
   std::unordered_set<NodeId>& changed_;
   std::unordered_map<GraphId, std::vector<NodeId>> by_root_;  // those known to be changed
@@ -253,6 +262,16 @@ class VersionWalk {
   std::vector<GraphFix> fixes_;
   std::map<GraphId, std::string> unknown_;
 };
+
+// Copies what a node does from one row that has it (Node, NodeChange, ChangedNode) to another.
+template <typename From, typename To>
+void CopyWork(const From& from, To* to) {
+  to->kernel = from.kernel;
+  to->shape = from.shape;
+  to->accesses = from.accesses;
+  to->event = from.event;
+  to->accesses_complete = from.accesses_complete;
+}
 
 // The work of a version; nothing else of the row is set.
 using NodeWork = ChangedNode;
@@ -266,19 +285,6 @@ NodeWork WorkOf(const Trace& trace, const NodeVersion& version) {
   if (!work.kernel.valid()) work.kernel = made.kernel;  // where the change names none
   if (work.shape >= trace.shapes.size()) work.shape = made.shape;
   return work;
-}
-
-// True when the row of a node of this kind leaves open which memory it touches.
-template <typename Work>
-bool MayTouchAnything(const Trace& trace, NodeKind kind, const Work& work) {
-  if (work.accesses_complete || work.accesses.count != 0) return false;
-  if (kind == NodeKind::kUnknown) return true;
-  if (kind != NodeKind::kKernel) return false;
-  return work.kernel.index() >= trace.kernels.size() || !trace[work.kernel].has_layout;
-}
-
-Ternary WaitsOf(const Trace& trace, KernelId kernel) {
-  return kernel.index() < trace.kernels.size() ? trace[kernel].waits : Ternary::kUnknown;
 }
 
 // Accesses of any of the works; each once.
@@ -339,8 +345,27 @@ size_t RecordedAccesses(const Trace& trace) {
   return end;
 }
 
+std::vector<ExecGraph> GraphsByExec(const Trace& trace, std::vector<uint32_t>* first) {
+  std::vector<ExecGraph> graphs;
+  for (const auto& [i, exec] : Enumerate<uint32_t>(trace.execs))
+    graphs.push_back({ExecId(i), exec.graph, exec.created});
+  for (const ExecUpdate& update : trace.exec_updates) {
+    if (update.result != 0 || update.exec.index() >= trace.execs.size()) continue;
+    graphs.push_back({update.exec, update.graph, update.seq});
+  }
+  if (graphs.size() > trace.execs.size()) std::ranges::stable_sort(graphs, {}, &ExecGraph::exec);
+  first->assign(trace.execs.size() + 1, 0);
+  for (size_t i = 0; i < graphs.size(); ++i) {
+    ++(*first)[graphs[i].exec.index() + 1];
+    const bool next = i + 1 < graphs.size() && graphs[i + 1].exec == graphs[i].exec;
+    graphs[i].until = next ? graphs[i + 1].since : trace[graphs[i].exec].destroyed;
+  }
+  std::partial_sum(first->begin(), first->end(), first->begin());
+  return graphs;
+}
+
 // By the versions that are shown; `find`: finds them first.
-void RewriteNodes(Trace* trace, bool find) {
+void RewriteNodes(Ran* trace, bool find) {
   const std::vector<GraphEdit> edits = find ? FindLateEdits(*trace) : std::vector<GraphEdit>();
   if (trace->node_changes.empty() && edits.empty()) return;
   const std::vector<TraceEvent> events = EventsOf(*trace);
@@ -369,7 +394,7 @@ void RewriteNodes(Trace* trace, bool find) {
 }
 
 // As they were made.
-void UndoRewrite(Trace* trace) {
+void UndoRewrite(Ran* trace) {
   if (trace->node_changes.empty()) return;
   for (const ChangedNode& made : trace->changed_nodes) {
     trace->nodes.Change(made.node.index(), [&](Node& node) { CopyWork(made, &node); });
@@ -381,94 +406,28 @@ void UndoRewrite(Trace* trace) {
 
 }  // namespace
 
-void ApplyNodeChanges(Trace* trace) { RewriteNodes(trace, true); }
-
-void RestoreNodes(Trace* trace) {
-  UndoRewrite(trace);
-  trace->versions.clear();
-  trace->shown_versions.clear();
-}
-
-Trace WithVersion(Trace trace, size_t number) {
+Trace AsRecorded(Ran trace) {
   UndoRewrite(&trace);
-  for (Slice& shown : trace.shown_versions) {
-    if (shown.count == 0) continue;
-    shown = {shown.first + std::min(static_cast<uint32_t>(number), shown.count - 1), 1};
-  }
-  RewriteNodes(&trace, false);
   return trace;
 }
 
-const ChangedNode* FindChanged(const Trace& trace, NodeId node) {
-  const auto at = std::ranges::lower_bound(trace.changed_nodes, node, {}, &ChangedNode::node);
-  return at != trace.changed_nodes.end() && at->node == node ? &*at : nullptr;
+Ran Resolve(Trace trace) {
+  Ran ran{std::move(trace)};
+  ran.exec_graphs = GraphsByExec(ran, &ran.first_exec_graph);
+  RewriteNodes(&ran, true);
+  return ran;
 }
 
-Ternary WaitsFor(const Trace& trace, NodeId node) {
-  if (const ChangedNode* changed = FindChanged(trace, node)) return changed->waits;
-  return WaitsOf(trace, trace[node].kernel);
-}
-
-Ternary EndWaitsFor(const Trace& trace, NodeId node) {
-  const Ternary waits = WaitsFor(trace, node);
-  const KernelId kernel = trace[node].kernel;
-  const bool some = waits == Ternary::kUnknown && kernel.index() < trace.kernels.size() &&
-                    !FindChanged(trace, node) && trace[kernel].waits == Ternary::kUnknown &&
-                    trace[kernel].triggers != Triggers::kUnknown;
-  return some ? Ternary::kYes : waits;
-}
-
-EarlyStart EarlyStartOf(const Trace& trace, const Edge& edge) {
-  EarlyStart start{.from_port = edge.from_port, .waits = WaitsFor(trace, edge.to)};
-  const ChangedNode* changed = FindChanged(trace, edge.from);
-  const KernelId kernel = trace[edge.from].kernel;
-  if ((changed != nullptr && changed->kernels_vary) || kernel.index() >= trace.kernels.size()) {
-    return start;
+void ShowVersion(size_t number, Ran* trace) {
+  UndoRewrite(trace);
+  for (Slice& shown : trace->shown_versions) {
+    if (shown.count == 0) continue;
+    const GraphId root = trace->versions[shown.first].graph;
+    const auto all = std::ranges::equal_range(trace->versions, root, {}, &GraphVersion::graph);
+    const size_t first = static_cast<size_t>(all.begin() - trace->versions.begin());
+    shown = {static_cast<uint32_t>(first + std::min(number, all.size() - 1)), 1};
   }
-  start.triggers = trace[kernel].triggers;
-  start.writes_after_trigger = trace[kernel].writes_after_trigger;
-  return start;
-}
-
-bool MayTouchAnything(const Trace& trace, NodeId id) {
-  if (const ChangedNode* changed = FindChanged(trace, id)) return changed->opaque;
-  return MayTouchAnything(trace, trace[id].kind, trace[id]);
-}
-
-NodeChanges::NodeChanges(const Trace& trace) {
-  for (const NodeChange& change : trace.node_changes) {
-    if (change.what == NodeChangeKind::kEnabled) continue;
-    First& first = changes_[change.node.value];
-    Seq& seq = change.what == NodeChangeKind::kParams      ? first.params
-               : change.what == NodeChangeKind::kUpdatable ? first.updatable
-                                                           : first.off;
-    seq = std::min(seq, change.seq);
-  }
-  for (const ChangedNode& changed : trace.changed_nodes) {
-    changes_[changed.node.value].varies = changed.varies;
-  }
-}
-
-bool NodeChanges::Changed(NodeId node, Seq before) const {
-  const auto found = changes_.find(node.value);
-  if (found == changes_.end()) return false;
-  const auto [params, off, updatable, varies] = found->second;
-  const Seq first = std::min(params, off);  // kNever: by an update, from a node that was changed
-  return updatable < before || (varies && (first == kNever || first < before));
-}
-
-std::string NodeChanges::Text(NodeId node) const {
-  const auto found = changes_.find(node.value);
-  if (found == changes_.end()) return "";
-  const auto [params, off, updatable, varies] = found->second;
-  std::string text;
-  const auto add = [&text](Seq first, const char* what) {
-    if (first != kNever) text += (text.empty() ? "" : ", ") + std::string(what);
-  };
-  add(params, "parameters set later");
-  add(off, "switched off later");
-  add(updatable, "updatable from the device");
-  return text;
+  RewriteNodes(trace, false);
 }
 
 }  // namespace graphkit

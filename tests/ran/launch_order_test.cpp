@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/ran/launch_order.h"
 #include "tests/build_trace.h"
 #include "tests/random.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 // Each submission, wait and record as a step that starts after some earlier ones have ended.
 struct SlowOrder {
-  explicit SlowOrder(const Trace& of)
+  explicit SlowOrder(const Ran& of)
       : trace(of),
         last(of.streams.size(), kNone),
         events(of.events.size(), kNone),
@@ -107,14 +107,14 @@ struct SlowOrder {
     }
   }
 
-  const Trace& trace;
+  const Ran& trace;
   std::vector<std::vector<size_t>> steps = {};     // by step: earlier ones
   std::vector<size_t> last, events, execs, hosts;  // steps
   std::vector<size_t> submitted = {};
 };
 
 // Streams of two devices, legacy and non-blocking ones among them, events and threads.
-Trace RandomLaunches(std::mt19937_64& random, uint32_t streams) {
+Ran RandomLaunches(std::mt19937_64& random, uint32_t streams) {
   const auto below = [&](size_t count) { return static_cast<size_t>(random() % count); };
   TraceBuilder t;
   for (const char* name : {"main", "other", "third"}) t.Thread(name);
@@ -156,7 +156,7 @@ Trace RandomLaunches(std::mt19937_64& random, uint32_t streams) {
         t.Launch(execs[below(3)], stream);
     }
   }
-  Trace trace = t.Build();
+  Ran trace = t.Build();
   for (uint32_t i = 0; i < streams; ++i) {
     trace.streams[i].device = static_cast<int16_t>(i % 2);
     trace.streams[i].non_blocking = i > 1 && i % 3 == 0;
@@ -170,7 +170,7 @@ TEST_CASE("launches are ordered as a search through all submissions has it") {
   std::mt19937_64 random(seed);
   for (int round = 0; round < RandomRounds(40); ++round) {
     CAPTURE(round);
-    const Trace trace = RandomLaunches(random, round % 2 == 0 ? 5 : 40);
+    const Ran trace = RandomLaunches(random, round % 2 == 0 ? 5 : 40);
     const LaunchOrder order(trace);
     const SlowOrder slow(trace);
     const std::vector<Submission> all = AllSubmissions(trace);

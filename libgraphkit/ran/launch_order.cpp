@@ -1,13 +1,11 @@
-#include "libgraphkit/analysis/launches/launch_order.h"
+#include "libgraphkit/ran/launch_order.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
-#include "libgraphkit/analysis/launches/launches.h"
-#include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/group_by.h"
 #include "libgraphkit/model/nesting.h"
-#include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
 
@@ -49,7 +47,7 @@ std::vector<Seq> FreesThatWait(const Trace& trace) {
 }
 
 // By root graph.
-std::unordered_map<GraphId, std::vector<EventNode>> FindEventNodes(const Trace& trace) {
+std::unordered_map<GraphId, std::vector<EventNode>> FindEventNodes(const Ran& trace) {
   const auto is_one = [](const Node& node) {
     return node.kind == NodeKind::kEventWait || node.kind == NodeKind::kEventRecord;
   };
@@ -75,9 +73,9 @@ std::unordered_map<GraphId, std::vector<EventNode>> FindEventNodes(const Trace& 
 
 // Of the graph that a launch ran.
 std::span<const EventNode> NodesOf(
-    const std::unordered_map<GraphId, std::vector<EventNode>>& event_nodes,
-    const std::vector<std::vector<ExecGraph>>& graphs, const Launch& launch) {
-  const auto of = event_nodes.find(GraphBefore(graphs[launch.exec.index()], launch.seq).graph);
+    const Ran& trace, const std::unordered_map<GraphId, std::vector<EventNode>>& event_nodes,
+    const Launch& launch) {
+  const auto of = event_nodes.find(trace.GraphBefore(launch.exec, launch.seq).graph);
   return of == event_nodes.end() ? std::span<const EventNode>() : of->second;
 }
 
@@ -98,11 +96,11 @@ std::vector<Submission> AllSubmissions(const Trace& trace) {
   return all;
 }
 
-LaunchOrder::LaunchOrder(const Trace& trace) : LaunchOrder(trace, false) {
+LaunchOrder::LaunchOrder(const Ran& trace) : LaunchOrder(trace, false) {
   if (trace.threads.size() > 1) by_threads_.reset(new LaunchOrder(trace, true));
 }
 
-LaunchOrder::LaunchOrder(const Trace& trace, bool by_threads)
+LaunchOrder::LaunchOrder(const Ran& trace, bool by_threads)
     : trace_(trace),
       streams_(trace.streams.size()),
       events_(trace.events.size()),
@@ -124,8 +122,6 @@ LaunchOrder::LaunchOrder(const Trace& trace, bool by_threads)
     }
   };
   const auto event_nodes = FindEventNodes(trace);
-  const auto graphs =
-      event_nodes.empty() ? std::vector<std::vector<ExecGraph>>() : GraphsOfExecs(trace);
   std::vector<Place> execs(
       trace.execs.size());  // the last launch of each, which its next waits for
   for (const Submission at : AllSubmissions(trace)) {
@@ -140,7 +136,7 @@ LaunchOrder::LaunchOrder(const Trace& trace, bool by_threads)
     const bool known =
         launch.stream.index() < streams_.size() && launch.exec.index() < execs.size();
     std::span<const EventNode> nodes;
-    if (known && !graphs.empty()) nodes = NodesOf(event_nodes, graphs, launch);
+    if (known && !event_nodes.empty()) nodes = NodesOf(trace, event_nodes, launch);
     AddLaunch(launch, nodes, known ? &execs[launch.exec.index()] : nullptr);
   }
 }

@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/order/clock_rows.h"
+#include "libgraphkit/ran/clock_rows.h"
 
 #include <algorithm>
 

@@ -18,8 +18,8 @@
 #include <span>
 #include <vector>
 
-#include "libgraphkit/analysis/order/clock_rows.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/ran/clock_rows.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 
@@ -37,7 +37,7 @@ struct EventNode;  // launch_order.cpp
 
 class LaunchOrder {
  public:
-  explicit LaunchOrder(const Trace& trace);
+  explicit LaunchOrder(const Ran& trace);
 
   // True if `a` has ended when `b` starts, which was submitted later. What went to a stream that
   // isn't known is ordered with everything: nothing can be said against it.
@@ -68,7 +68,7 @@ class LaunchOrder {
     bool counted = false;  // there is work on it that isn't recorded
   };
 
-  LaunchOrder(const Trace& trace, bool by_threads);
+  LaunchOrder(const Ran& trace, bool by_threads);
   const Place& PlaceOf(Submission at) const {
     return at.work ? works_[at.index] : launches_[at.index];
   }
@@ -85,7 +85,7 @@ class LaunchOrder {
   void WaitForDevice();
   Row EndOf(uint32_t stream);
 
-  const Trace& trace_;
+  const Ran& trace_;
   std::vector<Place> launches_;
   std::vector<Place> works_;
   ClockRows rows_;
