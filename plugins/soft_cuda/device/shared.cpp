@@ -35,6 +35,15 @@ std::string FileOf(const void* code) {
   return dladdr(code, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";
 }
 
+// NVRTC compiles without the tables that it asks for (seen with 13.2 and 13.5).
+bool IsNvrtc(const std::string& path) {
+  bool found = false;
+  MappedElf(path.c_str()).ForEachFunction(SHT_DYNSYM, [&](const char* name, uint64_t, uint64_t) {
+    found |= std::string_view(name) == "nvrtcVersion";
+  });
+  return found;
+}
+
 // NVIDIA's runtime asks for undocumented tables. Why it, in this file, isn't led to the software
 // device, and what its user can do.
 const char* AdviceOnTables(const std::string& path) {
@@ -71,6 +80,7 @@ void SayNotModelled(const char* function, const void* caller) {
   const std::string library = path.empty() ? "unknown code" : path.substr(path.rfind('/') + 1);
   const Lock lock(device.mutex);
   if (!device.not_modelled.insert({function, library}).second) return;
+  if (std::string_view(function) == "cuGetExportTable" && IsNvrtc(path)) return;
   std::fprintf(stderr,
                "graphkit soft device: %s is not modelled and returns 'not supported' to %s; %s\n",
                function, library.c_str(), Advice(function, path));
