@@ -140,22 +140,20 @@ std::string CheckSequence(const std::string& text) {
   return "'" + text + "' is no launch order; write recorded, none, or graphs: 0,1,2";
 }
 
-// Placing asks the order alone, which has taken the edges in. What reading and ordering freed, and
-// main.cpp keeps for what comes next, goes back as well: planning needs less.
-void GiveBackMemory(Ran* trace) {
-  trace->edges = EdgeColumn();
+// What reading and ordering freed, and main.cpp keeps for what comes next: planning needs less.
+void GiveBackMemory() {
 #if defined(__GLIBC__)
   malloc_trim(0);
 #endif
 }
 
 Result<PlannedMemory> PlanCaptures(PlanArguments& arguments) {
-  Result<Ran> trace = ReadWithMemory(arguments.file);
+  const Result<Ran> trace = ReadWithMemory(arguments.file);
   if (!trace) return trace.error();
   Progress progress("analyzing " + arguments.file);
   const Facts facts(*trace);
-  facts.lives();  // of the edges, which go next
-  GiveBackMemory(&*trace);
+  facts.lives();
+  GiveBackMemory();
   progress.Next("planning " + arguments.file, trace->graphs.size());
   Result<PlannedMemory> made = PlanGraphs(facts, arguments, progress.done());
   if (!made) return made.error();
