@@ -57,6 +57,7 @@ class BorrowJudge {
     }
     blocks_.Sort();
     for (const auto& [i, node] : Enumerate(trace_.nodes)) {
+      if (!InGraph(trace_, node)) continue;
       for (const Access& access : trace_.accesses.Of(node.accesses)) {
         if (access.block.index() >= backs.size() || facts.lives()[access.block].root) continue;
         const bool segment = backs[access.block.index()];

@@ -363,7 +363,7 @@ std::vector<Finding> FindNcclMultiSegments(const Facts& facts) {
   const Segments segments(trace);
   std::vector<Finding> by_graph(trace.graphs.size());
   for (const auto& [i, node] : Enumerate(trace.nodes)) {
-    if (!communicates.Has(node.kernel)) continue;
+    if (!communicates.Has(node.kernel) || !InGraph(trace, node)) continue;
     Finding& finding = by_graph[facts.RootOf(NodeId(i)).index()];
     for (const Access& access : trace.accesses.Of(node.accesses)) {
       const BlockId id = access.block;

@@ -237,7 +237,7 @@ struct WakeFinder {
       if (!known || facts.communication().Has(site.kernel)) unclear = std::max(unclear, site.seq);
     }
     for (size_t i = 0; i < trace.nodes.size(); ++i) {
-      if (!MayTouchAnything(trace, NodeId(i))) continue;
+      if (!MayTouchAnything(trace, NodeId(i)) || !InGraph(trace, trace.nodes[i])) continue;
       const std::vector<uint32_t>& launches = facts.launches()[facts.RootOf(NodeId(i)).index()];
       if (!launches.empty()) unclear = std::max(unclear, trace.launches[launches.back()].seq);
     }

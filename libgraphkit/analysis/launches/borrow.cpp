@@ -90,6 +90,7 @@ struct BarFinder {
   // the program put there.
   void FindStrays() {
     for (const auto& [i, node] : Enumerate(trace.nodes)) {
+      if (!InGraph(trace, node)) continue;
       for (const Access& access : trace.accesses.Of(node.accesses)) {
         const BlockId block = access.block;
         if (block.index() >= backs.size() || (!backs[block.index()] && !IsEager(block))) continue;

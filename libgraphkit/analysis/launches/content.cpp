@@ -176,7 +176,8 @@ struct ContentFinder {
                               (!work.kernel.valid() || !trace[work.kernel].has_layout));
     }
     for (size_t i = 0; i < trace.nodes.size() && !anything; ++i)
-      anything = MayTouchAnything(trace, NodeId(i)) && Runs(facts.RootOf(NodeId(i)));
+      anything = MayTouchAnything(trace, NodeId(i)) && InGraph(trace, trace.nodes[i]) &&
+                 Runs(facts.RootOf(NodeId(i)));
   }
 
   std::vector<ContentRange> Sweep() {

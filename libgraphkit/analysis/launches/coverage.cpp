@@ -151,7 +151,7 @@ struct CoverageFinder {
       if (graph) launched[graph.index()] = true;
     }
     for (const Node& node : trace.nodes) {
-      if (node.kind != NodeKind::kKernel || !node.kernel) continue;
+      if (node.kind != NodeKind::kKernel || !node.kernel || !InGraph(trace, node)) continue;
       const size_t root = facts.roots()[node.graph.index()].index();
       const EagerBecause here = launched[root]              ? EagerBecause::kAlsoInGraphs
                                 : facts.invalidated()[root] ? EagerBecause::kCaptureBroke

@@ -293,7 +293,7 @@ KernelSites FindKernelSites(const Facts& facts) {
   const std::vector<bool> runs = FindRunning(facts);
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
     const Node node = trace.nodes[i];
-    if (!runs[node.graph.index()]) continue;
+    if (!runs[node.graph.index()] || !InGraph(trace, node)) continue;
     const uint32_t original = finder.OriginalOf(static_cast<uint32_t>(i));
     SiteLaunches* site = finder.At(node.kernel, trace.nodes[original].stack);
     if (site == nullptr) continue;

@@ -98,6 +98,7 @@ struct RestoreFinder {
       if (work.kind == NodeKind::kKernel && !work.accesses_complete) unclear.push_back(work.seq);
     }
     for (const auto& [i, node] : Enumerate(trace.nodes)) {
+      if (!InGraph(trace, node)) continue;
       const GraphId root = facts.RootOf(NodeId(i));
       for (const Access& access : trace.accesses.Of(node.accesses)) Add(access, {.root = root});
       if (!MayTouchAnything(trace, NodeId(i))) continue;

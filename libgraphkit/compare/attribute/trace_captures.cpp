@@ -57,7 +57,7 @@ void AddTraceCaptures(const Ran& trace, const std::string& name,
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
     const NodeId id(i);
     const Node node = trace[id];
-    if (node.kind > NodeKind::kMemset) continue;
+    if (node.kind > NodeKind::kMemset || !InGraph(trace, node)) continue;
     CapturedWork of{.work = {.kind = node.kind}, .bytes = TouchedBytes(trace, node)};
     if (node.kernel.valid()) of.work.kernel = intern(trace[trace[node.kernel].name]);
     if (node.shape < trace.shapes.size()) of.work.shape = trace.shapes[node.shape];

@@ -64,8 +64,8 @@ struct RegistrationFinder {
     std::vector<Range> ranges;
     BlockId first;
     for (const auto& [i, node] : Enumerate(trace.nodes)) {
-      if (!facts.communication().Has(node.kernel) || !runs[facts.RootOf(NodeId(i)).index()])
-        continue;
+      const bool ran = runs[facts.RootOf(NodeId(i)).index()] && InGraph(trace, node);
+      if (!ran || !facts.communication().Has(node.kernel)) continue;
       for (const Access& access : trace.accesses.Of(node.accesses)) {
         const Block block = trace[access.block];
         const Interval<Bytes> bytes = BytesOf(access, block.size);
@@ -127,7 +127,7 @@ HeldByGraphs FindHeldByGraphs(const Facts& facts) {
   std::set<KernelId> kernels;
   std::set<EventId> events;
   for (const auto& [i, node] : Enumerate(facts.trace.nodes)) {
-    if (!runs[facts.RootOf(NodeId(i)).index()]) continue;
+    if (!runs[facts.RootOf(NodeId(i)).index()] || !InGraph(facts.trace, node)) continue;
     if (node.kernel.valid()) kernels.insert(node.kernel);
     if (node.event.valid()) events.insert(node.event);
     if (node.kind == NodeKind::kHost) ++held.host_functions;
