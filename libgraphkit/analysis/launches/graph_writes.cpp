@@ -29,6 +29,7 @@ struct WorkUse {
   AccessMode mode = AccessMode::kUnknown;
   Interval<Address> bytes;
   bool sure = true;
+  Interval<Address> whole = bytes;  // of a copy that runs over several blocks
 };
 
 // Of an access to a block.
@@ -64,8 +65,20 @@ struct OverwriteFinder {
     in_use = {std::min(in_use.begin, used.begin), std::max(in_use.end, used.end)};
   }
 
+  // Accesses of a copy, one where the other ended, are one.
+  static void JoinParts(std::span<WorkUse> uses) {
+    const auto goes_on = [&](size_t i) {
+      return uses[i - 1].mode == uses[i].mode && uses[i - 1].bytes.end == uses[i].bytes.begin;
+    };
+    for (size_t i = 1; i < uses.size(); ++i)
+      if (goes_on(i)) uses[i].whole.begin = uses[i - 1].whole.begin;
+    for (size_t i = uses.size(); i-- > 1;)
+      if (goes_on(i)) uses[i - 1].whole.end = uses[i].whole.end;
+  }
+
   void FindUses() {
     for (uint32_t i = 0; i < trace.works.size(); ++i) {
+      const size_t first = all_uses.size();
       for (const Access& access : trace.accesses.Of(trace.works[i].accesses)) {
         const Interval<Address> bytes = AddressesOf(access, trace[access.block]);
         if (bytes.empty()) continue;
@@ -73,6 +86,7 @@ struct OverwriteFinder {
                             SureAccess(trace, trace.works[i].kernel, access)});
         Widen(bytes);
       }
+      if (trace.works[i].kind == NodeKind::kMemcpy) JoinParts(std::span(all_uses).subspan(first));
     }
     std::ranges::stable_sort(all_uses, {}, &WorkUse::block);
   }
@@ -157,7 +171,7 @@ struct OverwriteFinder {
     if (uses.empty()) return JudgeUnused(id, over);
     for (size_t i = 0; i < uses.size(); ++i) {
       if (uses[i].mode == AccessMode::kWrite) continue;
-      const auto freed = uses[i].bytes != AddressesOf(block) ? FreedThere(uses[i]) : std::nullopt;
+      const auto freed = uses[i].whole != AddressesOf(block) ? FreedThere(uses[i]) : std::nullopt;
       if (freed && IsOf(uses[i], *freed, own)) {
         if (++loose <= kMostLoose) Add(*freed);
         continue;
@@ -253,14 +267,14 @@ struct OverwriteFinder {
     const Seq at = SeqOf(use.work);
     std::optional<Overwrite> found;
     std::tuple<bool, std::optional<uint32_t>, bool, NodeId> last;  // sure, its launch, its place
-    const Interval<Address> first{use.bytes.begin, use.bytes.begin + 1};
+    const Interval<Address> first{use.whole.begin, use.whole.begin + 1};
     all_written.Visit(first, [&](Interval<Address>, const Written& written) {
       const Block& own = trace[written.block];
       ++pairs;
       const bool gone = own.freed() && own.free_completed <= at && written.block != use.block;
       if (!gone || !SegmentLives(own, at)) return;
       const auto launch = LaunchBefore(facts, written.graph, at);
-      const bool begins = own.address == use.bytes.begin;
+      const bool begins = own.address == use.whole.begin;
       const std::tuple wrote{written.sure || begins, launch, begins, written.node};
       if (found && wrote < last) return;
       last = wrote;
@@ -280,8 +294,9 @@ struct OverwriteFinder {
   bool IsOf(const WorkUse& use, const Overwrite& freed, std::span<const OwnWrite> own) const {
     const Interval<Address> then = AddressesOf(trace[freed.own]);
     const Address end = AddressesOf(trace[use.block]).end;
-    const bool ends = use.bytes.end == end || use.bytes.end == then.end;
-    return use.bytes.begin == then.begin && ends &&
+    const bool ends = use.whole != use.bytes ? use.whole.end <= then.end
+                                             : use.bytes.end == end || use.bytes.end == then.end;
+    return use.whole.begin == then.begin && ends &&
            trace.launches[freed.launch].seq < SeqOf(use.work) &&
            std::ranges::none_of(own, [&](const OwnWrite& one) {
              return LaunchBefore(facts, one.graph, SeqOf(use.work)) > freed.launch;

@@ -135,6 +135,31 @@ TEST_CASE("eager-use-of-graph-memory tells two blocks of one place by the bytes 
   }
 }
 
+// The same with a kept block over the end of the freed one: a copy of all of that begins before it.
+TEST_CASE("eager-use-of-graph-memory takes a copy over several blocks for one use") {
+  for (const char* check : {"eager-use-of-graph-memory", "pool-clobbered-workspace"}) {
+    for (const bool whole : {true, false}) {
+      FreedBlock s;
+      const GraphId keep = s.t.BeginCapture(s.a, "keep");
+      const BlockId kept = s.t.AllocAt(s.a, 2048, s.base + 2048, s.segment);
+      s.t.Kernel(s.a, "fill", {Writes(kept)});
+      s.t.EndCapture(s.a);
+      s.t.Launch(s.t.Instantiate(keep), s.a);
+      s.t.Launch(s.exec, s.a);
+      if (whole) {
+        s.t.Work(s.a, NodeKind::kMemcpy, {Reads(s.memory, 0, 2048), Reads(kept, 0, 2048)});
+      } else {
+        s.t.Work(s.a, NodeKind::kMemcpy, {Reads(kept, 0, 2048)});
+      }
+      const std::vector<Finding> findings = Run(check, &s.t);
+      REQUIRE(findings.size() == (whole == (check[0] == 'e') ? 1 : 0));
+      if (findings.empty()) continue;
+      CHECK(findings[0].severity == (whole ? Severity::kNote : Severity::kError));
+      CHECK(findings[0].blocks == std::vector{whole ? s.own : kept});
+    }
+  }
+}
+
 TEST_CASE("eager-use-of-graph-memory leaves out where one of a segment's blocks lay meanwhile") {
   LooseUse s;
   const BlockId there = s.t.AllocAt(s.a, 4096, s.base, s.segment);
