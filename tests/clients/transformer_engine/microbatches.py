@@ -1,6 +1,7 @@
-# graphkit: nothing
+# graphkit: note eager-use-of-graph-memory
 """Transformer Engine: four layers as two chunks of a pipeline, a graph for each layer and microbatch, captured in the order of
-interleaved 1F1B (_order) with buffers that microbatches share, in FP8."""
+interleaved 1F1B (_order) with buffers that microbatches share, in FP8. The note is true: gradients are copied out of memory that
+their capture freed."""
 import torch
 import transformer_engine.pytorch as te
 from transformer_engine.common.recipe import DelayedScaling
