@@ -30,7 +30,7 @@ class GraphReplayer {
       if (!info.offline) out_.pools.back().segments.reserve(pool.blocks.size());
     }
     if (held_ != nullptr && !views_.events.empty()) {
-      held_->Begin(views_.events.front().seq);
+      held_->Begin(views_.events.front().seq, facts_.trace[views_.blocks.back()].allocated);
       stayed_ = held_->living();
       allocated_ = active_ = stayed_;
       if (planned_ != nullptr) tops_ = held_->tops();
@@ -64,7 +64,7 @@ class GraphReplayer {
     out_.figures.peak_extent = extent_;
     out_.figures.peak_reserved = reserved_;
     out_.steps = frontiers_.steps();
-    if (options_.bound) out_.figures.lower_bound = stayed_;
+    if (options_.bound && held_ != nullptr) out_.figures.lower_bound = held_->staying();
     for (const LowerBound& bound : bounds_) {
       if (options_.bound) out_.figures.lower_bound += bound.bytes;
     }

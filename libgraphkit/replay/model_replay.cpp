@@ -101,13 +101,7 @@ PolicyReplay ReplayModel(const Facts& facts, ModelKind kind, const ReplayOptions
     graph.figures.peak_reserved = reserved[graph.graph.index()];
   }
   SumUpGraphs(facts, sharers, &replay);
-  const std::vector<GraphReplay*> by_graph = ByGraph(facts, &replay);
-  for (size_t i = 0; options.verify && i < sharers.size(); ++i) {
-    if (sharers[i].graphs.size() == 1) continue;
-    VerifySharers(facts, sharers[i], &ReplayedPool::arena, by_graph);
-  }
-  const auto safe = [](const GraphReplay& graph) { return graph.unsafe.empty(); };
-  replay.verified = options.verify && std::ranges::all_of(replay.graphs, safe);
+  if (options.verify) VerifyArenas(facts, sharers, MarkerRule::kAtFree, &replay);
   return replay;
 }
 

@@ -125,14 +125,17 @@ bool PolicyMemory::Offered(BlockId last, BlockId block) {
   return answer.yes;
 }
 
-void HeldPools::Begin(Seq begin) {
-  living_ = 0;
+void HeldPools::Begin(Seq begin, Seq last) {
+  living_ = staying_ = 0;
   for (auto& [id, pool] : pools_) {
     std::erase_if(pool.living, [&](const PlacedBlock& placed) {
       return placed.size == 0 || trace_[placed.block].free_requested < begin;
     });
     std::ranges::sort(pool.living, {}, &PlacedBlock::offset);
-    for (const PlacedBlock& placed : pool.living) living_ += placed.size;
+    for (const PlacedBlock& placed : pool.living) {
+      living_ += placed.size;
+      if (trace_[placed.block].free_requested >= last) staying_ += placed.size;
+    }
   }
 }
 

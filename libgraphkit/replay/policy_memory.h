@@ -41,8 +41,9 @@ class HeldPools {
   HeldPools(const Ran& trace, const CachingConfig& config) : trace_(trace), config_(config) {}
 
   // A graph's first allocation: blocks stay whose free wasn't requested before.
-  void Begin(Seq begin);
+  void Begin(Seq begin, Seq last);
   Bytes living() const { return living_; }      // bytes of blocks that stayed
+  Bytes staying() const { return staying_; }    // of those that stay to its last allocation
   Bytes reserved() const { return reserved_; }  // of segments
   // The highest byte that a block had, without segments.
   const std::map<PoolId, Bytes>& tops() const { return tops_; }
@@ -63,6 +64,7 @@ class HeldPools {
   std::map<PoolId, Pool> pools_;
   std::map<PoolId, Bytes> tops_;
   Bytes living_ = 0;
+  Bytes staying_ = 0;
   Bytes reserved_ = 0;
 };
 

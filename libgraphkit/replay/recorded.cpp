@@ -134,6 +134,7 @@ PolicyReplay ReplayRecorded(const Facts& facts, const ReplayOptions& options) {
     }
   }
   SumUpGraphs(facts, sharers, &replay);
+  if (options.verify) VerifyArenas(facts, sharers, MarkerRule::kLastUse, &replay);
   return replay;
 }
 

@@ -61,9 +61,12 @@ void SumUpGraphs(const Facts& facts, std::span<const PoolSharers> sharers, Polic
   replay->figures = SumUp(sharers, figures);
 }
 
+namespace {
+
+// Adds to `unsafe` of the graph with the later block; `graphs`: by graph.
 void VerifySharers(const Facts& facts, const PoolSharers& sharers,
                    std::vector<PlacedBlock> ReplayedPool::*placed,
-                   std::span<GraphReplay* const> graphs) {
+                   std::span<GraphReplay* const> graphs, MarkerRule rule) {
   std::map<PoolId, std::vector<std::span<const PlacedBlock>>> pools;
   for (const GraphId graph : sharers.graphs) {
     const GraphReplay* const replay = graphs[graph.index()];
@@ -71,13 +74,11 @@ void VerifySharers(const Facts& facts, const PoolSharers& sharers,
     for (const ReplayedPool& pool : replay->pools) pools[pool.pool].emplace_back(pool.*placed);
   }
   for (const auto& [pool, of_graphs] : pools) {
-    for (const UnsafePair& pair : ValidateSharers(facts.trace, of_graphs)) {
+    for (const UnsafePair& pair : ValidateSharers(facts.Blocks(rule), of_graphs)) {
       graphs[facts.lives()[pair.later].root.index()]->unsafe.push_back(pair);
     }
   }
 }
-
-namespace {
 
 std::vector<Bytes> OffsetsOf(const Facts& facts, const PlannedMemory& plan) {
   std::vector<Bytes> offsets(facts.trace.blocks.size());
@@ -159,7 +160,7 @@ void VerifyTogether(const Facts& facts, const PoolSharers& one,
     for (const GraphId graph : one.graphs) {
       if (graphs[graph.index()]) by_graph[graph.index()] = &graphs[graph.index()]->replay;
     }
-    VerifySharers(facts, one, &ReplayedPool::segments, by_graph);
+    VerifySharers(facts, one, &ReplayedPool::segments, by_graph, MarkerRule::kAtFree);
   }
 }
 
@@ -240,6 +241,17 @@ void JudgeLoans(const Facts& facts, const PlannedMemory& plan, PolicyReplay* rep
 }
 
 }  // namespace
+
+void VerifyArenas(const Facts& facts, std::span<const PoolSharers> sharers, MarkerRule rule,
+                  PolicyReplay* replay) {
+  const std::vector<GraphReplay*> by_graph = ByGraph(facts, replay);
+  for (const PoolSharers& one : sharers) {
+    if (one.graphs.size() == 1) continue;
+    VerifySharers(facts, one, &ReplayedPool::arena, by_graph, rule);
+  }
+  const auto safe = [](const GraphReplay& graph) { return graph.unsafe.empty(); };
+  replay->verified = std::ranges::all_of(replay->graphs, safe);
+}
 
 std::vector<PolicyReplay> ReplayTrace(const Facts& facts, std::span<const PolicyKind> policies,
                                       const ReplayOptions& options) {

@@ -150,10 +150,9 @@ PolicyFigures SumUp(std::span<const PoolSharers> sharers, std::span<const Policy
 std::vector<GraphReplay*> ByGraph(const Facts& facts, PolicyReplay* replay);
 void SumUpGraphs(const Facts& facts, std::span<const PoolSharers> sharers, PolicyReplay* replay);
 
-// Judges the placements of graphs that share pools beside each other: adds to `unsafe` of the graph
-// with the later block. `graphs`: as of ByGraph.
-void VerifySharers(const Facts& facts, const PoolSharers& sharers,
-                   std::vector<PlacedBlock> ReplayedPool::*placed,
-                   std::span<GraphReplay* const> graphs);
+// Judges the arenas of graphs that share pools beside each other (ValidateSharers): adds to
+// `unsafe` of the graph with the later block, and sets `verified`.
+void VerifyArenas(const Facts& facts, std::span<const PoolSharers> sharers, MarkerRule rule,
+                  PolicyReplay* replay);
 
 }  // namespace graphkit

@@ -120,7 +120,7 @@ TEST_CASE("what a graph finds in a pool is what no living block takes") {
   HeldPools held(trace, config);
   held.AddSegment(pool, {0, 20 * kHeldMiB, s});
   held.Add(pool, {{a, 0, 2 * kHeldMiB}, {b, 2 * kHeldMiB, 3 * kHeldMiB}});
-  held.Begin(trace.records);
+  held.Begin(trace.records, trace.records);
   CHECK(held.living() == 3 * kHeldMiB);
   CHECK(held.reserved() == 20 * kHeldMiB);
   CHECK(held.Of(pool) ==
@@ -143,8 +143,48 @@ TEST_CASE("a block on one of an earlier graph that stays is found") {
     const std::vector<PlacedBlock> second = {{later, offset, 2048}};
     const std::span<const PlacedBlock> graphs[] = {first, second};
     const std::vector<UnsafePair> expected = {{kept, later}};
-    CHECK(ValidateSharers(trace, graphs) == (offset < 1024 ? expected : std::vector<UnsafePair>()));
+    CHECK(ValidateSharers(Facts(trace).Blocks(MarkerRule::kLastUse), graphs) ==
+          (offset < 1024 ? expected : std::vector<UnsafePair>()));
   }
+}
+
+enum class WhileFreed : uint8_t { kUsed, kUsedBeside, kUnknown, kFreedLate };
+
+// Of an earlier graph's block that is freed while a later graph is captured: what lies on it there.
+std::vector<UnsafePair> TakenWhileFreed(WhileFreed what, MarkerRule rule) {
+  TraceBuilder t;
+  const StreamId s = t.Stream(), beside = t.Stream();
+  t.BeginCapture(s);
+  const BlockId output = t.Alloc(s, 1024);
+  t.Kernel(s, "produce", {Writes(output)});
+  t.EndCapture(s);
+  t.BeginCapture(s);
+  const BlockId own = t.Alloc(s, 1024);
+  t.Order(s, beside);
+  if (what == WhileFreed::kUnknown) t.Capture(s, NodeKind::kUnknown);
+  t.Kernel(what == WhileFreed::kUsedBeside ? beside : s, "consume", {Reads(output), Writes(own)});
+  if (what != WhileFreed::kFreedLate) t.Free(output);
+  const BlockId later = t.Alloc(s, 1024);
+  t.Kernel(s, "k", {Writes(later)});
+  if (what == WhileFreed::kFreedLate) t.Free(output);
+  t.Order(beside, s);
+  t.EndCapture(s);
+  const Ran trace = t.Build();
+  const std::vector<PlacedBlock> first = {{output, 0, 1024}};
+  const std::vector<PlacedBlock> second = {{own, 1024, 1024}, {later, 0, 1024}};
+  const std::span<const PlacedBlock> graphs[] = {first, second};
+  return ValidateSharers(Facts(trace).Blocks(rule), graphs);
+}
+
+TEST_CASE("a block that is freed while a later graph is captured is left to it after its uses") {
+  const std::vector<UnsafePair> safe;
+  const UnsafePair pair{BlockId(0u), BlockId(2u)};
+  CHECK(TakenWhileFreed(WhileFreed::kUsed, MarkerRule::kLastUse) == safe);
+  CHECK(TakenWhileFreed(WhileFreed::kUsed, MarkerRule::kAtFree) == std::vector{pair});
+  CHECK(TakenWhileFreed(WhileFreed::kUsedBeside, MarkerRule::kLastUse) ==
+        std::vector{UnsafePair{BlockId(0u), BlockId(2u), NodeId(1u)}});
+  CHECK(TakenWhileFreed(WhileFreed::kUnknown, MarkerRule::kLastUse) == std::vector{pair});
+  CHECK(TakenWhileFreed(WhileFreed::kFreedLate, MarkerRule::kLastUse) == std::vector{pair});
 }
 
 // Graphs A, B and C of one pool. A's scratch is taken by B; its output is kept for good, or freed

@@ -1,4 +1,5 @@
 #include "libgraphkit/replay/recorded.h"
+#include "tests/build_trace.h"
 #include "tests/read_ran.h"
 
 #include <doctest/doctest.h>
@@ -56,6 +57,27 @@ TEST_CASE("a block that was recorded on top of a live one is unsafe") {
                       [&](Block& block) { block.address = trace[kept[0]].address; });
   const Facts facts(trace);
   CHECK_FALSE(ReplayRecorded(facts, {.verify = true}).verified);
+}
+
+TEST_CASE("recorded graphs that share a pool are compared") {
+  for (const bool kept : {false, true}) {
+    TraceBuilder t;
+    const StreamId s = t.Stream();
+    t.SetPool(t.Pool(PoolKind::kPrivate));
+    BlockId output;
+    for (int graph = 0; graph < 2; ++graph) {
+      t.BeginCapture(s);
+      if (graph == 1 && !kept) t.Free(output);
+      output = t.AllocAt(s, 1024, Address{1} << 20);
+      t.Kernel(s, "k", {Writes(output)});
+      t.EndCapture(s);
+    }
+    const Ran trace = t.Build();
+    const PolicyReplay replay = ReplayRecorded(Facts(trace), {.verify = true});
+    CHECK(replay.verified == !kept);
+    CHECK(replay.graphs.at(1).unsafe.size() == (kept ? 1 : 0));
+    CHECK(replay.figures.lower_bound == (kept ? 2048 : 1024));
+  }
 }
 
 }  // namespace

@@ -45,8 +45,9 @@ std::vector<UnsafePair> ValidatePlacements(const BlockOrder& order,
                                            std::span<const PlacedBlock> blocks);
 
 // Of graphs one after the other in one pool, the blocks of each: which lie on a block of an earlier
-// graph that wasn't freed when the first block of theirs was allocated.
-std::vector<UnsafePair> ValidateSharers(const Ran& trace,
+// graph that stays. It stays if its free wasn't requested before the first block of theirs was
+// allocated; or before that block was, by last use, and their graph's uses of it end before.
+std::vector<UnsafePair> ValidateSharers(const BlockOrder& order,
                                         std::span<const std::span<const PlacedBlock>> graphs);
 
 // Where a plan of a trace is unsafe by a rule, inside of each graph, arena after arena. What the

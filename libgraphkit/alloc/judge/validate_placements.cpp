@@ -5,6 +5,7 @@
 
 #include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/parallel.h"
+#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {
@@ -132,6 +133,34 @@ class Sweep {
   std::vector<UnsafePair> unsafe_;
 };
 
+// True if the later block's graph, in whose capture the earlier one was freed, is done with that
+// one when the later one begins; else a node that isn't is the last use, where there is one.
+// `unknown`: by graph, its first node that may touch anything.
+bool LeftTo(const BlockOrder& order, std::vector<Seq>* unknown, UnsafePair* pair) {
+  const Ran& trace = order.trace();
+  const Nesting& nesting = order.order().nesting();
+  const Seq freed = trace[pair->earlier].free_requested;
+  if (order.rule() == MarkerRule::kAtFree || freed >= trace[pair->later].allocated) return false;
+  const GraphId root = order.lives()[pair->later].root;
+  for (const NodeId touch : order.lives().Touches(pair->earlier)) {
+    const GraphId graph = trace[touch].graph;
+    const NodeId holder = nesting.Holder(nesting.Outermost(graph, root));
+    if (nesting.Root(graph) != root) continue;
+    if (order.StartsAfter(pair->later, holder.valid() ? holder : touch)) continue;
+    pair->last_use = touch;
+    return false;
+  }
+  if (unknown->empty()) unknown->assign(trace.graphs.size(), 0);
+  Seq& first = (*unknown)[root.index()];
+  for (size_t i = 0; first == 0 && i < trace.nodes.size(); ++i) {
+    const Node node = trace.nodes[i];
+    const bool there = nesting.Root(node.graph) == root && InGraph(trace, node);
+    if (there && MayTouchAnything(trace, NodeId(i))) first = node.seq;
+  }
+  if (first == 0) first = kNever;
+  return first > freed;
+}
+
 }  // namespace
 
 std::vector<UnsafePair> ValidatePlacements(const BlockOrder& order,
@@ -144,10 +173,12 @@ std::vector<UnsafePair> ValidatePlacements(const BlockOrder& order,
   return sweep.Take();
 }
 
-std::vector<UnsafePair> ValidateSharers(const Ran& trace,
+std::vector<UnsafePair> ValidateSharers(const BlockOrder& order,
                                         std::span<const std::span<const PlacedBlock>> graphs) {
+  const Ran& trace = order.trace();
   std::vector<UnsafePair> unsafe;
   std::map<Bytes, PlacedBlock> living;  // by end
+  std::vector<Seq> unknown;
   for (const std::span<const PlacedBlock> placed : graphs) {
     if (placed.empty()) continue;
     const Seq begin = trace[placed.front().block].allocated;
@@ -155,9 +186,12 @@ std::vector<UnsafePair> ValidateSharers(const Ran& trace,
       return trace[block.second.block].free_requested < begin;
     });
     for (const PlacedBlock& block : placed) {
-      const auto above = living.upper_bound(block.offset);
-      const bool free = above == living.end() || above->second.offset >= block.offset + block.size;
-      if (!free && block.size > 0) unsafe.push_back({above->second.block, block.block});
+      auto above = living.upper_bound(block.offset);
+      for (; above != living.end() && block.size > 0; ++above) {
+        if (above->second.offset >= block.offset + block.size) break;
+        UnsafePair pair{above->second.block, block.block};
+        if (!LeftTo(order, &unknown, &pair)) unsafe.push_back(pair);
+      }
     }
     for (const PlacedBlock& block : placed) {
       if (block.size > 0) living.insert_or_assign(block.offset + block.size, block);

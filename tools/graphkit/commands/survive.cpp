@@ -99,8 +99,11 @@ Result<void> Write(const Surviving& found, const Ran& trace, std::span<const Poo
   if (!arguments.certificate.empty()) {
     const Assumption assumes =
         arguments.rule == MarkerRule::kAtFree ? Assumption::kTorchStreams : Assumption::kArguments;
-    const Result<void> written =
-        WriteCertificate({*found.plan, assumes}, arguments.file, arguments.certificate);
+    CertifiedMemory memory{.placed = *found.plan, .assumes = assumes};
+    for (const PoolBorrow& pool : found.pools) {
+      memory.lent.insert(memory.lent.end(), pool.free.begin(), pool.free.end());
+    }
+    const Result<void> written = WriteCertificate(memory, arguments.file, arguments.certificate);
     if (!written || arguments.certificate == "-") return written;
   }
   if (!arguments.plan.empty()) {
@@ -165,7 +168,7 @@ void AddSurviveCommand(CLI::App& app, int& exit_code) {
   sub->add_option("--plan", arguments->plan, "Also write a plan with these ranges to FILE, as JSON")
       ->option_text("FILE");
   sub->add_option("--certificate", arguments->certificate,
-                  "Also write a proof of that plan and these ranges to FILE, for "
+                  "Also write a proof of all these ranges, and of that plan, to FILE, for "
                   "check_certificate.py")
       ->option_text("FILE");
   AddAssume(*sub, arguments->rule);

@@ -36,6 +36,12 @@ void RenderLoans(const PlannedMemory& plan, uint32_t arena, std::ostream& out) {
   if (!loans.empty()) out << ",\n   \"loans\": " << Dump(loans);
 }
 
+Json LentJson(std::span<const Interval<Address>> lent) {
+  Json ranges = Json::array();
+  for (const Interval<Address>& range : lent) ranges.push_back({range.begin, range.size()});
+  return ranges;
+}
+
 Json TraceHash(std::string_view text) {
   const auto* bytes = reinterpret_cast<const Bytef*>(text.data());
   return {{"bytes", text.size()}, {"crc32", crc32_z(0, bytes, text.size())}};
@@ -52,6 +58,7 @@ void RenderCertificate(const CertifiedMemory& memory, std::string_view trace, st
       << ", \"lower_bound_bytes\": " << plan.lower_bound << ",\n";
   if (!plan.sequence.empty()) out << " \"sequence\": " << Dump(Json(plan.sequence)) << ",\n";
   if (!memory.captured.empty()) out << " \"captured\": " << Dump(Json(memory.captured)) << ",\n";
+  if (!memory.lent.empty()) out << " \"lent\": " << Dump(LentJson(memory.lent)) << ",\n";
   out << " \"arenas\": [";
   const char* before = "\n  ";
   for (uint32_t i = 0; i < plan.arenas.size(); ++i) {

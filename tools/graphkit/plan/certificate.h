@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "libgraphkit/interval.h"
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/planned_memory.h"
 #include "libgraphkit/result.h"
@@ -20,6 +21,7 @@ struct CertifiedMemory {
   // Graphs in the same arenas, by their order of capture, several each: the arena's graph is the
   // first of them.
   std::vector<std::vector<GraphId>> captured = {};
+  std::vector<Interval<Address>> lent = {};  // between launches, where the trace was recorded
 };
 
 // `trace`: the decompressed file.

@@ -73,14 +73,17 @@ class Certifier {
     }
   }
 
-  // Blocks of earlier graphs that stay count beside those of the graph that conflict.
+  // Blocks of earlier graphs that stay to its last allocation count beside those of the graph that
+  // conflict.
   void AddBound(uint32_t index, GraphId graph, const PoolBlocks& pool, std::vector<BlockId>* held) {
     const Ran& trace = facts_.trace;
     const Seq begin = trace[pool.blocks.front()].allocated;
     std::erase_if(*held, [&](BlockId block) { return trace[block].free_requested < begin; });
     std::vector<BlockId> heaviest =
         BoundOf(facts_, InfoOf(replay_.policy).rule, graph, pool).blocks;
-    heaviest.insert(heaviest.end(), held->begin(), held->end());
+    const Seq last = trace[pool.blocks.back()].allocated;
+    std::ranges::copy_if(*held, std::back_inserter(heaviest),
+                         [&](BlockId block) { return trace[block].free_requested >= last; });
     Bytes bytes = 0;
     for (const BlockId block : heaviest) bytes += RoundedSize(trace[block]);
     held->insert(held->end(), pool.blocks.begin(), pool.blocks.end());

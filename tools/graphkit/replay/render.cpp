@@ -3,7 +3,6 @@
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/plan/plan.h"
-#include "libgraphkit/replay/recorded.h"
 #include "tools/graphkit/replay/render_faults.h"
 
 namespace graphkit {
@@ -100,14 +99,6 @@ Json PolicyJson(const PolicyReplay& replay, const ReplayView& view) {
   return policy;
 }
 
-const char* VerifiedText(const PolicyReplay& replay) {
-  if (!replay.verified) return "no";
-  // A later capture may have got memory that no launch of an earlier graph needs any more. What
-  // needs it isn't known here, so recorded graphs that share pools aren't compared.
-  const bool apart = replay.given == kRecordedName && replay.sharers > 1;
-  return apart ? "each graph by itself" : "yes";
-}
-
 // Policies that ran out of memory, and those that would have done.
 void RenderCapacity(std::span<const PolicyReplay> replays, Bytes capacity, std::ostream& out) {
   std::string enough;
@@ -165,7 +156,7 @@ void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& v
                     FormatBytes(figures.peak_active), FormatBytes(figures.peak_allocated),
                     FormatPercent(FragmentationOf(figures)), FormatBytes(figures.never_reclaimed),
                     FormatBytes(figures.missed)});
-    if (view.verify) rows.back().push_back(VerifiedText(replay));
+    if (view.verify) rows.back().push_back(replay.verified ? "yes" : "no");
   }
   if (trace.process.device == DeviceKind::kSoft) {
     out << "recorded on the software device (simulated)\n\n";
