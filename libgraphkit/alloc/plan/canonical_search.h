@@ -6,11 +6,6 @@
 // passes it over, so no plan is met twice. A branch ends where the state says so, or where an
 // unplaced block would fit entirely below the one to be placed: it would have been placed before.
 //
-// The next block is the first by rank; or the first few are placed for a try. One that leaves
-// no plan is passed over; of the others the one that loses the fewest bytes to holes comes first. A
-// hole counts as often as its section couldn't hold its blocks so far: where searches fail, they
-// become careful.
-//
 // Where no unplaced block crosses a section boundary, both sides are searched apart.
 // After Moffitt, "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine
 // Learning" (ASPLOS 2023).

@@ -1,11 +1,7 @@
 // Places the blocks of a captured graph so that the highest byte used is low. Two blocks may share
 // memory only if the graph orders them (libgraphkit/analysis/memory/block_order.h): unlike with
 // plain lifetimes there is no single order of time.
-//
-// Blocks of one size in chains; others greedily, then, where blocks have lifetimes on one line, by
-// the planner of lifetimes, and else by its exact search and guided ejection over the order. Stops
-// at the lower bound.
-// docs/planning.md.
+// docs/planning.md has the steps.
 #pragma once
 
 #include <cstdint>
@@ -50,9 +46,6 @@ CapturePlan PlanCapture(const BlockOrder& order, std::span<const BlockId> blocks
 //     lane 0    a0 ──► a1 ─┐    a2        three chains, three places:
 //     lane 1       b0 ──┐  └► b1          a0 a1 b1 | b0 c0 a2 | …
 //     lane 2            └► c0
-//
-// Every block looks for one to follow (a matching in the order of blocks): a free one if there is,
-// otherwise one whose follower can follow another one instead, and so on.
 struct ChainCover {
   std::vector<uint32_t> chain;  // by item
   uint32_t chains = 0;

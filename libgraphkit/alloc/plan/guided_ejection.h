@@ -5,10 +5,8 @@
 //           | a || b |
 //           |   c    |
 //
-// A block that finds no gap is dearer to eject from then on. So blocks don't eject each other in a
-// circle: what is hard to place stays where it is, and others make room (after guided ejection
-// search: Nagata and Bräysy, "A powerful route minimization heuristic for the vehicle routing
-// problem with time windows", 2009).
+// A block that finds no gap is dearer to eject from then on, so blocks don't eject each other in a
+// circle (docs/planning.md).
 #pragma once
 
 #include <cstdint>
