@@ -12,6 +12,12 @@ namespace {
 constexpr uint64_t kMostDrawn = 5'000'000;  // nodes, edges and blocks of all ranks
 constexpr size_t kMostBytes = 16'000'000;   // of the drawings, packed
 
+// A page loads nothing: what it runs and how it looks stands in it.
+constexpr std::string_view kPolicy =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
+
+PageParts ReportParts() { return {kReportPage, kReportStyle, kReportScript, "report"}; }
+
 uint64_t ToDraw(const RankSummary& rank) {
   uint64_t records = 0;
   for (const char* figure : {"nodes", "edges", "blocks"}) {
@@ -49,7 +55,7 @@ void Fill(std::string_view text, Value value, std::ostream& out) {
 std::string PackDrawing(const ReportPage& page) { return Base64(DeflatedReport(page)); }
 
 void RenderReportHtml(const ReportPage& page, std::ostream& out) {
-  WritePage({kReportPage, kReportStyle, kReportScript}, PackDrawing(page), "", out);
+  WritePage(ReportParts(), PackDrawing(page), "", out);
 }
 
 std::vector<uint32_t> RanksToDraw(const RankReport& ranks) {
@@ -77,7 +83,7 @@ void RenderRanksHtml(const RankReport& ranks, std::span<const RankDrawing> drawi
     bytes += drawing.packed.size();
     more += DataScript("data-rank=\"" + std::to_string(drawing.rank) + "\"", drawing.packed);
   }
-  WritePage({kReportPage, kReportStyle, kReportScript}, worst.packed, more, out);
+  WritePage(ReportParts(), worst.packed, more, out);
 }
 
 std::string DataScript(const std::string& attributes, std::string_view packed) {
@@ -94,6 +100,7 @@ void WritePage(const PageParts& parts, std::string_view data, std::string_view m
     if (name == "script") return parts.script;
     if (name == "more") return more;
     if (name == "name") return parts.name;
+    if (name == "policy") return kPolicy;
     return name == "data" ? data : std::string_view();
   };
   Fill(parts.page, value, out);
