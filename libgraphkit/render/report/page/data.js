@@ -178,6 +178,11 @@ class View {
     this.bandColumns = ["pool", "segment", "offset", "size"].map((name) => part("bands", `band.${name}`));
   }
 
+  // Calls visit with the place of each block in use at x.
+  eachAt(x, visit) {
+    for (let i = 0, last = lowerBound(this.begin, x + 1); i < last; ++i) if (this.end[i] > x) visit(i);
+  }
+
   // Slow parts are made when the view is first shown.
   prepare() {
     if (this.ready) return;

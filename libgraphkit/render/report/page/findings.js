@@ -135,7 +135,12 @@ function pickHint(index) {
     pick({blocks: place.blocks}, true);
     if (place.blocks.length === 1) showDetails({block: place.blocks[0]});
   }
-  app.selection = {hint: index};
+  selectCard(card, {hint: index});
+}
+
+// Ends the choice of a row: the address keeps what is selected.
+function selectCard(card, selection) {
+  app.selection = selection;
   if (!app.shown) showDetails(null);
   if (card) {
     mark(card);
@@ -241,13 +246,7 @@ function pickFinding(index) {
   }
   pick(things, true);
   chooseGroup(-1);
-  app.selection = {finding: index};
-  if (!app.shown) showDetails(null);
-  if (card) {
-    mark(card);
-    card.scrollIntoView({block: "nearest"});
-  }
-  remember();
+  selectCard(card, {finding: index});
 }
 
 function stepProblem(by) {

@@ -132,11 +132,10 @@ class Groups {
   // The groups with bytes in use at x, the most first: {group, bytes, blocks}.
   heldAt(x) {
     const {view} = this, bytes = new Float64Array(this.keys.length), blocks = new Uint32Array(this.keys.length);
-    for (let i = 0, last = lowerBound(view.begin, x + 1); i < last; ++i) {
-      if (view.end[i] <= x) continue;
+    view.eachAt(x, (i) => {
       bytes[this.of[i]] += view.size[i];
       ++blocks[this.of[i]];
-    }
+    });
     return this.keys.map((_, group) => ({group, bytes: bytes[group], blocks: blocks[group]}))
       .filter((held) => held.blocks > 0).sort((a, b) => b.bytes - a.bytes);
   }

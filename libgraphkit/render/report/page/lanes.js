@@ -46,16 +46,11 @@ function drawLanes(lanes) {
   app.laneScroll = clamp(app.laneScroll, 0, Math.max(view.lanes.length * laneHeight(plot) - plot.height, 0));
   drawTimeAxis(pen, plot, true);
   if (view.nodes.length === 0) {
-    pen.fillStyle = theme.colors.pale;
-    pen.textAlign = "center";
-    pen.fillText("this graph has no nodes", plot.left + plot.width / 2, plot.top + plot.height / 2);
+    drawNothing(pen, plot, "this graph has no nodes");
     if (view.launches.length === 0) return;
   }
   drawLaneTitles(pen, plot);
-  pen.save();
-  pen.beginPath();
-  pen.rect(plot.left, plot.top, plot.width, plot.height);
-  pen.clip();
+  clipTo(pen, plot);
   const first = lowerBound(view.nodeX, app.t0 - 4), last = lowerBound(view.nodeX, app.t1);
   const one = plot.width / (app.t1 - app.t0) * 4;
   lanes.single = last - first <= MOST_NODES && one >= 2.5;

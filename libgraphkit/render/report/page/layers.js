@@ -58,13 +58,9 @@ function drawLayer(pen, plot, {count, values}, xs, base, slot, top) {
 
 function drawAreaAxis(pen, plot) {
   const top = areaTop(), step = roundStep(top, plot.height / 34, true);
-  pen.textAlign = "right";
   for (let bytes = 0; bytes < top; bytes += step) {
     const y = plot.top + plot.height - bytes / top * plot.height;
-    pen.strokeStyle = bytes ? theme.colors.soft : theme.colors.line;
-    line(pen, plot.left, y, plot.left + plot.width, y);
-    pen.fillStyle = theme.colors.pale;
-    if (y > plot.top + 4) pen.fillText(formatBytes(bytes), plot.left - 8, y);
+    byteMark(pen, plot, bytes, y, bytes ? theme.colors.soft : theme.colors.line);
   }
 }
 

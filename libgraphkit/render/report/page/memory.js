@@ -44,12 +44,10 @@ function drawMemory(memory, offsets) {
   drawByteAxis(pen, plot, memory.policy ? app.view.policy_extent : app.view.extent);
   drawTimeAxis(pen, plot, true);
   if (app.view.blocks.length === 0 || (memory.policy && app.view.policyBlocks.length === 0)) {
-    return drawNoMemory(pen, plot, memory.policy);
+    return drawNothing(pen, plot, memory.policy && app.view.blocks.length > 0
+      ? "no block here was handed out by an allocator, so no policy places one" : "no memory was allocated here");
   }
-  pen.save();
-  pen.beginPath();
-  pen.rect(plot.left, plot.top, plot.width, plot.height);
-  pen.clip();
+  clipTo(pen, plot);
   const large = coverOf(memory, plot, offsets);
   const dim = !app.picked ? 1 : app.groups.chosen >= 0 ? .85 : .3;
   if (!memory.policy) drawUnused(pen, plot);
@@ -298,25 +296,12 @@ function drawBands(pen, plot, bands) {
 
 function drawByteAxis(pen, plot, extent) {
   const step = roundStep(app.b1 - app.b0, plot.height / 34, true);
-  pen.textAlign = "right";
   for (let bytes = Math.ceil(app.b0 / step) * step; bytes < app.b1; bytes += step) {
-    const y = yOf(plot, bytes);
-    pen.strokeStyle = theme.colors.soft;
-    line(pen, plot.left, y, plot.left + plot.width, y);
-    pen.fillStyle = theme.colors.pale;
-    if (y > plot.top + 4) pen.fillText(formatBytes(bytes), plot.left - 8, y);
+    byteMark(pen, plot, bytes, yOf(plot, bytes), theme.colors.soft);
   }
   pen.strokeStyle = theme.colors.line;
   line(pen, plot.left, plot.top, plot.left, plot.top + plot.height);
   line(pen, plot.left, plot.top + plot.height, plot.left + plot.width, plot.top + plot.height);
-}
-
-function drawNoMemory(pen, plot, policy) {
-  pen.fillStyle = theme.colors.pale;
-  pen.textAlign = "center";
-  const text = policy && app.view.blocks.length > 0
-    ? "no block here was handed out by an allocator, so no policy places one" : "no memory was allocated here";
-  pen.fillText(text, plot.left + plot.width / 2, plot.top + plot.height / 2);
 }
 
 // The memory that the policy saves, in the room that it leaves.

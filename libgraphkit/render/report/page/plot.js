@@ -48,6 +48,30 @@ function line(pen, x0, y0, x1, y1) {
   pen.stroke();
 }
 
+// Until the next pen.restore(), only what lies between the axes is drawn.
+function clipTo(pen, plot) {
+  pen.save();
+  pen.beginPath();
+  pen.rect(plot.left, plot.top, plot.width, plot.height);
+  pen.clip();
+}
+
+// One value of an axis of bytes, and a thin line through the drawing at it.
+function byteMark(pen, plot, bytes, y, color) {
+  pen.textAlign = "right";
+  pen.strokeStyle = color;
+  line(pen, plot.left, y, plot.left + plot.width, y);
+  pen.fillStyle = theme.colors.pale;
+  if (y > plot.top + 4) pen.fillText(formatBytes(bytes), plot.left - 8, y);
+}
+
+// Why a drawing shows nothing.
+function drawNothing(pen, plot, text) {
+  pen.fillStyle = theme.colors.pale;
+  pen.textAlign = "center";
+  pen.fillText(text, plot.left + plot.width / 2, plot.top + plot.height / 2);
+}
+
 function drawCursor(pen, plot) {
   if (app.cursor === null || app.cursor < app.t0 || app.cursor > app.t1) return;
   pen.strokeStyle = theme.colors.pale;

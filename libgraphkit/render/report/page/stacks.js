@@ -2,15 +2,14 @@
 // unless asked for.
 function makeTree(view, x, libraries) {
   const {columns, texts} = app.trace, stacks = columns["block.stack"], root = icicleNode(momentTitle(view, x), null, null), leaves = new Map();
-  for (let i = 0, last = lowerBound(view.begin, x + 1); i < last; ++i) {
-    if (view.end[i] <= x) continue;
+  view.eachAt(x, (i) => {
     const stack = stacks[view.blocks[i]], key = stack || -1 - app.groups.of[i];
     if (!leaves.has(key)) leaves.set(key, {stack, group: app.groups.of[i], bytes: 0, blocks: 0});
     const leaf = leaves.get(key);
     if (leaf.group !== app.groups.of[i]) leaf.group = null;
     leaf.bytes += view.size[i];
     ++leaf.blocks;
-  }
+  });
   for (const leaf of leaves.values()) addLeaf(root, leaf, texts, libraries);
   return root;
 }
