@@ -1,7 +1,5 @@
 #include "libgraphkit/model/nesting.h"
 
-#include <utility>
-
 #include "libgraphkit/group_by.h"
 
 namespace graphkit {

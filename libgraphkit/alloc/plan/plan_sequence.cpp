@@ -1,10 +1,8 @@
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <numeric>
 #include <set>
-#include <string>
 
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/alloc/plan/planner.h"

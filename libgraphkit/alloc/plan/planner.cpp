@@ -1,8 +1,6 @@
 #include "libgraphkit/alloc/plan/planner.h"
 
 #include <chrono>
-#include <memory>
-#include <numeric>
 #include <utility>
 
 #include "libgraphkit/alloc/plan/component_planner.h"
