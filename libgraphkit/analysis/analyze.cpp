@@ -206,6 +206,19 @@ ReportTotals TotalsOf(const Facts& facts, const Report& report) {
   return totals;
 }
 
+// How the first exec got a graph, where none was instantiated from it; null: one was, or none ran
+// it.
+const ExecGraph* FirstUpdate(const Facts& facts, GraphId graph) {
+  const Ran& trace = facts.trace;
+  const ExecGraph* first = nullptr;
+  for (const uint32_t at : facts.exec_graphs().Of(graph.index())) {
+    const ExecGraph& of = trace.exec_graphs[at];
+    if (of.since == trace[of.exec].created) return nullptr;
+    if (first == nullptr || of.since < first->since) first = &of;
+  }
+  return first;
+}
+
 void AddExecs(const Facts& facts, Report* report) {
   report->execs = facts.exec_memory();
   if (!report->execs) return;
@@ -364,17 +377,12 @@ void NameUpdatedExecs(const Facts& facts, std::vector<Finding>* findings) {
     if (!graph.valid() && !finding.nodes.empty()) graph = trace[finding.nodes[0]].graph;
     if (!graph.valid()) continue;
     graph = facts.roots()[graph.index()];
-    const std::span<const uint32_t> taken = facts.exec_graphs().Of(graph.index());
-    const auto made_of_it = [&](uint32_t at) {
-      const ExecGraph& of = trace.exec_graphs[at];
-      return of.since == trace[of.exec].created;
-    };
-    if (taken.empty() || std::ranges::any_of(taken, made_of_it)) continue;
-    const ExecGraph& first = trace.exec_graphs[taken[0]];
-    const std::string more =
-        taken.size() == 1 ? "" : " (and " + Counted(taken.size() - 1, "more update") + ")";
-    AddEvidence(&finding, Say(trace, "exec {} was updated to {} {}{}", first.exec.value, graph,
-                              facts.places().Of(first.since), more));
+    const ExecGraph* first = FirstUpdate(facts, graph);
+    if (first == nullptr) continue;
+    const size_t more = facts.exec_graphs().Of(graph.index()).size() - 1;
+    AddEvidence(&finding, Say(trace, "exec {} was updated to {} {}{}", first->exec.value, graph,
+                              facts.places().Of(first->since),
+                              more == 0 ? "" : " (and " + Counted(more, "more update") + ")"));
   }
 }
 
@@ -421,6 +429,7 @@ std::vector<GraphSummary> Summarize(const Facts& facts) {
     summaries[i].captured_calls = host_times[i].calls;
     summaries[i].capture_host_ns = host_times[i].total;
     summaries[i].launches = facts.launches()[i].size();
+    if (const ExecGraph* update = FirstUpdate(facts, graph)) summaries[i].updated = update->exec;
     summaries[i].width = facts.shapes()[i].width;
     summaries[i].destroyed =
         destroyed[i] != kNever && std::ranges::all_of(facts.blocks()[i], freed);

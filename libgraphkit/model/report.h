@@ -72,6 +72,7 @@ struct GraphSummary {
   uint64_t streams = 0;
   uint64_t launches = 0;   // of execs that ran it
   uint64_t execs = 0;      // instantiated from it
+  ExecId updated = {};     // of a graph without: the first exec that was updated to it
   bool destroyed = false;  // all of these before the last capture or launch, and its blocks freed
   std::optional<ExecPeak> exec_peak = {};  // of these; nothing: there are none
   ExecSource exec_source = ExecSource::kMeasured;

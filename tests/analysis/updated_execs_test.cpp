@@ -53,6 +53,13 @@ TEST_CASE("a finding about a graph that an exec was updated to names the exec") 
         "exec 0 was updated to graph 1 after the capture of graph 1");
 }
 
+TEST_CASE("the table of graphs has the exec of one that was only updated to") {
+  Updated f;
+  const Report report = *Analyze(f.t.Build());
+  CHECK_FALSE(report.graphs[f.first.index()].updated.valid());
+  CHECK(report.graphs[f.second.index()].updated == f.exec);
+}
+
 TEST_CASE("an exec has a graph until it takes over another one") {
   Updated f;
   f.t.Launch(f.exec, f.a);

@@ -69,7 +69,7 @@ std::vector<LikeGraphs> GroupGraphs(const Report& report, const Ran& trace) {
                       graph.deferred_bytes, graph.lower_bound_bytes, graph.lower_bound_exact,
                       graph.plan_bytes, graph.never_freed_bytes, graph.never_freed_blocks,
                       graph.critical_path_nodes, graph.reuse_bytes, graph.reuse.size(),
-                      PoolsOf(graph), graph.execs, peak.execs, peak.bytes);
+                      PoolsOf(graph), graph.execs, graph.updated, peak.execs, peak.bytes);
   };
   std::map<decltype(shown(GraphSummary())), size_t> by_figures;
   std::vector<LikeGraphs> groups;
@@ -212,6 +212,8 @@ void RenderMemory(const LikeGraphs& graphs, const TextOut& out) {
 }
 
 void RenderExecs(const GraphSummary& graph, const Ran& trace, const TextOut& out) {
+  if (graph.updated)
+    out.Wrap(Label("execs"), "exec " + std::to_string(graph.updated.value) + " was updated to it");
   if (!graph.exec_peak) return;
   const ExecPeak& peak = *graph.exec_peak;
   const std::string more =

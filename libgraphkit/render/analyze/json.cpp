@@ -110,6 +110,7 @@ Json ReportGraphJson(const GraphSummary& graph, const Report& report, const Ran&
                        never_freed_blocks, reuse_bytes, execs, destroyed);
   json["exec_memory"] =
       graph.exec_peak ? ExecPeakJson(*graph.exec_peak, graph.exec_source) : Json(nullptr);
+  if (graph.updated) json["updated_exec"] = graph.updated;
   if (pairs) json["reuse"] = graph.reuse;
   // Times of the software device are those of a simulation.
   if (graph.captured_calls == 0 || report.device == DeviceKind::kSoft) return json;
