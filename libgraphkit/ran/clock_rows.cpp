@@ -169,15 +169,18 @@ ClockRows::Row ClockRows::JoinAll(std::span<const Row> rows) {
 void ClockRows::MostOfTiles(std::vector<uint32_t>* tiles, uint32_t depth, size_t first,
                             std::span<uint32_t> most) const {
   SortUnique(tiles);
+  if (depth == 1) {
+    const std::span<uint32_t> columns = most.subspan(first);
+    for (const uint32_t tile : *tiles) {
+      for (size_t slot = 0; slot < std::min<size_t>(kWidth, columns.size()); ++slot)
+        columns[slot] = std::max(columns[slot], tiles_[tile].v[slot]);
+    }
+    return;
+  }
   for (uint32_t slot = 0; slot < kWidth; ++slot) {
     std::vector<uint32_t> children = Children(*tiles, slot);
     if (children.empty()) continue;
-    const size_t column = first + (size_t{slot} << ((depth - 1) * kWidthBits));
-    if (depth > 1) {
-      MostOfTiles(&children, depth - 1, column, most);
-    } else {
-      most[column] = std::max(most[column], *std::ranges::max_element(children));
-    }
+    MostOfTiles(&children, depth - 1, first + (size_t{slot} << ((depth - 1) * kWidthBits)), most);
   }
 }
 

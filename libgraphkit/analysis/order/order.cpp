@@ -301,9 +301,11 @@ void Order::EndBeforeOthers(std::span<const NodeId> nodes, std::vector<bool>* en
   const GraphId graph = nodes.size() <= kFew ? GraphId() : CommonGraph(nodes);
   if (nodes.size() > kFew && !graph.valid() && EndBeforeOthersOfTrees(nodes, ends)) return;
   if (!graph.valid() || nodes.size() * nodes.size() <= graphs_[graph.index()].chains) {
-    for (size_t i = 0; i < nodes.size(); ++i) {
-      for (size_t j = 0; j < nodes.size() && !(*ends)[i]; ++j) {
-        (*ends)[i] = nodes[i] == nodes[j] ? j < i : EndsBefore(nodes[i], nodes[j]);
+    for (size_t j = 0; j < nodes.size(); ++j) {
+      const OrderPoint end = EndOf(nodes[j]);
+      for (size_t i = 0; i < nodes.size(); ++i) {
+        const bool earlier = nodes[i] == nodes[j] ? j < i : Before(nodes[i], end);
+        if (earlier) (*ends)[i] = true;
       }
     }
     return;
