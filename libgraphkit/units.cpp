@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <limits>
 
 namespace graphkit {
@@ -23,8 +24,9 @@ std::string FormatBytes(Bytes bytes) {
   }
   char text[32];
   const int decimals = value == std::floor(value) ? 0 : value < 10 ? 2 : 1;
-  std::snprintf(text, sizeof text, "%.*f %s", decimals, value, kUnits[unit]);
-  return text;
+  char* end = std::to_chars(text, std::end(text), value, std::chars_format::fixed, decimals).ptr;
+  *end++ = ' ';
+  return std::string(text, end).append(kUnits[unit]);
 }
 
 std::string FormatCount(uint64_t count) {

@@ -16,6 +16,8 @@ namespace {
 std::string ShortKernelName(std::string_view mangled) {
   constexpr std::string_view kAnonymous = "(anonymous namespace)::";
   const std::optional<std::string> demangled = DemangledName(mangled);
+  const auto cut = [](char c) { return c == '(' || c == '<' || c == ':'; };
+  if (!demangled && std::ranges::none_of(mangled, cut)) return std::string(mangled);
   std::string name = demangled.value_or(std::string(mangled));
   if (demangled && name.starts_with("void ")) name.erase(0, 5);
   for (size_t at = 0; (at = name.find(kAnonymous)) != name.npos;) name.erase(at, kAnonymous.size());
@@ -170,6 +172,9 @@ std::string FrameTitle(const Ran& trace, uint32_t frame) {
 
 std::string FillIn(std::string_view sentence, std::initializer_list<std::string> things) {
   std::string text;
+  size_t size = sentence.size();
+  for (const std::string& thing : things) size += thing.size();
+  text.reserve(size);
   for (const std::string& thing : things) {
     const size_t at = sentence.find("{}");
     text.append(sentence.substr(0, at)).append(thing);
