@@ -256,30 +256,6 @@ constexpr std::string_view kByGraph[] = {"dead-input",
                                          "serialized-branches",
                                          "static-input-pinned"};
 
-// Notes with one cause, by their advice, on several graphs are one: that which costs most.
-std::vector<Finding> OneForEachCause(std::vector<Finding> findings) {
-  std::map<std::string, std::vector<size_t>> alike;
-  for (size_t i = 0; i < findings.size(); ++i) {
-    const Finding& finding = findings[i];
-    if (finding.severity == Severity::kNote && finding.graph.valid())
-      alike[finding.advice].push_back(i);
-  }
-  std::vector<bool> told(findings.size());
-  for (const auto& [advice, all] : alike) {
-    const auto cost = [&](size_t i) {
-      return std::pair(findings[i].bytes, findings[i].nodes.size());
-    };
-    const size_t most = *std::ranges::max_element(all, {}, cost);
-    for (const size_t i : all) told[i] = i != most;
-    if (all.size() > 1)
-      findings[most].message += "; the same of " + Counted(all.size() - 1, "more graph");
-  }
-  std::vector<Finding> kept;
-  for (size_t i = 0; i < findings.size(); ++i)
-    if (!told[i]) kept.push_back(std::move(findings[i]));
-  return kept;
-}
-
 }  // namespace
 
 std::span<const SettingRule> SettingRules() { return kSettingRules; }
@@ -327,7 +303,8 @@ std::vector<Finding> RunCheck(const Check& check, const Facts& facts) {
     if (!check.grades) finding.severity = check.severity;
   }
   const bool by_graph = std::ranges::find(kByGraph, check.id) != std::end(kByGraph);
-  return by_graph ? OneForEachCause(std::move(findings)) : findings;
+  if (by_graph) return OneForEachCause(std::move(findings));
+  return findings;
 }
 
 }  // namespace graphkit

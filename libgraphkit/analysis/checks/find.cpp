@@ -116,6 +116,29 @@ Evidence LaunchedThere(const Ran& trace, uint32_t launch, GraphId graph, std::st
           .stack = trace.launches[launch].stack};
 }
 
+std::vector<Finding> OneForEachCause(std::vector<Finding> findings) {
+  std::map<std::string, std::vector<size_t>> alike;
+  for (size_t i = 0; i < findings.size(); ++i) {
+    const Finding& finding = findings[i];
+    if (finding.severity == Severity::kNote && finding.graph.valid())
+      alike[finding.advice].push_back(i);
+  }
+  std::vector<bool> told(findings.size());
+  for (const auto& [advice, all] : alike) {
+    const auto cost = [&](size_t i) {
+      return std::pair(findings[i].bytes, findings[i].nodes.size());
+    };
+    const size_t most = *std::ranges::max_element(all, {}, cost);
+    for (const size_t i : all) told[i] = i != most;
+    if (all.size() > 1)
+      findings[most].message += "; the same of " + Counted(all.size() - 1, "more graph");
+  }
+  std::vector<Finding> kept;
+  for (size_t i = 0; i < findings.size(); ++i)
+    if (!told[i]) kept.push_back(std::move(findings[i]));
+  return kept;
+}
+
 void KeepOneNote(std::string_view what, std::vector<Finding>* findings) {
   const auto worse = [](const Finding& finding) { return finding.severity != Severity::kNote; };
   const auto notes = std::stable_partition(findings->begin(), findings->end(), worse);

@@ -72,6 +72,9 @@ inline bool IsFailedLaunch(const Ran& trace, const Failure& failure) {
   return trace[failure.call].ends_with("GraphLaunch");
 }
 
+// Notes with one cause, by their advice, on several graphs are one: that which costs most.
+std::vector<Finding> OneForEachCause(std::vector<Finding> findings);
+
 // Of several notes of one cause the first one with the most bytes remains: "; the same of 2 more
 // kernels". Errors and warnings stay as they are.
 void KeepOneNote(std::string_view what, std::vector<Finding>* findings);

@@ -88,10 +88,12 @@ void ProveSome(const Facts& facts, std::span<const ReusePair> pairs, Finding* fi
   }
 }
 
+// Without proofs.
 std::vector<Finding> FindPairs(const Facts& facts) {
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     const ReuseFacts& reuse = facts.reuse()[graph.index()];
     if (!WorthANote(reuse.bytes, facts.usage()[graph.index()])) return;
+    finding->severity = Severity::kNote;
     finding->bytes = reuse.bytes;
     Bytes by_pool = 0, by_stream = 0;  // that one pool, or one stream of it, can't reuse
     for (const ReusePair& pair : reuse.pairs) {
@@ -115,7 +117,6 @@ std::vector<Finding> FindPairs(const Facts& facts) {
       finding->advice += "; let both allocate from one pool";
     }
     finding->advice += "; graphkit replay shows what each policy saves";
-    ProveSome(facts, reuse.pairs, finding);
   });
 }
 
@@ -350,7 +351,9 @@ struct OrderFinder {
 // reuse-opportunity: blocks that could have used memory of earlier ones, and the cause that they
 // didn't: another stream or pool had it.
 std::vector<Finding> FindReuseOpportunities(const Facts& facts) {
-  std::vector<Finding> findings = FindPairs(facts);
+  std::vector<Finding> findings = OneForEachCause(FindPairs(facts));
+  for (Finding& finding : findings)
+    ProveSome(facts, facts.reuse()[finding.graph.index()].pairs, &finding);
   FindPoolsApart(facts, &findings);
   return findings;
 }
