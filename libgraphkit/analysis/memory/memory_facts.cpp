@@ -12,12 +12,16 @@ namespace {
 // A graph with one pool has the pool's bound.
 std::vector<PoolBound> FindPoolBounds(const BlockOrder& order, const std::vector<BlockId>& blocks,
                                       const LowerBoundOptions& options, const LowerBound& all) {
+  const auto pool_of = [&](BlockId block) { return order.trace()[block].pool; };
+  if (blocks.empty()) return {};
+  const PoolId first = pool_of(blocks.front());
+  if (std::ranges::all_of(blocks, [&](BlockId id) { return pool_of(id) == first; }))
+    return {{first, all}};
   std::map<PoolId, std::vector<BlockId>> by_pool;
-  for (const BlockId block : blocks) by_pool[order.trace()[block].pool].push_back(block);
+  for (const BlockId block : blocks) by_pool[pool_of(block)].push_back(block);
   std::vector<PoolBound> bounds;
-  for (const auto& [pool, of_pool] : by_pool) {
-    bounds.push_back({pool, by_pool.size() == 1 ? all : FindLowerBound(order, of_pool, options)});
-  }
+  for (const auto& [pool, of_pool] : by_pool)
+    bounds.push_back({pool, FindLowerBound(order, of_pool, options)});
   return bounds;
 }
 
