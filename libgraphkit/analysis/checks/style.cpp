@@ -9,7 +9,7 @@ namespace {
 // The longest path of a graph if its nodes were ordered by what they touch and nothing else.
 struct DataPaths {
   struct Path {
-    uint64_t nodes = 0;    // of the graph
+    uint64_t nodes = 0;    // of the graph, as long as the rest is so
     uint64_t longest = 0;  // by data
     bool known = true;     // what its nodes touch
     StreamId stream;       // of all its nodes, if they have one in common
@@ -32,12 +32,13 @@ struct DataPaths {
 
   void Add(const Node& node) {
     Path& graph = graphs[node.graph.index()];
+    if (!graph.known || !graph.one_stream) return;
     if (graph.nodes++ == 0) graph.stream = node.stream;
     graph.one_stream = graph.one_stream && node.stream.valid() && node.stream == graph.stream;
     const bool work = node.kind == NodeKind::kKernel || node.kind == NodeKind::kMemcpy ||
                       node.kind == NodeKind::kMemset;
     graph.known = graph.known && work && node.accesses_complete && node.accesses.count > 0;
-    if (!graph.known) return;
+    if (!graph.known || !graph.one_stream) return;
     uint64_t start = 0;
     const AccessColumn::Range accesses = facts.trace.accesses.Of(node.accesses);
     for (const Access& access : accesses) {
@@ -304,11 +305,13 @@ struct RecordingFinder {
 // An empty node with several edges on both sides saves edges; with one or none it does nothing.
 std::vector<Finding> FindEmptyNodes(const Facts& facts) {
   const Ran& trace = facts.trace;
+  const auto is_empty = [](const Node& node) { return node.kind == NodeKind::kEmpty; };
+  if (std::ranges::none_of(trace.nodes.shared(), is_empty)) return {};
   std::vector<uint32_t> out(trace.nodes.size());
   for (const InEdge& edge : facts.in_edges().edges) ++out[edge.from.index()];
   std::vector<std::vector<NodeId>> empty(trace.graphs.size());
   for (const auto& [i, node] : Enumerate(trace.nodes)) {
-    if (node.kind != NodeKind::kEmpty || !InGraph(trace, node)) continue;
+    if (!is_empty(node) || !InGraph(trace, node)) continue;
     if (facts.in_edges().Of(i).size() <= 1 || out[i] <= 1)
       empty[node.graph.index()].emplace_back(i);
   }

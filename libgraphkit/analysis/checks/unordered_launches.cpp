@@ -50,8 +50,12 @@ struct ReuseFinder {
     const auto sends = [&](const auto& work) {
       return communicates.Has(work.kernel) || CopiesOut(trace, work.kind, work.accesses);
     };
-    for (const auto& [i, node] : Enumerate(trace.nodes)) {
-      if (sends(node) && InGraph(trace, node)) AddNode(NodeId(i), true);
+    const auto may_send = [&](const Node& node) {
+      return communicates.Has(node.kernel) || node.kind == NodeKind::kMemcpy;
+    };
+    const bool any = std::ranges::any_of(trace.nodes.shared(), may_send);
+    for (size_t i = 0; any && i < trace.nodes.size(); ++i) {
+      if (sends(trace.nodes[i]) && InGraph(trace, trace.nodes[i])) AddNode(NodeId(i), true);
     }
     for (uint32_t i = 0; i < trace.works.size(); ++i) {
       if (sends(trace.works[i])) Add({.work = i}, trace.works[i], true);

@@ -95,6 +95,7 @@ struct LifetimeFinder {
   void FindOpaque() {
     opaque_nodes.resize(trace.graphs.size());
     for (const auto& [i, node] : Enumerate(trace.nodes)) {
+      if (node.accesses_complete && trace.changed_nodes.empty()) continue;
       if (!MayTouchAnything(trace, NodeId(i)) || !InGraph(trace, node)) continue;
       opaque_nodes[Root(node.graph).index()].push_back(node.seq);
     }

@@ -20,11 +20,17 @@ struct LooseEdge {
 class StillRunning {
  public:
   StillRunning(const Ran& trace, const Order& order) : trace_(trace) {
+    // Mostly what the columns' values share suffices: nothing was taken out of a graph.
+    const auto stays = [](const Node& node) { return node.destroyed == kNever; };
+    const auto stays_full = [](const Edge& edge) { return edge.full() && edge.removed == kNever; };
     const bool whole =
+        (trace.shown_versions.empty() && std::ranges::all_of(trace.nodes.shared(), stays)) ||
         std::ranges::all_of(trace.nodes, [&](const Node& node) { return InGraph(trace, node); });
-    const bool all_full = std::ranges::all_of(trace.edges, [&](const Edge& edge) {
-      return edge.full() && ((whole && edge.removed == kNever) || Joins(trace, edge));
-    });
+    const bool all_full =
+        (whole && std::ranges::all_of(trace.edges.shared(), stays_full)) ||
+        std::ranges::all_of(trace.edges, [&](const Edge& edge) {
+          return edge.full() && ((whole && edge.removed == kNever) || Joins(trace, edge));
+        });
     if (!all_full) FindLooseEdges(order);
     if (!all_full || !whole || HasRewinds(trace)) FindRunning(order);
   }
