@@ -139,23 +139,29 @@ struct Recordings {
 
 struct RecordingFinder {
   std::vector<Finding> Find() {
-    using Code = std::pair<std::string, std::vector<uint64_t>>;  // a line, and what it launches
-    std::map<Code, Recordings> by_code;
+    // A line, how many nodes it makes, and a hash of what they are.
+    using Code = std::tuple<std::string, size_t, uint64_t>;
+    std::map<Code, std::vector<const Capture*>> by_code;
     for (const Capture& capture : trace.captures) {
       const bool whole = capture.status == CaptureStatus::kCompleted && !capture.recapture;
       if (!whole || !capture.graph.valid() || trace[capture.graph].parent.valid()) continue;
       if (of_graph.Of(capture.graph.index()).empty()) continue;
-      Code code;
+      Code code{"", of_graph.Of(capture.graph.index()).size(), 0};
+      auto& [line, nodes, hash] = code;
       for (const uint32_t id : of_graph.Of(capture.graph.index())) {
         const Node node = trace.nodes[id];
-        if (code.first.empty() && node.stack.valid()) code.first = OwnPlace(trace, node.stack);
-        code.second.push_back(uint64_t{node.kernel.value} << 8 | static_cast<uint64_t>(node.kind));
+        if (line.empty() && node.stack.valid()) line = OwnPlace(trace, node.stack);
+        hash = HashOf(hash, node.kernel.value, static_cast<uint64_t>(node.kind));
       }
-      Add(capture, &by_code[code]);
+      by_code[std::move(code)].push_back(&capture);
     }
     std::vector<Finding> findings;
-    for (const auto& [code, recordings] : by_code)
-      if (!recordings.saved.empty()) findings.push_back(Describe(recordings, code.second.size()));
+    for (const auto& [code, captures] : by_code) {
+      Recordings recordings;
+      for (size_t i = 0; captures.size() > 1 && i < captures.size(); ++i)
+        Add(*captures[i], &recordings);
+      if (!recordings.saved.empty()) findings.push_back(Describe(recordings, std::get<1>(code)));
+    }
     std::ranges::stable_sort(findings, {}, &Finding::graph);
     return findings;
   }
