@@ -160,7 +160,8 @@ TEST_CASE("a column is searched as a vector is") {
 TEST_CASE("values that differ in what is their own share the rest") {
   NodeColumn nodes;
   for (uint32_t i = 0; i < 100'000; ++i) {
-    nodes.push_back({.stream = StreamId(i % 8), .seq = i, .kernel = KernelId(i % 3)});
+    nodes.push_back(
+        {.graph = GraphId(i / 50), .stream = StreamId(i % 8), .seq = i, .kernel = KernelId(i % 3)});
   }
   CHECK(nodes.rests() < 100);
 }
