@@ -186,8 +186,7 @@ class Shapes {
   void Add(GraphId graph, Seq at, size_t depth, Shape* shape) {
     constexpr size_t kDeepest = 100;  // of graphs in graphs; more: a damaged file
     std::vector<NodeId> live;
-    const std::span<const NodeId> seen = places_.NodesAt(graph, at, &live);
-    const std::vector<NodeId> nodes(seen.begin(), seen.end());
+    const std::span<const NodeId> nodes = places_.NodesAt(graph, at, &live);
     if (depth > kDeepest) shape->can_update = false;
     shape->hash = HashOf(shape->hash, nodes.size());
     shape->nodes += nodes.size();
@@ -202,15 +201,15 @@ class Shapes {
     }
   }
 
-  void AddNode(const std::vector<NodeId>& nodes, NodeId id, Seq at, Shape* shape) {
+  void AddNode(std::span<const NodeId> nodes, NodeId id, Seq at, Shape* shape) {
     const Node& node = trace_[id];
     const auto mix = [shape](uint64_t value) { shape->hash = HashOf(shape->hash, value); };
     mix(static_cast<uint64_t>(node.kind));
     if (node.stream.valid()) mix(static_cast<uint64_t>(trace_[node.stream].device));
-    for (const InEdge& edge : edges_.Into(id, at)) {
+    edges_.ForEachInto(id, at, [&](const InEdge& edge) {
       const auto place = std::ranges::lower_bound(nodes, edge.from) - nodes.begin();
       mix(HashOf(static_cast<uint64_t>(place), edge.from_port, edge.full));
-    }
+    });
     switch (node.kind) {
       case NodeKind::kMemcpy:
         mix(std::hash<std::string>()(CopyText(trace_, id)));

@@ -143,7 +143,7 @@ struct FailedGraphRules {
     InEdges in{.first = {0}};
     for (size_t i = 0; i < trace.nodes.size(); ++i) {
       if (std::ranges::binary_search(nodes, NodeId(i)))
-        std::ranges::copy(edges.Into(NodeId(i), failure.seq), std::back_inserter(in.edges));
+        edges.ForEachInto(NodeId(i), failure.seq, [&](InEdge edge) { in.edges.push_back(edge); });
       in.first.push_back(static_cast<uint32_t>(in.edges.size()));
     }
     return SortNodes(in).size() < trace.nodes.size();

@@ -368,10 +368,10 @@ GraphDifference GraphDifferences::InShape(NodesAt old_nodes, NodesAt now_nodes) 
 bool GraphDifferences::SameEdges(NodesAt old, NodesAt now, uint32_t place) {
   const auto places = [&](NodesAt of) {
     std::vector<std::tuple<size_t, bool, uint8_t>> from;
-    for (const InEdge& edge : edges_.Into(of.nodes[place], of.at)) {
+    edges_.ForEachInto(of.nodes[place], of.at, [&](const InEdge& edge) {
       const auto at = std::ranges::lower_bound(of.nodes, edge.from);
       from.emplace_back(static_cast<size_t>(at - of.nodes.begin()), edge.full, edge.from_port);
-    }
+    });
     std::ranges::sort(from);
     return from;
   };

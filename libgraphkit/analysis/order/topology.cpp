@@ -53,19 +53,6 @@ InEdges FindInEdges(const Ran& trace) {
   return in;
 }
 
-std::vector<InEdge> EdgesAt::Into(NodeId node, Seq at) {
-  if (!by_end_) {
-    by_end_ = Group(trace_.edges, trace_.nodes.size(), [](const Edge& edge) { return edge.to; });
-  }
-  std::vector<InEdge> edges;
-  for (const uint32_t i : by_end_->Of(node.index())) {
-    const Edge edge = trace_.edges[i];
-    const bool there = edge.seq < at && edge.removed > at && trace_[edge.from].destroyed > at;
-    if (there) edges.push_back({edge.from, edge.full(), edge.from_port});
-  }
-  return edges;
-}
-
 Grouped EdgesBy(const Ran& trace, NodeId Edge::*end) {
   return Group(trace.edges, trace.nodes.size(),
                [&](const Edge& edge) { return Joins(trace, edge) ? edge.*end : NodeId(); });

@@ -66,7 +66,18 @@ InEdges FindInEdges(const Ran& trace);
 class EdgesAt {
  public:
   explicit EdgesAt(const Ran& trace) : trace_(trace) {}
-  std::vector<InEdge> Into(NodeId node, Seq at);
+  // visit(const InEdge&)
+  template <typename Visit>
+  void ForEachInto(NodeId node, Seq at, Visit visit) {
+    if (!by_end_) {
+      by_end_ = Group(trace_.edges, trace_.nodes.size(), [](const Edge& edge) { return edge.to; });
+    }
+    for (const uint32_t i : by_end_->Of(node.index())) {
+      const Edge edge = trace_.edges[i];
+      const bool there = edge.seq < at && edge.removed > at && trace_[edge.from].destroyed > at;
+      if (there) visit(InEdge{edge.from, edge.full(), edge.from_port});
+    }
+  }
 
  private:
   const Ran& trace_;
