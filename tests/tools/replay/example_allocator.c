@@ -3,7 +3,7 @@
    makes it forget to ask. */
 #include <stdlib.h>
 
-#include "libgraphkit/alloc/allocator_abi.h"
+#include "tools/graphkit/replay/allocator_abi.h"
 
 typedef struct Placed {
   uint32_t block;

@@ -1,13 +1,13 @@
-// Lets a user's allocator (libgraphkit/alloc/allocator_abi.h) place the blocks of a trace.
+// Lets a user's allocator (tools/graphkit/replay/allocator_abi.h) place the blocks of a trace.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "libgraphkit/alloc/allocator_abi.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/result.h"
+#include "tools/graphkit/replay/allocator_abi.h"
 
 namespace graphkit {
 
