@@ -96,15 +96,15 @@ const GraphVersion* ShownAlone(const Ran& trace, GraphId graph);
 bool IsShown(const Ran& trace, GraphId root, Seq fixed);
 
 // True when a node or edge is in the graph: in a version that is shown, or as it was last seen.
-
 bool IsInShown(const Ran& trace, const Node& node);
 bool IsInShown(const Ran& trace, const Edge& edge);
-inline bool InGraph(const Ran& trace, const Node& node) {
+[[gnu::always_inline]] inline bool InGraph(const Ran& trace, const Node& node) {
   if (!trace.shown_versions.empty()) return IsInShown(trace, node);
   return node.destroyed == kNever || node.destroyed >= trace[node.graph].destroyed;
 }
 // `from` and `to` are the edge's nodes.
-inline bool InGraph(const Ran& trace, const Edge& edge, const Node& from, const Node& to) {
+[[gnu::always_inline]] inline bool InGraph(const Ran& trace, const Edge& edge, const Node& from,
+                                           const Node& to) {
   if (!trace.shown_versions.empty()) return IsInShown(trace, edge);
   return (edge.removed == kNever || edge.removed >= trace[from.graph].destroyed) &&
          InGraph(trace, from) && InGraph(trace, to);
