@@ -4,7 +4,6 @@
 
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/compare/baseline.h"
-#include "libgraphkit/compare/gate.h"
 #include "libgraphkit/compare/match_graphs.h"
 #include "libgraphkit/compare/ranks.h"
 #include "libgraphkit/ran/node_changes.h"

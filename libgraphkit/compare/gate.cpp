@@ -1,7 +1,6 @@
 #include "libgraphkit/compare/gate.h"
 
 #include "libgraphkit/analysis/launches/coverage.h"
-#include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/compare/match_graphs.h"
 #include "libgraphkit/compare/peak_lines.h"

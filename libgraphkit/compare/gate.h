@@ -13,13 +13,11 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/compare/baseline.h"
 #include "libgraphkit/model/gate.h"
-#include "libgraphkit/model/trace.h"
 
 namespace graphkit {
 

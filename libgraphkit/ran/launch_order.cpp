@@ -97,7 +97,9 @@ std::vector<Submission> AllSubmissions(const Trace& trace) {
 }
 
 LaunchOrder::LaunchOrder(const Ran& trace) : LaunchOrder(trace, false) {
-  if (trace.threads.size() > 1) by_threads_.reset(new LaunchOrder(trace, true));
+  const auto calls_host = [](const EagerWork& work) { return work.kind == NodeKind::kHost; };
+  if (trace.threads.size() > 1 || std::ranges::any_of(trace.works, calls_host))
+    by_threads_.reset(new LaunchOrder(trace, true));
 }
 
 LaunchOrder::LaunchOrder(const Ran& trace, bool by_threads)
@@ -129,6 +131,9 @@ LaunchOrder::LaunchOrder(const Ran& trace, bool by_threads)
       const EagerWork& work = trace.works[at.index];
       apply_before(work.seq);
       works_.push_back(PlaceOn(work.stream, work.thread));
+      // Its function may let any thread go on.
+      if (by_threads && work.kind == NodeKind::kHost && work.stream.index() < streams_.size())
+        Absorb(&hosts_[0], EndOf(work.stream.value));
       continue;
     }
     const Launch& launch = trace.launches[at.index];

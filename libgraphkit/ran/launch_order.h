@@ -6,8 +6,9 @@
 //     stream b:                └── wait e ── launch 1          0 before 1; 1 and 2 unordered
 //
 // Work that a thread of the host has waited for is before its later submissions; for other
-// threads only if the program orders them (a lock, a join), which isn't recorded. A free of memory
-// that isn't stream-ordered waits for the device. Where work on the legacy stream was only counted
+// threads only if the program orders them (a lock, a join), which isn't recorded, and so is work
+// that a function of the host comes after on its stream. A free of memory that isn't
+// stream-ordered waits for the device. Where work on the legacy stream was only counted
 // (Trace::eager_counts), blocking streams come after each other, as any of it may have been there.
 // A launch waits for, and records, the events of its graph's nodes as a whole.
 #pragma once
@@ -44,7 +45,7 @@ class LaunchOrder {
   bool Before(Submission a, Submission b) const { return Ended(PlaceOf(a), PlaceOf(b)); }
   // The same of launches.
   bool Before(uint32_t a, uint32_t b) const { return a < b && Ended(launches_[a], launches_[b]); }
-  // The same if each thread knew what the others had waited for.
+  // The same if each thread knew what the others had waited for, and functions of the host.
   bool BeforeByThreads(Submission a, Submission b) const { return Lenient().Before(a, b); }
   bool BeforeByThreads(uint32_t a, uint32_t b) const { return Lenient().Before(a, b); }
 

@@ -4,7 +4,6 @@
 
 #include "libgraphkit/parallel.h"
 #include "libgraphkit/replay/graph_replayer.h"
-#include "libgraphkit/replay/recorded.h"
 
 namespace graphkit {
 

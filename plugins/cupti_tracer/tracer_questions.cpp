@@ -97,6 +97,7 @@ bool Tracer::MayMatter(const ThreadState& thread, const Call& call) const {
   const EagerWatch& watch = recorder_->watch();
   if (eager_ || watch.capturing()) return true;
   if (call.work_kind == NodeKind::kMemcpy && (call.blocking || call.to_host)) return true;
+  if (call.work_kind == NodeKind::kHost) return true;  // it may let a thread go on
   if (call.kernel.function == 0) {
     return watch.MayHold(call.own) || std::ranges::any_of(call.operations, [&](const auto& part) {
              return watch.MayHold(part);

@@ -184,5 +184,28 @@ TEST_CASE("launches are ordered as a search through all submissions has it") {
   }
 }
 
+// A copy on a; b waits for it, and then runs a function of the host, or doesn't; a launch on c.
+TEST_CASE("a function of the host may order what comes before it with later submissions") {
+  for (const bool called : {false, true}) {
+    TraceBuilder t;
+    const StreamId a = t.Stream("a"), b = t.Stream("b"), c = t.Stream("c");
+    const GraphId graph = t.BeginCapture(c);
+    t.Kernel(c);
+    t.EndCapture(c);
+    const ExecId exec = t.Instantiate(graph);
+    t.Work(a, NodeKind::kMemcpy);
+    t.Order(a, b);
+    t.Work(b, called ? NodeKind::kHost : NodeKind::kMemset);
+    t.Work(a, NodeKind::kMemset);
+    t.Launch(exec, c);
+    const Ran trace = t.Build();
+    const LaunchOrder order(trace);
+    const Submission copy{0, true}, later{2, true}, launch{0};
+    CHECK_FALSE(order.Before(copy, launch));
+    CHECK(order.BeforeByThreads(copy, launch) == called);
+    CHECK_FALSE(order.BeforeByThreads(later, launch));
+  }
+}
+
 }  // namespace
 }  // namespace graphkit

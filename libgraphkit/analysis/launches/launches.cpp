@@ -238,8 +238,8 @@ std::vector<Seq> FindDestroyed(const Ran& trace, const std::vector<GraphId>& roo
 void DoubtThreads(Finding* finding) {
   finding->severity = Severity::kNote;
   finding->message +=
-      "; another thread waited for the first one, which orders them only if the "
-      "program orders the threads";
+      "; another thread waited for the first one, or a function on a stream comes after it, which "
+      "orders them only if the program orders its threads";
 }
 
 std::vector<std::vector<StaleInput>> FindStaleInputs(const Facts& facts) {

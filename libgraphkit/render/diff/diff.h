@@ -13,11 +13,9 @@
 //     different: memory differs, 0 of 1 graph equal
 #pragma once
 
-#include <optional>
 #include <ostream>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "libgraphkit/analysis/explain/memory_account.h"
 #include "libgraphkit/model/trace_diff.h"

@@ -239,13 +239,14 @@ void Recorder::SettleCount(ThreadState& thread, const Call& call, EagerCounts::O
 }
 
 // Work that runs at once: described as a node would be. Where the host waits for it is recorded
-// also of work that isn't, as it orders what is.
+// also of work that isn't, as it orders what is; and functions of the host are, which may.
 void Recorder::OnWork(ThreadState& thread, const Call& call) {
   if (!thread.events.empty()) return;
   work_.Clear(call.kernel.function != 0 ? NodeKind::kKernel : call.work_kind);
   ReadWork(thread, call);
   const HostWait waits = HostWaits(call);
-  const bool recorded = eager_ || streams_.capturing() || work_.of_graphs;
+  const bool recorded =
+      eager_ || streams_.capturing() || work_.of_graphs || work_.kind == NodeKind::kHost;
   if (!recorded && waits == HostWait::kNone) return;
   threads_.BeforeWork(thread);
   const ThreadId thread_id = threads_.IdOf(thread);

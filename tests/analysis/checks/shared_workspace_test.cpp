@@ -126,8 +126,8 @@ TEST_CASE("shared-workspace: what one thread waits for is no order for another o
     REQUIRE(findings.size() == 1);
     CHECK(findings[0].severity == Severity::kNote);
     CHECK(findings[0].message.ends_with(
-        "were launched without order; another thread waited for the first one, which orders them "
-        "only if the program orders the threads"));
+        "were launched without order; another thread waited for the first one, or a function on a "
+        "stream comes after it, which orders them only if the program orders its threads"));
   }
 }
 

@@ -2,10 +2,12 @@
 // (border.py).
 #include <cuda_runtime.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <map>
 #include <string>
+#include <thread>
 
 #include "testdata/workloads/cuda_check.h"
 
@@ -269,6 +271,20 @@ const std::map<std::string, void (*)()> kCases = {
      [] {
        Rounds(
            Copies(), b, [] { SetX(), PollEvent(a); }, [] { PollEvent(b); });
+     }},
+    {"told_by_function",  // that x is written, where the program waits for it
+     [] {
+       Rounds(
+           Copies(), b,
+           [] {
+             SetX();
+             After(written, a, blocking);
+             std::atomic<bool> told = false;
+             const auto tell = [](void* to) { *static_cast<std::atomic<bool>*>(to) = true; };
+             CHECK(cudaLaunchHostFunc(blocking, tell, &told));
+             while (!told) std::this_thread::yield();
+           },
+           [] { After(launched, b, a); });
      }},
     {"freed",
      [] {

@@ -25,6 +25,7 @@ FOUND = {
     "read_back_pinned": ("border-order", "error"),
     "legacy_beside": ("border-order", "error"),
     "per_thread": ("border-order", "error"),
+    "told_by_function": ("border-order", "note"),
 }
 CHECKS = "border-order,shared-workspace,send-buffer-reuse"
 
@@ -48,6 +49,6 @@ def test_the_border_of_graphs(folder):
             expected = [("border-order", "error"), ("send-buffer-reuse", "error")]
         gate = [BUILD / "bin/graphkit", "check", f"{case}.json"]
         passed = subprocess.run(gate, cwd=folder, capture_output=True).returncode == 0
-        if sorted(found) != expected or passed != (not expected):
+        if sorted(found) != expected or passed != all(severity == "note" for _, severity in expected):
             wrong.append((case, found, passed, [f["message"] for f in report["findings"]]))
     assert not wrong, "\n".join(map(str, wrong))
