@@ -135,7 +135,7 @@ class Sweep {
 
 // True if the later block's graph, in whose capture the earlier one was freed, is done with that
 // one when the later one begins; else a node that isn't is the last use, where there is one.
-// `unknown`: by graph, its first node that may touch anything.
+// `unknown`: by root, its first node that may touch anything; empty: not looked for yet.
 bool LeftTo(const BlockOrder& order, std::vector<Seq>* unknown, UnsafePair* pair) {
   const Ran& trace = order.trace();
   const Nesting& nesting = order.order().nesting();
@@ -150,15 +150,15 @@ bool LeftTo(const BlockOrder& order, std::vector<Seq>* unknown, UnsafePair* pair
     pair->last_use = touch;
     return false;
   }
-  if (unknown->empty()) unknown->assign(trace.graphs.size(), 0);
-  Seq& first = (*unknown)[root.index()];
-  for (size_t i = 0; first == 0 && i < trace.nodes.size(); ++i) {
-    const Node node = trace.nodes[i];
-    const bool there = nesting.Root(node.graph) == root && InGraph(trace, node);
-    if (there && MayTouchAnything(trace, NodeId(i))) first = node.seq;
+  if (unknown->empty()) {
+    unknown->assign(trace.graphs.size(), kNever);
+    for (size_t i = trace.nodes.size(); i-- > 0;) {
+      const Node node = trace.nodes[i];
+      if (InGraph(trace, node) && MayTouchAnything(trace, NodeId(i)))
+        (*unknown)[nesting.Root(node.graph).index()] = node.seq;
+    }
   }
-  if (first == 0) first = kNever;
-  return first > freed;
+  return (*unknown)[root.index()] > freed;
 }
 
 }  // namespace
