@@ -330,16 +330,6 @@ class Boxing {
   std::vector<Bytes> loose_;
 };
 
-template <typename Before>
-Offsets FirstFit(const PeerProblem& peer, const Before& before) {
-  Offsets offsets(peer.problem.blocks.size(), kNotPlaced);
-  for (const uint32_t block : Sorted(offsets.size(), before)) {
-    const std::vector<Taken> taken = TakenBy(peer, peer.overlaps[block], offsets);
-    offsets[block] = FirstGap(taken, peer.problem.blocks[block].size);
-  }
-  return offsets;
-}
-
 // The most bytes that live at once: no plan is smaller.
 Bytes Load(const LifetimeProblem& problem) {
   std::map<int64_t, int64_t> changes;
@@ -359,15 +349,17 @@ Offsets Idealloc(const PeerProblem& peer) {
   const auto length = [&](uint32_t block) {
     return peer.problem.lifetimes[block].end - peer.problem.lifetimes[block].begin;
   };
-  Offsets best = FirstFit(peer, [&](uint32_t a, uint32_t b) {
+  const auto larger = [&](uint32_t a, uint32_t b) {
     return std::tuple(size(a), length(a)) > std::tuple(size(b), length(b));
-  });
+  };
+  Offsets best = PlaceEach(peer, larger, FirstGap);
   const Bytes load = Load(peer.problem);
   std::optional<Boxing> boxing;
   for (int round = 0; round < kRounds && PeakOf(peer, best) > load; ++round) {
     if (!boxing) boxing.emplace(peer, 1);
     const std::vector<Bytes> loose = boxing->Round();
-    Offsets next = FirstFit(peer, [&](uint32_t a, uint32_t b) { return loose[a] < loose[b]; });
+    const auto tighter = [&](uint32_t a, uint32_t b) { return loose[a] < loose[b]; };
+    Offsets next = PlaceEach(peer, tighter, FirstGap);
     if (PeakOf(peer, next) < PeakOf(peer, best)) best = std::move(next);
   }
   return best;

@@ -59,5 +59,15 @@ std::vector<Taken> TakenBy(const PeerProblem& peer, std::span<const uint32_t> ot
 Bytes BestGap(std::span<const Taken> taken, Bytes size);
 // The lowest.
 Bytes FirstGap(std::span<const Taken> taken, Bytes size);
+// Block after block in the order of `before`, each where `gap` (BestGap, FirstGap) has it.
+template <typename Before>
+Offsets PlaceEach(const PeerProblem& peer, const Before& before,
+                  Bytes (*gap)(std::span<const Taken> taken, Bytes size)) {
+  Offsets offsets(peer.problem.blocks.size(), kNotPlaced);
+  for (const uint32_t block : Sorted(offsets.size(), before))
+    offsets[block] =
+        gap(TakenBy(peer, peer.overlaps[block], offsets), peer.problem.blocks[block].size);
+  return offsets;
+}
 
 }  // namespace graphkit

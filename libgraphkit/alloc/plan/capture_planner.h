@@ -46,6 +46,8 @@ CapturePlan PlanCapture(const BlockOrder& order, std::span<const BlockId> blocks
 //     lane 0    a0 ──► a1 ─┐    a2        three chains, three places:
 //     lane 1       b0 ──┐  └► b1          a0 a1 b1 | b0 c0 a2 | …
 //     lane 2            └► c0
+//
+// A matching in the order of blocks: a follower makes way where it can follow another block.
 struct ChainCover {
   std::vector<uint32_t> chain;  // by item
   uint32_t chains = 0;
