@@ -14,6 +14,7 @@
 #include <ctime>
 #include <vector>
 
+#include "libgraphkit/file_mark.h"
 #include "libgraphkit/temporary_name.h"
 
 namespace graphkit {
@@ -97,13 +98,12 @@ TraceTarget TargetFromEnvironment() {
   target.buffer = NumberOf(std::getenv("GRAPHKIT_TRACE_BUFFER"));
   if (const char* run = std::getenv("GRAPHKIT_TRACE_RUN")) target.run = run;
   if (const char* old = std::getenv("GRAPHKIT_TRACE_OLD")) {
-    target.old_inode = NumberOf(old);
+    target.old = old;
     return target;
   }
-  struct stat status {};
-  if (stat(target.path.c_str(), &status) == 0) target.old_inode = status.st_ino;
+  target.old = FileMark(target.path);
   setenv("GRAPHKIT_TRACE_OUT", target.path.c_str(), 1);
-  setenv("GRAPHKIT_TRACE_OLD", std::to_string(target.old_inode).c_str(), 1);
+  setenv("GRAPHKIT_TRACE_OLD", target.old.c_str(), 1);
   return target;
 }
 
@@ -172,7 +172,7 @@ bool TraceFile::Claim() {
   if (stat(path.c_str(), &status) == 0) {
     if (!S_ISREG(status.st_mode)) {
       error_ = path + " is not a file; nothing is recorded";
-    } else if (status.st_ino != target_.old_inode) {
+    } else if (FileMark(status) != target_.old) {
       path = PathForProcess(target_.path, getpid(), 1);
       for (int again = 2; stat(path.c_str(), &status) == 0 && again < 100; ++again) {
         path = PathForProcess(target_.path, getpid(), again);

@@ -4,7 +4,7 @@
 // Several processes may record at once, and an older trace may be in the way. The first process of
 // a run to record something takes the name; it replaces the older file in one step, once the new
 // one has a record. Every further process takes `trace.<pid>.json`. Which file is the older one is
-// told by its inode, which the run was started with.
+// told by its mark (file_mark.h), which the run was started with.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace graphkit {
 // Where a run records, as its environment says.
 struct TraceTarget {
   std::string path;        // absolute
-  uint64_t old_inode = 0;  // of the file that may be replaced; 0: none
+  std::string old;         // mark of the file that may be replaced (file_mark.h); empty: none
   uint64_t max_bytes = 0;  // 0: no bound
   uint64_t buffer = 0;     // bytes that may wait for the disk; 0: no waiting
   std::string device;      // "cuda" or "soft"

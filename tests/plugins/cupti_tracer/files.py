@@ -67,6 +67,19 @@ def test_runs_with_one_output_report_their_own_traces(folder):
     assert "nothing was recorded" in ends[4][1], ends[4]
 
 
+def test_what_was_written_since_a_run_began_is_not_its_old_trace(folder):
+    """A file system gives the inode of a file that is gone to another one, so an inode alone is no proof."""
+    for words, said in ((["true"], "trace.json is another run's"), (processes("capture"), "records, ")):
+        (folder / "trace.json").write_text("old")
+        run = start(folder, "sh", "-c", 'echo started; read line; exec "$@"', "sh", *map(str, words))
+        assert run.stdout.readline() == "started\n"
+        (folder / "trace.json").write_text("another run's")
+        err = run.communicate("go on\n", timeout=60)[1]
+        assert run.returncode == 0 and said in err, err
+        assert (folder / "trace.json").read_text() == "another run's", os.listdir(folder)
+        assert all(path != str(folder / "trace.json") for path in traces_said(err)), err
+
+
 def test_a_trace_that_is_being_written_is_not_replaced(folder):
     first = start(folder, *map(str, processes("waits")))
     assert first.stdout.readline() == "captured\n"

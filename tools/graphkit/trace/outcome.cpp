@@ -11,6 +11,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "libgraphkit/file_mark.h"
 #include "libgraphkit/units.h"
 
 namespace graphkit {
@@ -127,7 +128,7 @@ std::vector<FileBeside> FilesBeside(const std::string& trace, const std::string&
     if (changed < since_ns) continue;
     found.push_back({entry.path().string(),
                      name.substr(stem.size(), name.size() - stem.size() - ending.size()),
-                     status.st_ino, changed});
+                     FileMark(status)});
   }
   return found;
 }

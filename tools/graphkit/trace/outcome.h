@@ -39,9 +39,7 @@ std::string DescribeOutcome(const TraceOutcome& outcome);
 // A file beside a trace: "trace.<middle>.json" of trace.json. Equal to itself until it is written
 // to or replaced.
 struct FileBeside {
-  std::string path, middle;
-  uint64_t inode = 0;
-  int64_t changed_ns = 0;  // since 1970
+  std::string path, middle, mark;
   bool operator==(const FileBeside&) const = default;
 };
 // Those of an ending, changed at or after `since_ns` (1970, nanoseconds).

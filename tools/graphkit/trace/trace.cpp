@@ -15,6 +15,7 @@
 #include <random>
 
 #include "libgraphkit/analysis/names/naming.h"
+#include "libgraphkit/file_mark.h"
 #include "libgraphkit/units.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/separator.h"
@@ -118,11 +119,6 @@ Result<std::string> CheckOutput(const std::string& output) {
   return path.string();
 }
 
-uint64_t InodeOf(const std::string& path) {
-  struct stat status {};
-  return stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
-}
-
 int64_t WallClock() {
   timespec now{};
   clock_gettime(CLOCK_REALTIME_COARSE, &now);  // as the file system stamps its files
@@ -133,7 +129,7 @@ int64_t WallClock() {
 struct TraceRun {
   std::string path;                // of the trace
   std::string id;                  // that its traces have
-  uint64_t old_inode = 0;          // 0: no file, or one that may not be replaced
+  std::string old;                 // its mark; empty: no file, or one that may not be replaced
   std::vector<FileBeside> beside;  // as traces of its other processes would be named
   int64_t started = 0;             // wall clock, ns
   bool soft = false;
@@ -146,10 +142,10 @@ TraceRun BeginRun(const std::string& path, bool soft, const std::string& program
   run.id = HexText(uint64_t{random()} << 32 | random()).substr(2);
   // Before the file is looked at, as another run may replace it meanwhile, and that one's isn't
   // old.
-  run.old_inode = InodeOf(path);
+  run.old = FileMark(path);
   const std::optional<TraceOutcome> old = InspectTrace(path);
   if (old && old->writing) {
-    run.old_inode = 0;
+    run.old.clear();
     PrintWarning(
         path + " is being written by process " + std::to_string(old->pid) +
         ", of another run: this one's traces have their processes' numbers in their names");
@@ -167,7 +163,7 @@ Environment EnvironmentFor(const TraceOptions& options, const TraceRun& run,
       {"CUDA_INJECTION64_PATH", tracer},
       {"GRAPHKIT_TRACE_OUT", run.path},
       {"GRAPHKIT_TRACE_TELL", tell},
-      {"GRAPHKIT_TRACE_OLD", std::to_string(run.old_inode)},
+      {"GRAPHKIT_TRACE_OLD", run.old},
       {"GRAPHKIT_TRACE_RUN", run.id},
       {"GRAPHKIT_TRACE_SCOPE", options.scope == Scope::kAll ? "all" : ""},
       {"GRAPHKIT_TRACE_STACKS", options.no_stacks ? "0"
@@ -205,9 +201,9 @@ constexpr std::string_view kUnsaid = "unsaid: ";
 
 // So that the trace of an earlier run isn't taken for this one's.
 void MoveOldAside(const TraceRun& run) {
-  struct stat status {};
-  if (stat(run.path.c_str(), &status) != 0) return;
-  if (status.st_ino != run.old_inode) {
+  const std::string mark = FileMark(run.path);
+  if (mark.empty()) return;
+  if (mark != run.old) {
     PrintWarning(run.path + " is another run's");
     return;
   }
@@ -266,7 +262,7 @@ void SayOutcome(const TraceRun& run, std::vector<std::string> said, bool verbose
   const bool began = std::erase(said, kNothingToRecord) > 0;
   SayUnsaid(said);
   std::vector<std::string> traces;
-  if (InodeOf(run.path) != run.old_inode) traces.push_back(run.path);
+  if (FileMark(run.path) != run.old) traces.push_back(run.path);
   for (const FileBeside& file : OtherTraces(run.path)) {
     if (!WasBefore(run, file)) traces.push_back(file.path);
   }
@@ -342,8 +338,8 @@ int RunTrace(const TraceOptions& options, const std::vector<std::string>& words)
   }
   SayOutcome(run, mailbox.Take(), options.verbose);
   const std::string behind = BehindProgram(words);
-  const uint64_t inode = InodeOf(run.path);
-  if (!behind.empty() && (inode == 0 || inode == run.old_inode)) {
+  const std::string mark = FileMark(run.path);
+  if (!behind.empty() && (mark.empty() || mark == run.old)) {
     PrintNote(behind +
               " came after the program, so the program got it; options of graphkit trace "
               "come before it");
