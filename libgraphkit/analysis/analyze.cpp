@@ -26,8 +26,8 @@ constexpr size_t kMostListed = 1000;  // of a graph's blocks, or pairs of them
 void CountNodes(const Ran& trace, std::vector<GraphSummary>* summaries) {
   std::vector<uint32_t> seen_in(trace.streams.size(), GraphId::kNone);
   std::vector<std::vector<StreamId>> streams(summaries->size());
-  for (const Node& node : trace.nodes) {
-    if (!InGraph(trace, node)) continue;
+  for (const NodeId id : trace.graph_nodes) {
+    const Node& node = trace[id];
     GraphSummary& graph = (*summaries)[node.graph.index()];
     ++graph.nodes;
     const auto kind = static_cast<size_t>(node.kind);
@@ -57,12 +57,13 @@ void CountEdges(const Facts& facts, std::vector<GraphSummary>* summaries) {
 void GroupEarlyLaunches(const Ran& trace, std::vector<GraphSummary>* summaries) {
   using Key = std::tuple<GraphId, KernelId, KernelId, EarlyStart>;
   std::map<Key, EarlyLaunches> groups;
-  for (const auto& [i, edge] : Enumerate(trace.edges)) {
-    if (edge.full() || !Joins(trace, edge)) continue;
+  for (const EdgeId id : trace.graph_edges) {
+    const Edge& edge = trace[id];
+    if (edge.full()) continue;
     EarlyLaunches launches{.producer = trace[edge.from].kernel,
                            .consumer = trace[edge.to].kernel,
                            .start = EarlyStartOf(trace, edge),
-                           .first = EdgeId(i)};
+                           .first = id};
     const Key key = {trace[edge.from].graph, launches.producer, launches.consumer, launches.start};
     ++groups.emplace(key, launches).first->second.edges;
   }
@@ -307,13 +308,13 @@ GraphId VersionedGraph(const Ran& trace, const Finding& finding) {
 
 // "graph 3 as instantiated as exec 5", of the version that is shown alone.
 std::string VersionName(const Ran& trace, GraphId graph) {
-  const GraphVersion* version = ShownAlone(trace, graph);
-  if (version == nullptr) return NameOf(trace, graph);
-  const std::string exec = "exec " + std::to_string(version->exec.value);
+  const std::span<const GraphVersion> shown = ShownVersions(trace, graph);
+  if (shown.size() != 1 || !HasSeveralVersions(trace, graph)) return NameOf(trace, graph);
+  const std::string exec = "exec " + std::to_string(shown[0].exec.value);
   return NameOf(trace, graph) +
-         (trace[version->exec].created == version->seq
+         (trace[shown[0].exec].created == shown[0].seq
               ? " as instantiated as " + exec
-              : " as " + exec + " was updated to it at record " + std::to_string(version->seq));
+              : " as " + exec + " was updated to it at record " + std::to_string(shown[0].seq));
 }
 
 // A finding about a version of a graph, and the version's name.

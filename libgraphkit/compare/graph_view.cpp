@@ -172,11 +172,12 @@ std::vector<GraphView> ViewGraphs(const Ran& trace) {
   for (size_t i = 0; i < views.size(); ++i) views[i].graph = GraphId(i);
   std::vector<uint32_t> numbers(trace.nodes.size(), kNowhere);
   const std::vector<uint64_t> kernels = HashKernels(trace);
-  for (const auto& [i, node] : Enumerate(trace.nodes)) {
-    if (!node.graph || !InGraph(trace, node)) continue;
+  for (const NodeId id : trace.graph_nodes) {
+    const Node& node = trace[id];
+    if (!node.graph) continue;
     GraphView& view = views[node.graph.index()];
-    numbers[i] = static_cast<uint32_t>(view.nodes.size());
-    view.nodes.push_back(NodeId(i));
+    numbers[id.index()] = static_cast<uint32_t>(view.nodes.size());
+    view.nodes.push_back(id);
     view.streams.push_back(node.stream);
     view.names.push_back(NameHash(node, kernels));
     view.labels.push_back(Mix(view.names.back(), ParameterHash(trace, node)));

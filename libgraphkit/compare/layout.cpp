@@ -183,8 +183,7 @@ class LayoutComparison {
   uint64_t CountNodes(Is is) const {
     const Ran& trace = runs_[0].trace;
     uint64_t count = 0;
-    for (size_t i = 0; i < trace.nodes.size(); ++i)
-      count += InGraph(trace, trace.nodes[i]) && is(trace, NodeId(i));
+    for (const NodeId id : trace.graph_nodes) count += is(trace, id);
     return count;
   }
 

@@ -7,7 +7,6 @@
 //                                                                      LoopApart(2, 0) = node 3
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 

@@ -1,10 +1,6 @@
-// Edits of graphs after execs were made of them, and the versions that follow from these.
-//
-//     a ─ b   instantiate e0   remove a ─ b   launch e0   instantiate e1   launch e1
-//                  └─ version: a ─ b                           └─ version: a   b
-//
-// Of a graph that was edited after an exec was made of it, those versions count that launches ran;
-// without launches, those that execs have.
+// Edits of graphs after execs were made of them, and the versions that follow (ran.h). Of a graph
+// that was edited after an exec was made of it, those versions count that launches ran; without
+// launches, those that execs have.
 #pragma once
 
 #include <compare>

@@ -19,12 +19,14 @@
 //
 // Any graph that wasn't edited so is as it was last seen. Where several versions are shown at once,
 // a node is in the graph that is in one of them, and an edge that is in all those that have the
-// node it leads to: what this order proves holds in each version.
+// node it leads to: what this order proves holds in each version. Which these are is found once:
+// graph_nodes and graph_edges are what loops go through.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "libgraphkit/model/trace.h"
@@ -38,6 +40,7 @@ struct ExecGraph {
   GraphId graph;
   Seq since = 0;
   Seq until = kNever;  // it took over another one, or was destroyed
+  bool shown = true;   // in the version that it had then
   bool operator==(const ExecGraph&) const = default;
 };
 
@@ -69,6 +72,38 @@ struct GraphVersion {
   bool operator==(const GraphVersion&) const = default;
 };
 
+// The ids of a column's rows, in ascending order, but for some that are left out; mostly none is.
+template <typename Id>
+class IdsOf {
+ public:
+  IdsOf() = default;
+  // `out`: by row; empty: none.
+  IdsOf(size_t rows, std::vector<bool> out) : rows_(rows), out_(std::move(out)) {}
+
+  bool Has(Id id) const { return out_.empty() || !out_[id.index()]; }
+  bool all() const { return out_.empty(); }
+  bool empty() const { return begin() == end(); }
+
+  struct Iterator {
+    const IdsOf* ids;
+    size_t at;
+    Id operator*() const { return Id(at); }
+    Iterator& operator++() { return at = ids->From(at + 1), *this; }
+    bool operator==(const Iterator&) const = default;
+  };
+  Iterator begin() const { return {this, From(0)}; }
+  Iterator end() const { return {this, rows_}; }
+  bool operator==(const IdsOf&) const = default;
+
+ private:
+  size_t From(size_t at) const {
+    while (!out_.empty() && at < rows_ && out_[at]) ++at;
+    return at;
+  }
+  size_t rows_ = 0;
+  std::vector<bool> out_;
+};
+
 // The columns of the trace, of which only nodes that were changed, and their accesses, differ from
 // what was recorded; and what follows from them. To write a trace to a file, write the recorded
 // one.
@@ -78,6 +113,8 @@ struct Ran : Trace {
   std::vector<ChangedNode> changed_nodes;  // by node
   std::vector<GraphVersion> versions;      // by graph and seq; mostly there are none
   std::vector<Slice> shown_versions;       // by graph: of them, its root's; empty: there are none
+  IdsOf<NodeId> graph_nodes;               // those that are in their graph
+  IdsOf<EdgeId> graph_edges;               // those that are, and join two nodes of it
 
   // The graphs that an exec took over, in order; none of an exec that the trace doesn't have.
   std::span<const ExecGraph> GraphsOf(ExecId exec) const;
@@ -90,28 +127,9 @@ struct Ran : Trace {
 // The most versions that a graph has.
 size_t CountVersions(const Ran& trace);
 bool HasSeveralVersions(const Ran& trace, GraphId graph);
-// Of a graph with several of which one is shown: that one; else null.
-const GraphVersion* ShownAlone(const Ran& trace, GraphId graph);
-// True when the version of a root that an exec took over at a place is among those shown.
-bool IsShown(const Ran& trace, GraphId root, Seq fixed);
-
-// True when a node or edge is in the graph: in a version that is shown, or as it was last seen.
-bool IsInShown(const Ran& trace, const Node& node);
-bool IsInShown(const Ran& trace, const Edge& edge);
-[[gnu::always_inline]] inline bool InGraph(const Ran& trace, const Node& node) {
-  if (!trace.shown_versions.empty()) return IsInShown(trace, node);
-  return node.destroyed == kNever || node.destroyed >= trace[node.graph].destroyed;
-}
-// `from` and `to` are the edge's nodes.
-[[gnu::always_inline]] inline bool InGraph(const Ran& trace, const Edge& edge, const Node& from,
-                                           const Node& to) {
-  if (!trace.shown_versions.empty()) return IsInShown(trace, edge);
-  return (edge.removed == kNever || edge.removed >= trace[from.graph].destroyed) &&
-         InGraph(trace, from) && InGraph(trace, to);
-}
-inline bool InGraph(const Ran& trace, const Edge& edge) {
-  return InGraph(trace, edge, trace[edge.from], trace[edge.to]);
-}
+// All of a root, by seq; and of a graph those that are shown. None of a graph that has none.
+std::span<const GraphVersion> VersionsOf(const Ran& trace, GraphId root);
+std::span<const GraphVersion> ShownVersions(const Ran& trace, GraphId graph);
 
 // Null: launches run the node as it was made.
 const ChangedNode* FindChanged(const Ran& trace, NodeId node);

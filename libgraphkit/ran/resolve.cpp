@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "libgraphkit/group_by.h"
+#include "libgraphkit/interval.h"
 #include "libgraphkit/model/nesting.h"
 #include "libgraphkit/ran/graph_places.h"
 #include "libgraphkit/ran/late_edits.h"
@@ -58,6 +59,14 @@ std::vector<TraceEvent> EventsOf(const Trace& trace) {
   add(trace.launches, Kind::kLaunch, &Launch::seq);
   std::ranges::stable_sort(events, {}, &TraceEvent::seq);
   return events;
+}
+
+// True when the version of a root that an exec took over at a place is among those shown.
+bool InShown(const Ran& trace, GraphId root, Seq fixed) {
+  const std::span<const GraphVersion> shown = ShownVersions(trace, root);
+  if (shown.empty()) return true;
+  const auto next = std::ranges::upper_bound(shown, fixed, {}, &GraphVersion::since);
+  return next != shown.begin() && fixed < std::prev(next)->until;
 }
 
 using VersionMap = std::unordered_map<NodeId, NodeVersion>;
@@ -178,7 +187,7 @@ class VersionWalk {
     exec.launched |= launched;
     if (!exec.kept && exec.root.valid()) fixes_.push_back({exec.root, exec.since, id, launched});
     exec.kept = true;
-    if (!IsShown(trace_, exec.root, exec.since)) return exec.pending.clear();
+    if (!InShown(trace_, exec.root, exec.since)) return exec.pending.clear();
     for (const NodeId node : std::exchange(exec.pending, {})) {
       run_.push_back({node, VersionIn(exec.nodes, node)});
     }
@@ -364,6 +373,62 @@ std::vector<ExecGraph> GraphsByExec(const Trace& trace, std::vector<uint32_t>* f
   return graphs;
 }
 
+// Of versions by seq, the numbers of those between two places.
+Interval<size_t> Between(std::span<const GraphVersion> versions, Seq made, Seq gone) {
+  const auto first = std::ranges::upper_bound(versions, made, {}, &GraphVersion::seq);
+  const auto last = std::ranges::lower_bound(first, versions.end(), gone, {}, &GraphVersion::seq);
+  return {static_cast<size_t>(first - versions.begin()),
+          static_cast<size_t>(last - versions.begin())};
+}
+
+bool Within(Interval<size_t> inner, Interval<size_t> outer) {
+  return outer.begin <= inner.begin && inner.end <= outer.end;
+}
+
+bool IsIn(const Ran& trace, const Node& node) {
+  const std::span<const GraphVersion> shown = ShownVersions(trace, node.graph);
+  if (!shown.empty()) return !Between(shown, node.seq, node.destroyed).empty();
+  return node.destroyed == kNever || node.destroyed >= trace[node.graph].destroyed;
+}
+
+// In all versions that have the node that the edge leads to.
+bool IsIn(const Ran& trace, const Edge& edge) {
+  const size_t nodes = trace.nodes.size();
+  if (edge.from.index() >= nodes || edge.to.index() >= nodes) return false;
+  const Node& from = trace[edge.from];
+  const Node& to = trace[edge.to];
+  if (from.graph != to.graph) return false;
+  const std::span<const GraphVersion> shown = ShownVersions(trace, from.graph);
+  if (shown.empty()) {
+    return (edge.removed == kNever || edge.removed >= trace[from.graph].destroyed) &&
+           trace.graph_nodes.Has(edge.from) && trace.graph_nodes.Has(edge.to);
+  }
+  const Interval<size_t> with = Between(shown, to.seq, to.destroyed);
+  return !with.empty() && Within(with, Between(shown, edge.seq, edge.removed)) &&
+         Within(with, Between(shown, from.seq, from.destroyed));
+}
+
+template <typename Id, typename Column>
+IdsOf<Id> FindIn(const Ran& trace, const Column& column) {
+  std::vector<bool> out;
+  for (const auto& [i, row] : Enumerate(column)) {
+    if (IsIn(trace, row)) continue;
+    out.resize(column.size());
+    out[i] = true;
+  }
+  return {column.size(), std::move(out)};
+}
+
+// What is shown, as rows have it.
+void MarkShown(Ran* trace) {
+  const auto taken_out = [](const Node& node) { return node.destroyed != kNever; };
+  trace->graph_nodes = {trace->nodes.size(), {}};
+  if (!trace->versions.empty() || std::ranges::any_of(trace->nodes.shared(), taken_out))
+    trace->graph_nodes = FindIn<NodeId>(*trace, trace->nodes);
+  trace->graph_edges = FindIn<EdgeId>(*trace, trace->edges);
+  for (ExecGraph& of : trace->exec_graphs) of.shown = InShown(*trace, of.graph, of.since);
+}
+
 // By the versions that are shown; `find`: finds them first.
 void RewriteNodes(Ran* trace, bool find) {
   const std::vector<GraphEdit> edits = find ? FindLateEdits(*trace) : std::vector<GraphEdit>();
@@ -415,6 +480,7 @@ Ran Resolve(Trace trace) {
   Ran ran{std::move(trace)};
   ran.exec_graphs = GraphsByExec(ran, &ran.first_exec_graph);
   RewriteNodes(&ran, true);
+  MarkShown(&ran);
   return ran;
 }
 
@@ -422,12 +488,12 @@ void ShowVersion(size_t number, Ran* trace) {
   UndoRewrite(trace);
   for (Slice& shown : trace->shown_versions) {
     if (shown.count == 0) continue;
-    const GraphId root = trace->versions[shown.first].graph;
-    const auto all = std::ranges::equal_range(trace->versions, root, {}, &GraphVersion::graph);
-    const size_t first = static_cast<size_t>(all.begin() - trace->versions.begin());
+    const auto all = VersionsOf(*trace, trace->versions[shown.first].graph);
+    const size_t first = static_cast<size_t>(all.data() - trace->versions.data());
     shown = {static_cast<uint32_t>(first + std::min(number, all.size() - 1)), 1};
   }
   RewriteNodes(trace, false);
+  MarkShown(trace);
 }
 
 }  // namespace graphkit

@@ -264,15 +264,16 @@ bool Leads(const Ran& trace, const Copy& copy, NodeId from, NodeId to) {
 
 void CheckVersion(const Ran& shown, GraphId root, const RanVersion& ran) {
   std::map<NodeId, Touched> nodes;
-  for (size_t i = 0; i < shown.nodes.size(); ++i) {
-    if (RootOf(shown, shown.nodes[i].graph) != root || !InGraph(shown, shown.nodes[i])) continue;
-    Touched& touched = nodes[NodeId(i)];
-    for (const Access& a : shown.accesses.Of(shown.nodes[i].accesses)) touched.insert(a.block);
+  for (const NodeId id : shown.graph_nodes) {
+    if (RootOf(shown, shown[id].graph) != root) continue;
+    Touched& touched = nodes[id];
+    for (const Access& a : shown.accesses.Of(shown[id].accesses)) touched.insert(a.block);
   }
   CHECK(nodes == ran.touched);
   std::set<std::pair<NodeId, NodeId>> edges;
-  for (const Edge& edge : shown.edges) {
-    if (RootOf(shown, shown[edge.from].graph) == root && InGraph(shown, edge)) {
+  for (const EdgeId id : shown.graph_edges) {
+    const Edge& edge = shown[id];
+    if (RootOf(shown, shown[edge.from].graph) == root) {
       edges.emplace(edge.from, edge.to);
     }
   }
@@ -314,7 +315,7 @@ TEST_CASE("versions are what a replay of the records copies at instantiations an
       const Order order = BuildOrder(trace);
       for (const RanVersion& version : ran) {
         for (const auto& [a, touched] : version.copy.nodes) {
-          CHECK(InGraph(trace, trace[a]));
+          CHECK(trace.graph_nodes.Has(a));
           for (const auto& [b, too] : version.copy.nodes) {
             if (a != b && order.Before(a, b)) CHECK(Leads(trace, version.copy, a, b));
           }

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "libgraphkit/compare/diff.h"
+#include "libgraphkit/ran/resolve.h"
 #include "tests/compare/permute_trace.h"
 #include "tests/compare/random_capture.h"
 #include "tests/random.h"
@@ -50,6 +51,7 @@ Case Planted(std::mt19937_64& random, const RandomCaptureOptions& options, Chang
   Ran changed = planted.before;
   planted.expected = {.before = kStep, .after = kStep};
   change(changed, planted.expected);
+  changed = Resolve(AsRecorded(std::move(changed)));
   Permuted permuted = Permute(changed, random);
   planted.after = std::move(permuted.trace);
   for (NodePair& pair : planted.expected.moved_nodes) {

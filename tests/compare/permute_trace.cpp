@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "libgraphkit/analysis/order/order.h"
+#include "libgraphkit/ran/resolve.h"
 
 namespace graphkit {
 namespace {
@@ -30,6 +31,7 @@ class Permuter {
     for (Graph& graph : to_.trace.graphs) {
       if (graph.parent) graph.parent = to_.node[graph.parent.index()];
     }
+    to_.trace = Resolve(std::move(to_.trace));
     return std::move(to_);
   }
 
@@ -56,12 +58,10 @@ class Permuter {
       followers[before].push_back(after);
       ++waiting[after];
     };
-    for (const Edge& edge : from_.edges) {
-      if (InGraph(from_, edge)) follow(edge.from.index(), edge.to.index());
-    }
+    for (const EdgeId id : from_.graph_edges) follow(from_[id].from.index(), from_[id].to.index());
     for (size_t i = 0; i < from_.nodes.size(); ++i) {
       const Node& node = from_.nodes[i];
-      if (!InGraph(from_, node) || !node.stream) continue;
+      if (!from_.graph_nodes.Has(NodeId(i)) || !node.stream) continue;
       const std::pair key(node.graph, node.stream);
       const auto found =
           std::ranges::find(last, key, [](const auto& entry) { return entry.first; });
@@ -79,7 +79,7 @@ class Permuter {
     const auto followers = Followers(waiting);
     to_.node.resize(from_.nodes.size());
     for (size_t i = 0; i < from_.nodes.size(); ++i) {
-      if (waiting[i] == 0 && InGraph(from_, from_.nodes[i])) ready.push_back(i);
+      if (waiting[i] == 0 && from_.graph_nodes.Has(NodeId(i))) ready.push_back(i);
     }
     while (!ready.empty()) {
       std::swap(ready[random_() % ready.size()], ready.back());
@@ -116,7 +116,7 @@ class Permuter {
     std::vector<size_t> old;
     to_.edge.resize(from_.edges.size());
     for (size_t i = 0; i < from_.edges.size(); ++i) {
-      if (!InGraph(from_, from_.edges[i])) continue;
+      if (!from_.graph_edges.Has(EdgeId(i))) continue;
       kept.push_back(from_.edges[i]);
       old.push_back(i);
     }

@@ -58,15 +58,14 @@ std::vector<Likeness> Likenesses(const Ran& trace, const std::vector<GraphId>& r
                                  const std::vector<CapturedGraph>& graphs) {
   std::vector<Likeness> by_graph(trace.graphs.size());
   std::vector<uint32_t> place(trace.nodes.size());
-  for (uint32_t i = 0; i < trace.nodes.size(); ++i) {
-    const Node& node = trace.nodes[i];
-    if (!InGraph(trace, node)) continue;
+  for (const NodeId id : trace.graph_nodes) {
+    const Node& node = trace[id];
     Likeness& likeness = by_graph[roots[node.graph.index()].index()];
-    place[i] = static_cast<uint32_t>(likeness.size());
+    place[id.index()] = static_cast<uint32_t>(likeness.size());
     likeness.push_back(static_cast<uint32_t>(node.kind));
   }
-  for (const Edge& edge : trace.edges) {
-    if (!Joins(trace, edge)) continue;
+  for (const EdgeId id : trace.graph_edges) {
+    const Edge& edge = trace[id];
     Likeness& likeness = by_graph[roots[trace[edge.from].graph.index()].index()];
     likeness.insert(likeness.end(), {place[edge.from.index()], place[edge.to.index()],
                                      uint32_t{edge.from_port} * 256 + uint32_t{edge.to_port}});

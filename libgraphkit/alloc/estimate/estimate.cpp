@@ -181,9 +181,8 @@ std::vector<EstimatedKind> KindsOf(const Ran& trace, const CapturedSizes& captur
     kind.blocks = graph.blocks.size();
     sizes[graph.kind].insert(graph.size);
   }
-  for (const Node& node : trace.nodes) {
-    if (!InGraph(trace, node)) continue;
-    for (EstimatedKind& kind : kinds) kind.nodes += kind.first == node.graph;
+  for (const NodeId id : trace.graph_nodes) {
+    for (EstimatedKind& kind : kinds) kind.nodes += kind.first == trace[id].graph;
   }
   for (uint32_t i = 0; i < captured.kinds; ++i) {
     kinds[i].captured.assign(sizes[i].begin(), sizes[i].end());

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "libgraphkit/alloc/judge/validate.h"
+#include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/interval_map.h"
 #include "libgraphkit/ran/ran.h"
 
@@ -56,16 +56,16 @@ class BorrowJudge {
       blocks_.Add(AddressesOf(trace_.blocks[i]), BlockId(i));
     }
     blocks_.Sort();
-    for (const auto& [i, node] : Enumerate(trace_.nodes)) {
-      if (!InGraph(trace_, node)) continue;
+    for (const NodeId id : trace_.graph_nodes) {
+      const Node& node = trace_[id];
       for (const Access& access : trace_.accesses.Of(node.accesses)) {
         if (access.block.index() >= backs.size() || facts.lives()[access.block].root) continue;
         const bool segment = backs[access.block.index()];
         Add({.bytes = BytesOf(access, segment),
-             .node = NodeId(i),
+             .node = id,
              .graph = facts.roots()[node.graph.index()],
              .reads = access.mode != AccessMode::kWrite,
-             .writes = WritesIn(NodeId(i), access),
+             .writes = WritesIn(id, access),
              .eager = !segment});
       }
     }

@@ -152,10 +152,10 @@ bool LeftTo(const BlockOrder& order, std::vector<Seq>* unknown, UnsafePair* pair
   }
   if (unknown->empty()) {
     unknown->assign(trace.graphs.size(), kNever);
-    for (size_t i = trace.nodes.size(); i-- > 0;) {
-      const Node node = trace.nodes[i];
-      if (InGraph(trace, node) && MayTouchAnything(trace, NodeId(i)))
-        (*unknown)[nesting.Root(node.graph).index()] = node.seq;
+    for (const NodeId id : trace.graph_nodes) {
+      if (!MayTouchAnything(trace, id)) continue;
+      Seq& first = (*unknown)[nesting.Root(trace[id].graph).index()];
+      first = std::min(first, trace[id].seq);
     }
   }
   return (*unknown)[root.index()] > freed;

@@ -1,7 +1,6 @@
 #include "libgraphkit/alloc/recorded/recorded_run.h"
 
 #include <algorithm>
-#include <iterator>
 
 namespace graphkit {
 namespace {

@@ -161,8 +161,7 @@ struct BorderFinder {
   void FindGraphs() {
     judged.resize(trace.graphs.size());
     for (size_t i = 0; i < judged.size(); ++i) {
-      judged[i] = !facts.launches()[i].empty() && (!HasSeveralVersions(trace, GraphId(i)) ||
-                                                   ShownAlone(trace, GraphId(i)) != nullptr);
+      judged[i] = !facts.launches()[i].empty() && ShownVersions(trace, GraphId(i)).size() <= 1;
     }
     const auto signals = [](const Node& node) {
       return node.kind == NodeKind::kExternalSemaphoreSignal ||
@@ -282,7 +281,7 @@ struct BorderFinder {
     if (node.kind == NodeKind::kMemAlloc || node.kind == NodeKind::kMemFree) return false;
     const ChangedNode* changed = FindChanged(trace, id);
     if (changed != nullptr && changed->varies) return false;
-    return InGraph(trace, node) && !AlwaysRuns(trace, id, numbers_only);
+    return trace.graph_nodes.Has(id) && !AlwaysRuns(trace, id, numbers_only);
   }
 
   // Of accesses alike the first.

@@ -49,7 +49,7 @@ std::map<std::pair<GraphId, CommunicatorId>, NodeId> FindUsers(const Facts& fact
   for (const Collective& collective : trace.collectives) {
     if (trace[collective.communicator].destroyed == kNever) continue;
     const NodeId node = NodeAt(trace, collective.seq);
-    if (!node.valid() || !InGraph(trace, trace[node])) continue;
+    if (!node.valid() || !trace.graph_nodes.Has(node)) continue;
     users.try_emplace({facts.RootOf(node), collective.communicator}, node);
   }
   return users;
@@ -362,16 +362,17 @@ std::vector<Finding> FindNcclMultiSegments(const Facts& facts) {
   if (communicates.empty()) return {};
   const Segments segments(trace);
   std::vector<Finding> by_graph(trace.graphs.size());
-  for (const auto& [i, node] : Enumerate(trace.nodes)) {
-    if (!communicates.Has(node.kernel) || !InGraph(trace, node)) continue;
-    Finding& finding = by_graph[facts.RootOf(NodeId(i)).index()];
+  for (const NodeId at : trace.graph_nodes) {
+    const Node& node = trace[at];
+    if (!communicates.Has(node.kernel)) continue;
+    Finding& finding = by_graph[facts.RootOf(at).index()];
     for (const Access& access : trace.accesses.Of(node.accesses)) {
       const BlockId id = access.block;
       const size_t spanned = segments.SpannedBy(trace[id], node.seq);
       if (spanned < 2 || !AddBlockOnce(trace, id, &finding)) continue;
-      finding.nodes.emplace_back(i);
+      finding.nodes.push_back(at);
       AddEvidence(&finding, NameOf(trace, id) + " spans " + std::to_string(spanned) + " segments",
-                  trace[id].stack, {NodeId(i)}, {id});
+                  trace[id].stack, {at}, {id});
     }
   }
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {

@@ -40,7 +40,7 @@ std::vector<Finding> FindUndestroyed(const Facts& facts) {
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     uint64_t leaked = 0;
     for (const uint32_t at : facts.exec_graphs().Of(graph.index())) {
-      const auto& [id, of, since, until] = trace.exec_graphs[at];
+      const auto& [id, of, since, until, shown] = trace.exec_graphs[at];
       const Exec& exec = trace[id];
       if (since != exec.created || exec.destroyed != kNever || ++leaked > 1) continue;
       AddEvidence(finding,

@@ -1,5 +1,4 @@
 // Checks of memory that comes back later than it could.
-#include "libgraphkit/analysis/checks/checks.h"
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/names/torch_options.h"
 

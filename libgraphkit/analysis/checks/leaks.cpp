@@ -290,7 +290,7 @@ std::vector<Finding> FindGraphAllocationLeaks(const Facts& facts) {
     for (const BlockId id : facts.blocks()[graph.index()]) {
       const Block& block = trace[id];
       if (!block.alloc_node.valid() || block.free_node.valid() || block.freed()) continue;
-      if (!InGraph(trace, trace[block.alloc_node])) continue;
+      if (!trace.graph_nodes.Has(block.alloc_node)) continue;
       finding->blocks.push_back(id);
       finding->nodes.push_back(block.alloc_node);
       finding->bytes += block.size;

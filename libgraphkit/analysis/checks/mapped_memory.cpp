@@ -84,7 +84,7 @@ struct MappedMemory {
   }
 
   bool Runs(const MappedAccess& by, Seq at) const {
-    return InGraph(trace, trace[by.node]) && !changes.Changed(by.node, at);
+    return trace.graph_nodes.Has(by.node) && !changes.Changed(by.node, at);
   }
 
   std::optional<uint32_t> FirstLaunch(GraphId root, Seq after) const {
@@ -236,9 +236,9 @@ struct WakeFinder {
       const bool known = site.kernel.valid() && trace[site.kernel].has_layout;
       if (!known || facts.communication().Has(site.kernel)) unclear = std::max(unclear, site.seq);
     }
-    for (size_t i = 0; i < trace.nodes.size(); ++i) {
-      if (!MayTouchAnything(trace, NodeId(i)) || !InGraph(trace, trace.nodes[i])) continue;
-      const std::vector<uint32_t>& launches = facts.launches()[facts.RootOf(NodeId(i)).index()];
+    for (const NodeId id : trace.graph_nodes) {
+      if (!MayTouchAnything(trace, id)) continue;
+      const std::vector<uint32_t>& launches = facts.launches()[facts.RootOf(id).index()];
       if (!launches.empty()) unclear = std::max(unclear, trace.launches[launches.back()].seq);
     }
     for (size_t i = 0; i < trace.launches.size(); ++i)

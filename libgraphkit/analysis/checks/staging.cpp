@@ -44,7 +44,7 @@ struct StagingFinder {
   }
   bool Copies(NodeId node) const {
     const ChangedNode* changed = FindChanged(trace, node);
-    return trace[node].kind == NodeKind::kMemcpy && InGraph(trace, trace[node]) &&
+    return trace[node].kind == NodeKind::kMemcpy && trace.graph_nodes.Has(node) &&
            (changed == nullptr || !changed->varies);
   }
 

@@ -17,9 +17,7 @@ struct DataPaths {
   };
 
   std::vector<Path> FindPaths() {
-    for (const auto& [i, node] : Enumerate(facts.trace.nodes)) {
-      if (InGraph(facts.trace, node)) Add(node);
-    }
+    for (const NodeId id : facts.trace.graph_nodes) Add(facts.trace[id]);
     return std::move(graphs);
   }
 
@@ -316,10 +314,10 @@ std::vector<Finding> FindEmptyNodes(const Facts& facts) {
   std::vector<uint32_t> out(trace.nodes.size());
   for (const InEdge& edge : facts.in_edges().edges) ++out[edge.from.index()];
   std::vector<std::vector<NodeId>> empty(trace.graphs.size());
-  for (const auto& [i, node] : Enumerate(trace.nodes)) {
-    if (!is_empty(node) || !InGraph(trace, node)) continue;
-    if (facts.in_edges().Of(i).size() <= 1 || out[i] <= 1)
-      empty[node.graph.index()].emplace_back(i);
+  for (const NodeId id : trace.graph_nodes) {
+    if (!is_empty(trace[id])) continue;
+    if (facts.in_edges().Of(id.index()).size() <= 1 || out[id.index()] <= 1)
+      empty[trace[id].graph.index()].push_back(id);
   }
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     finding->nodes = std::move(empty[graph.index()]);

@@ -54,16 +54,15 @@ struct ReuseFinder {
       return communicates.Has(node.kernel) || node.kind == NodeKind::kMemcpy;
     };
     const bool any = std::ranges::any_of(trace.nodes.shared(), may_send);
-    for (size_t i = 0; any && i < trace.nodes.size(); ++i) {
-      if (sends(trace.nodes[i]) && InGraph(trace, trace.nodes[i])) AddNode(NodeId(i), true);
+    if (any) {
+      for (const NodeId id : trace.graph_nodes)
+        if (sends(trace[id])) AddNode(id, true);
     }
     for (uint32_t i = 0; i < trace.works.size(); ++i) {
       if (sends(trace.works[i])) Add({.work = i}, trace.works[i], true);
     }
     if (all_sent.empty()) return;
-    for (size_t i = 0; i < trace.nodes.size(); ++i) {
-      if (InGraph(trace, trace.nodes[i])) AddNode(NodeId(i), false);
-    }
+    for (const NodeId id : trace.graph_nodes) AddNode(id, false);
   }
 
   void AddNode(NodeId id, bool sends) {

@@ -89,8 +89,8 @@ struct BarFinder {
   // A launch finds there what blocks of other graphs, that were freed or came later, leave, or what
   // the program put there.
   void FindStrays() {
-    for (const auto& [i, node] : Enumerate(trace.nodes)) {
-      if (!InGraph(trace, node)) continue;
+    for (const NodeId id : trace.graph_nodes) {
+      const Node& node = trace[id];
       for (const Access& access : trace.accesses.Of(node.accesses)) {
         const BlockId block = access.block;
         if (block.index() >= backs.size() || (!backs[block.index()] && !IsEager(block))) continue;
@@ -99,7 +99,7 @@ struct BarFinder {
         if (IsEager(block)) stray.block = block;
         AddStray(stray);
         stray.found = true;
-        for (const Range& part : accesses.FoundBy(NodeId(i), access)) {
+        for (const Range& part : accesses.FoundBy(id, access)) {
           stray.bytes = part;
           AddStray(stray);
         }

@@ -170,14 +170,10 @@ struct ContentFinder {
 
   void FindAnything() {
     anything = std::ranges::find(facts.ran(), GraphId()) != facts.ran().end();
-    for (const EagerWork& work : trace.works) {
-      anything = anything || (work.kind == NodeKind::kKernel && !work.accesses_complete &&
-                              work.accesses.count == 0 &&
-                              (!work.kernel.valid() || !trace[work.kernel].has_layout));
-    }
-    for (size_t i = 0; i < trace.nodes.size() && !anything; ++i)
-      anything = MayTouchAnything(trace, NodeId(i)) && InGraph(trace, trace.nodes[i]) &&
-                 Runs(facts.RootOf(NodeId(i)));
+    for (const EagerWork& work : trace.works)
+      anything = anything || MayTouchAnything(trace, work.kind, work);
+    for (const NodeId id : trace.graph_nodes)
+      anything = anything || (MayTouchAnything(trace, id) && Runs(facts.RootOf(id)));
   }
 
   std::vector<ContentRange> Sweep() {

@@ -54,9 +54,9 @@ struct CoverageFinder {
     if (trace.launches.empty()) return;
     per_launch.resize(trace.graphs.size());
     std::vector<uint64_t> conditional(trace.graphs.size());
-    for (const auto& [i, node] : Enumerate(trace.nodes)) {
-      if (!InGraph(trace, node)) continue;
-      const size_t root = facts.RootOf(NodeId(i)).index();
+    for (const NodeId id : trace.graph_nodes) {
+      const Node& node = trace[id];
+      const size_t root = facts.RootOf(id).index();
       Add(CountsOf(trace, node.kind, node.accesses), &per_launch[root]);
       const bool kernel = node.kind == NodeKind::kKernel;
       if (kernel && facts.nesting().InConditional(node.graph)) ++conditional[root];
@@ -146,16 +146,13 @@ struct CoverageFinder {
   void CountKernels() {
     if (trace.works.empty()) return;
     std::vector<EagerBecause> because(trace.kernels.size(), EagerBecause::kNeverCaptured);
-    std::vector<bool> launched(trace.graphs.size());
-    for (const GraphId graph : facts.ran()) {
-      if (graph) launched[graph.index()] = true;
-    }
-    for (const Node& node : trace.nodes) {
-      if (node.kind != NodeKind::kKernel || !node.kernel || !InGraph(trace, node)) continue;
+    for (const NodeId id : trace.graph_nodes) {
+      const Node& node = trace[id];
+      if (node.kind != NodeKind::kKernel || !node.kernel) continue;
       const size_t root = facts.roots()[node.graph.index()].index();
-      const EagerBecause here = launched[root]              ? EagerBecause::kAlsoInGraphs
-                                : facts.invalidated()[root] ? EagerBecause::kCaptureBroke
-                                                            : EagerBecause::kNeverLaunched;
+      const EagerBecause here = !facts.launches()[root].empty() ? EagerBecause::kAlsoInGraphs
+                                : facts.invalidated()[root]     ? EagerBecause::kCaptureBroke
+                                                                : EagerBecause::kNeverLaunched;
       because[node.kernel.index()] = std::max(because[node.kernel.index()], here);
     }
     std::map<KernelId, uint64_t> launches;

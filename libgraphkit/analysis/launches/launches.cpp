@@ -177,7 +177,7 @@ std::vector<GraphId> FindRan(const Ran& trace) {
   std::vector<GraphId> ran;
   for (const Launch& launch : trace.launches) {
     const ExecGraph of = trace.GraphBefore(launch.exec, launch.seq);
-    ran.push_back(of.graph.valid() && IsShown(trace, of.graph, of.since) ? of.graph : GraphId());
+    ran.push_back(of.shown ? of.graph : GraphId());
   }
   return ran;
 }
@@ -291,14 +291,14 @@ KernelSites FindKernelSites(const Facts& facts) {
   if (finder.sites.empty()) return {};
   finder.FindOriginals();
   const std::vector<bool> runs = FindRunning(facts);
-  for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    const Node node = trace.nodes[i];
-    if (!runs[node.graph.index()] || !InGraph(trace, node)) continue;
-    const uint32_t original = finder.OriginalOf(static_cast<uint32_t>(i));
+  for (const NodeId id : trace.graph_nodes) {
+    const Node node = trace[id];
+    if (!runs[node.graph.index()]) continue;
+    const uint32_t original = finder.OriginalOf(id.value);
     SiteLaunches* site = finder.At(node.kernel, trace.nodes[original].stack);
     if (site == nullptr) continue;
-    site->nodes.emplace_back(i);
-    if (!finder.AddCaptured(NodeId(i), node, &site->captured)) site->captured_known = false;
+    site->nodes.push_back(id);
+    if (!finder.AddCaptured(id, node, &site->captured)) site->captured_known = false;
   }
   return std::move(finder.sites);
 }

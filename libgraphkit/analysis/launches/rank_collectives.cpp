@@ -28,7 +28,7 @@ struct Summary {
     NodeId last;
     for (const Collective& collective : trace.collectives) {
       const NodeId id = NodeAt(trace, collective.seq);
-      if (!id.valid() || id == last || !InGraph(trace, trace[id])) continue;
+      if (!id.valid() || id == last || !trace.graph_nodes.Has(id)) continue;
       last = id;
       AddNode(id);
     }
@@ -47,9 +47,9 @@ struct Summary {
 
   // Nodes that were captured stand in an order that their edges allow; added ones may not.
   void Sort() {
-    const bool backwards = std::ranges::any_of(trace.edges, [&](const Edge& edge) {
-      return edge.to.value < edge.from.value && Joins(trace, edge);
-    });
+    bool backwards = false;
+    for (const EdgeId id : trace.graph_edges)
+      backwards = backwards || trace[id].to.value < trace[id].from.value;
     std::vector<uint32_t> place(trace.nodes.size(), 0xffffffffu);
     if (backwards) {
       const std::vector<uint32_t> sorted = SortNodes(FindInEdges(trace));

@@ -97,11 +97,11 @@ struct RestoreFinder {
       for (const Access& access : trace.accesses.Of(work.accesses)) Add(access, {work.seq, i});
       if (work.kind == NodeKind::kKernel && !work.accesses_complete) unclear.push_back(work.seq);
     }
-    for (const auto& [i, node] : Enumerate(trace.nodes)) {
-      if (!InGraph(trace, node)) continue;
-      const GraphId root = facts.RootOf(NodeId(i));
+    for (const NodeId id : trace.graph_nodes) {
+      const Node& node = trace[id];
+      const GraphId root = facts.RootOf(id);
       for (const Access& access : trace.accesses.Of(node.accesses)) Add(access, {.root = root});
-      if (!MayTouchAnything(trace, NodeId(i))) continue;
+      if (!MayTouchAnything(trace, id)) continue;
       for (const uint32_t launch : facts.launches()[root.index()])
         unclear.push_back(trace.launches[launch].seq);
     }

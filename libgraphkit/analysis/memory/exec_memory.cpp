@@ -297,8 +297,8 @@ std::vector<ExecPartCounts> CountGraphParts(const Ran& trace, const std::vector<
   for (size_t i = 0; i < trace.graphs.size(); ++i) {
     counts[i][static_cast<size_t>(ExecPart::kExec)] = roots[i] == GraphId(i) ? 1 : 0;
   }
-  for (const Node& node : trace.nodes) {
-    if (!InGraph(trace, node)) continue;
+  for (const NodeId id : trace.graph_nodes) {
+    const Node& node = trace[id];
     ++counts[roots[node.graph.index()].index()][static_cast<size_t>(PartOf(node.kind))];
   }
   return counts;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "libgraphkit/model/exec_memory.h"
-#include "libgraphkit/model/graph.h"
 #include "libgraphkit/ran/ran.h"
 
 namespace graphkit {

@@ -18,8 +18,9 @@ struct AllocNodes {
 
 std::vector<AllocNodes> CountAllocNodes(const Ran& trace, const std::vector<GraphId>& roots) {
   std::vector<AllocNodes> counts(roots.size());
-  for (const Node& node : trace.nodes) {
-    if (node.kind != NodeKind::kMemAlloc || !InGraph(trace, node)) continue;
+  for (const NodeId id : trace.graph_nodes) {
+    const Node& node = trace[id];
+    if (node.kind != NodeKind::kMemAlloc) continue;
     AllocNodes& count = counts[roots[node.graph.index()].index()];
     ++count.all;
     count.without_block += !node.block.valid();
@@ -71,7 +72,7 @@ std::vector<bool> GraphsOfHistories(const Ran& trace) {
 }
 
 std::string NothingToPlace(const Ran& trace) {
-  if (!HoldsGraph(trace)) return "it holds no graph";
+  if (trace.graph_nodes.empty()) return "it holds no graph";
   const UnknownMemory unknown = FindUnknownMemory(trace, FindRoots(trace));
   if (!unknown.any.empty()) return "its memory is unknown: " + unknown.any;
   const std::vector<bool> backs_segment = BacksSegment(trace);
@@ -87,15 +88,20 @@ std::vector<HostCopy> FindHostCopies(const Ran& trace) {
   const NodeChanges changes(trace);
   for (const HostEnd& end : trace.host_ends) {
     if (const NodeId id = NodeAt(trace, end.seq); id.valid()) {
-      if (InGraph(trace, trace[id])) copies.push_back({id, end, changes.Text(id).empty()});
+      if (trace.graph_nodes.Has(id)) copies.push_back({id, end, changes.Text(id).empty()});
       continue;
     }
     const auto change = std::ranges::lower_bound(trace.node_changes, end.seq, {}, &NodeChange::seq);
     if (change == trace.node_changes.end() || change->seq != end.seq) continue;
-    Node set = trace[change->node];
-    if (!change->exec.valid())
-      set.seq = change->seq;  // for what takes the graph over from there on
-    if (InGraph(trace, set)) copies.push_back({change->node, end, false});
+    // What is set in the graph is so for what takes it over from there on.
+    const Node& node = trace[change->node];
+    const auto shown = ShownVersions(trace, node.graph);
+    const bool in_graph = shown.empty() || change->exec.valid()
+                              ? trace.graph_nodes.Has(change->node)
+                              : std::ranges::any_of(shown, [&](const GraphVersion& version) {
+                                  return change->seq < version.seq && version.seq < node.destroyed;
+                                });
+    if (in_graph) copies.push_back({change->node, end, false});
   }
   std::ranges::stable_sort(copies, {}, &HostCopy::node);
   return copies;

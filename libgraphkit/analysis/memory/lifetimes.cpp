@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -94,9 +93,10 @@ struct LifetimeFinder {
 
   void FindOpaque() {
     opaque_nodes.resize(trace.graphs.size());
-    for (const auto& [i, node] : Enumerate(trace.nodes)) {
+    for (const NodeId id : trace.graph_nodes) {
+      const Node& node = trace[id];
       if (node.accesses_complete && trace.changed_nodes.empty()) continue;
-      if (!MayTouchAnything(trace, NodeId(i)) || !InGraph(trace, node)) continue;
+      if (!MayTouchAnything(trace, id)) continue;
       opaque_nodes[Root(node.graph).index()].push_back(node.seq);
     }
   }
@@ -191,10 +191,9 @@ struct LifetimeFinder {
 
   template <typename Visit>
   void ForEachTouch(Visit visit) {
-    for (const auto& [i, node] : Enumerate(trace.nodes)) {
-      if (node.accesses.count == 0 || !InGraph(trace, node)) continue;
-      for (const Access& access : trace.accesses.Of(node.accesses)) {
-        if (access.block.index() < trace.blocks.size()) visit(NodeId(i), access.block);
+    for (const NodeId id : trace.graph_nodes) {
+      for (const Access& access : trace.accesses.Of(trace[id].accesses)) {
+        if (access.block.index() < trace.blocks.size()) visit(id, access.block);
       }
     }
   }
@@ -212,7 +211,7 @@ struct LifetimeFinder {
     const Block& block = trace[id];
     BlockLife& life = lives.blocks[id.index()];
     if (lives.backs_segment[id.index()]) return;
-    if (block.alloc_node.valid() && !InGraph(trace, trace[block.alloc_node])) return;
+    if (block.alloc_node.valid() && !trace.graph_nodes.Has(block.alloc_node)) return;
     const GraphId graph = block.alloc_node.valid() ? trace[block.alloc_node].graph : block.graph;
     life.root = Root(graph);
     if (!graph.valid()) return;
@@ -318,7 +317,7 @@ struct LifetimeFinder {
     if (!life.root.valid()) return;
     markers.clear();
     const bool by_node = block.free_node.valid();
-    const bool never_ran = by_node && !InGraph(trace, trace[block.free_node]);
+    const bool never_ran = by_node && !trace.graph_nodes.Has(block.free_node);
     if (by_node && !never_ran && Root(trace[block.free_node].graph) == life.root) {
       life.freed = true;
       AddFreeNode(id, &life);

@@ -75,7 +75,7 @@ struct RaceFinder {
     ForEachAccess(trace, facts.lives(), id, [&](NodeId user, const Access& access) {
       const Node& node = trace[user];
       if (node.kind == NodeKind::kMemAlloc || node.kind == NodeKind::kMemFree) return;
-      if (!InGraph(trace, node) || Unfinished(user)) return;
+      if (!trace.graph_nodes.Has(user) || Unfinished(user)) return;
       if (AlwaysRuns(trace, user, numbers_only)) return;
       all_uses.push_back({user, RaceKind::kAccess, access, SureAccess(trace, node.kernel, access)});
     });
@@ -83,7 +83,7 @@ struct RaceFinder {
     const Access all{.block = id, .mode = AccessMode::kWrite, .length = block.size};
     for (const auto& [node, kind] : {std::pair(block.alloc_node, RaceKind::kAlloc),
                                      std::pair(block.free_node, RaceKind::kFree)}) {
-      if (!node.valid() || !InGraph(trace, trace[node]) || Unfinished(node)) continue;
+      if (!node.valid() || !trace.graph_nodes.Has(node) || Unfinished(node)) continue;
       all_uses.push_back({node, kind, all});
     }
     const auto place = [&](const Use& use) { return std::pair(facts.RootOf(use.node), use.node); };

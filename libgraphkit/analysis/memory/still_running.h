@@ -20,19 +20,12 @@ struct LooseEdge {
 class StillRunning {
  public:
   StillRunning(const Ran& trace, const Order& order) : trace_(trace) {
-    // Mostly what the columns' values share suffices: nothing was taken out of a graph.
-    const auto stays = [](const Node& node) { return node.destroyed == kNever; };
-    const auto stays_full = [](const Edge& edge) { return edge.full() && edge.removed == kNever; };
-    const bool whole =
-        (trace.shown_versions.empty() && std::ranges::all_of(trace.nodes.shared(), stays)) ||
-        std::ranges::all_of(trace.nodes, [&](const Node& node) { return InGraph(trace, node); });
+    // Mostly what the column's values share suffices.
     const bool all_full =
-        (whole && std::ranges::all_of(trace.edges.shared(), stays_full)) ||
-        std::ranges::all_of(trace.edges, [&](const Edge& edge) {
-          return edge.full() && ((whole && edge.removed == kNever) || Joins(trace, edge));
-        });
+        trace.graph_edges.all() && (std::ranges::all_of(trace.edges.shared(), &Edge::full) ||
+                                    std::ranges::all_of(trace.edges, &Edge::full));
     if (!all_full) FindLooseEdges(order);
-    if (!all_full || !whole || HasRewinds(trace)) FindRunning(order);
+    if (!all_full || !trace.graph_nodes.all() || HasRewinds(trace)) FindRunning(order);
   }
 
   // A graph's edges after whose end their start may still run, the last ones first.
@@ -57,8 +50,9 @@ class StillRunning {
  private:
   void FindLooseEdges(const Order& order) {
     loose_.resize(trace_.graphs.size());
-    for (const Edge& edge : trace_.edges) {
-      if (edge.full() || !Joins(trace_, edge) || order.EndsBefore(edge.from, edge.to)) continue;
+    for (const EdgeId id : trace_.graph_edges) {
+      const Edge& edge = trace_[id];
+      if (edge.full() || order.EndsBefore(edge.from, edge.to)) continue;
       loose_[trace_[edge.from].graph.index()].push_back({edge.from, edge.to});
     }
     for (std::vector<LooseEdge>& edges : loose_) {
@@ -70,13 +64,14 @@ class StillRunning {
   void FindRunning(const Order& order) {
     nodes_.resize(trace_.streams.size());
     running_.resize(trace_.streams.size());
-    for (const auto& [i, node] : Enumerate(trace_.nodes)) {
-      if (node.stream.index() >= nodes_.size() || !InGraph(trace_, node)) continue;
+    for (const NodeId id : trace_.graph_nodes) {
+      const Node& node = trace_[id];
+      if (node.stream.index() >= nodes_.size()) continue;
       std::vector<NodeId>& nodes = nodes_[node.stream.index()];
-      if (!nodes.empty() && !order.EndsBefore(nodes.back(), NodeId(i))) {
+      if (!nodes.empty() && !order.EndsBefore(nodes.back(), id)) {
         running_[node.stream.index()].push_back(nodes.back());
       }
-      nodes.emplace_back(i);
+      nodes.push_back(id);
     }
     for (size_t stream = 0; stream < nodes_.size(); ++stream) {
       if (!nodes_[stream].empty()) running_[stream].push_back(nodes_[stream].back());

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/group_by.h"
 #include "libgraphkit/interval.h"
 #include "libgraphkit/ran/ran.h"

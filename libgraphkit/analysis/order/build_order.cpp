@@ -43,7 +43,8 @@ bool AddInCaptureOrder(const Ran& trace, Ternary unknown, Order* order) {
     in.clear();
     for (; at != end && at->to.index() <= id; ++at) {
       if (at->to.index() != id || !(at->from < at->to)) return false;
-      if (const Edge edge = *at; Joins(trace, edge)) in.push_back({edge.from, edge.full()});
+      const EdgeId edge(static_cast<size_t>(at - trace.edges.begin()));
+      if (trace.graph_edges.Has(edge)) in.push_back({at->from, at->full()});
     }
     AddNode(trace, id, in, unknown, order);
     const StreamId stream = trace.nodes[id].stream;

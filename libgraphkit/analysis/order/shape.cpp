@@ -51,7 +51,7 @@ struct Walker {
     for (const uint32_t item : by.Of(graph.index())) {
       const size_t index = NodeAt(item);
       const Node& node = trace.nodes[index];
-      if (!InGraph(trace, node)) continue;
+      if (!trace.graph_nodes.Has(NodeId(index))) continue;
       Longest longest = Before(index);
       if (level_sizes.size() <= longest.nodes) level_sizes.resize(longest.nodes + 1);
       shape.width = std::max(shape.width, ++level_sizes[longest.nodes]);
@@ -270,9 +270,9 @@ std::vector<Shape> FindShapes(const Ran& trace, const InEdges& in) {
 std::vector<EdgeId> RedundantEdges(const Ran& trace, const Order& order, const InEdges& in) {
   std::vector<EdgeId> redundant;
   ImpliedEdges implied{trace, order, in};
-  for (const auto& [i, edge] : Enumerate(trace.edges)) {
-    const bool alone = edge.to.index() >= trace.nodes.size() || in.Of(edge.to.index()).size() < 2;
-    if (!alone && Joins(trace, edge) && implied.Implied(EdgeId(i))) redundant.emplace_back(i);
+  for (const EdgeId edge : trace.graph_edges) {
+    const bool alone = in.Of(trace[edge].to.index()).size() < 2;
+    if (!alone && implied.Implied(edge)) redundant.push_back(edge);
   }
   return redundant;
 }
@@ -285,8 +285,8 @@ Selection Select(const Ran& trace, const SelectionOptions& options) {
   if (options.focus) near = AroundFocus(trace, options);
   std::vector<bool> used(trace.graphs.size(), !options.focus);
   for (const auto& [i, node] : Enumerate(trace.nodes)) {
-    selection.nodes[i] =
-        selection.graphs[node.graph.index()] && InGraph(trace, node) && (near.empty() || near[i]);
+    selection.nodes[i] = selection.graphs[node.graph.index()] && trace.graph_nodes.Has(NodeId(i)) &&
+                         (near.empty() || near[i]);
     if (selection.nodes[i]) used[node.graph.index()] = true;
   }
   for (size_t i = 0; i < used.size(); ++i) {
@@ -305,9 +305,8 @@ std::vector<NodeId> LongestPath(const Ran& trace, const std::vector<bool>& nodes
 
 std::vector<std::vector<NodeId>> LongestPaths(const Ran& trace, const InEdges& in) {
   std::vector<uint32_t> group;
-  for (const Node& node : trace.nodes) {
-    group.push_back(InGraph(trace, node) ? node.graph.value : kNoGroup);
-  }
+  for (const auto& [i, node] : Enumerate(trace.nodes))
+    group.push_back(trace.graph_nodes.Has(NodeId(i)) ? node.graph.value : kNoGroup);
   return PathsOf(trace, in, group, trace.graphs.size());
 }
 

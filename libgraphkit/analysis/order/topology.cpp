@@ -4,11 +4,6 @@
 
 namespace graphkit {
 
-bool HoldsGraph(const Ran& trace) {
-  return std::ranges::any_of(trace.nodes,
-                             [&trace](const Node& node) { return InGraph(trace, node); });
-}
-
 int ExclusiveBodies(const Ran& trace, const Nesting& nesting, GraphId a, GraphId b) {
   a = nesting.Outermost(a, b);
   b = a.valid() ? nesting.Outermost(b, a) : b;
@@ -39,23 +34,23 @@ std::vector<bool> FindUnfinished(const Ran& trace) {
 InEdges FindInEdges(const Ran& trace) {
   InEdges in;
   in.first.assign(trace.nodes.size() + 1, 0);
-  std::vector<bool> joins(trace.edges.size());
-  for (size_t i = 0; i < trace.edges.size(); ++i) {
-    joins[i] = Joins(trace, trace.edges[i]);
-    if (joins[i]) ++in.first[trace.edges[i].to.index() + 1];
-  }
+  for (const EdgeId id : trace.graph_edges) ++in.first[trace[id].to.index() + 1];
   std::partial_sum(in.first.begin(), in.first.end(), in.first.begin());
   in.edges.resize(in.first.back());
   std::vector<uint32_t> next(in.first.begin(), in.first.end() - 1);
-  for (const auto& [i, edge] : Enumerate(trace.edges)) {
-    if (joins[i]) in.edges[next[edge.to.index()]++] = {edge.from, edge.full(), edge.from_port};
+  for (const EdgeId id : trace.graph_edges) {
+    const Edge& edge = trace[id];
+    in.edges[next[edge.to.index()]++] = {edge.from, edge.full(), edge.from_port};
   }
   return in;
 }
 
 Grouped EdgesBy(const Ran& trace, NodeId Edge::*end) {
-  return Group(trace.edges, trace.nodes.size(),
-               [&](const Edge& edge) { return Joins(trace, edge) ? edge.*end : NodeId(); });
+  Grouped by;
+  by.Assign(trace.edges.size(), trace.nodes.size(), [&](size_t i) {
+    return (trace.graph_edges.Has(EdgeId(i)) ? trace.edges[i].*end : NodeId()).index();
+  });
+  return by;
 }
 
 std::vector<uint32_t> SortNodes(const InEdges& in, const Rows& nodes) {

@@ -1,5 +1,5 @@
-// A trace's graphs as launches ran them (ran/ran.h): which edges count, each node's
-// in-edges, and an order of all nodes in which every edge leads forwards.
+// A trace's graphs as launches ran them (ran/ran.h): each node's in-edges, and an order of all
+// nodes in which every edge leads forwards.
 #pragma once
 
 #include <algorithm>
@@ -16,24 +16,12 @@
 
 namespace graphkit {
 
-// True if an edge counts: it is in its graph, and joins two nodes of it.
-inline bool Joins(const Ran& trace, const Edge& edge) {
-  if (edge.from.index() >= trace.nodes.size() || edge.to.index() >= trace.nodes.size())
-    return false;
-  const Node& from = trace[edge.from];
-  const Node& to = trace[edge.to];
-  return from.graph == to.graph && InGraph(trace, edge, from, to);
-}
-
 // The node that a record made; none: it made none.
 inline NodeId NodeAt(const Ran& trace, Seq seq) {
   const auto node = std::ranges::lower_bound(trace.nodes, seq, {}, &Node::seq);
   const bool there = node != trace.nodes.end() && node->seq == seq;
   return there ? NodeId(static_cast<size_t>(node - trace.nodes.begin())) : NodeId();
 }
-
-// True if a graph of the trace has a node: without one there is nothing to judge.
-bool HoldsGraph(const Ran& trace);
 
 // 1 if `a` is in an earlier body of a conditional than `b`, -1 if in a later one; 0 if they aren't
 // in bodies of one of which at most one runs.
@@ -50,7 +38,7 @@ struct InEdge {
   bool operator==(const InEdge&) const = default;
 };
 
-// Edges that count, by the node that they lead to.
+// Edges that are in their graph, by the node that they lead to.
 struct InEdges {
   std::vector<uint32_t> first;  // per node, and one more
   std::vector<InEdge> edges;

@@ -54,10 +54,9 @@ void AddTraceCaptures(const Ran& trace, const std::string& name,
   };
   const std::map<NodeId, std::vector<uint64_t>> ids = ToolIdsOf(trace, tool_ids);
   std::vector<std::vector<CapturedWork>> by_graph(trace.graphs.size());
-  for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    const NodeId id(i);
+  for (const NodeId id : trace.graph_nodes) {
     const Node node = trace[id];
-    if (node.kind > NodeKind::kMemset || !InGraph(trace, node)) continue;
+    if (node.kind > NodeKind::kMemset) continue;
     CapturedWork of{.work = {.kind = node.kind}, .bytes = TouchedBytes(trace, node)};
     if (node.kernel.valid()) of.work.kernel = intern(trace[trace[node.kernel].name]);
     if (node.shape < trace.shapes.size()) of.work.shape = trace.shapes[node.shape];

@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "libgraphkit/io/record/json_cursor.h"
 #include "libgraphkit/io/record/record.h"
 #include "libgraphkit/io/trace/trace_assembler.h"
 #include "libgraphkit/model/process.h"

@@ -55,10 +55,8 @@ struct Drawn {
 
 std::vector<EdgeId> DrawnEdges(const Ran& trace, const std::vector<bool>& nodes) {
   std::vector<EdgeId> edges;
-  for (size_t i = 0; i < trace.edges.size(); ++i) {
-    const Edge& edge = trace.edges[i];
-    const bool both = nodes[edge.from.index()] && nodes[edge.to.index()];
-    if (both && Joins(trace, edge)) edges.push_back(EdgeId(i));
+  for (const EdgeId id : trace.graph_edges) {
+    if (nodes[trace[id].from.index()] && nodes[trace[id].to.index()]) edges.push_back(id);
   }
   return edges;
 }

@@ -116,9 +116,7 @@ uint64_t EdgeSort(const Edge& edge) {
 
 void AddEdges(const Ran& trace, PackedColumns& columns) {
   std::vector<EdgeId> edges;
-  for (size_t i = 0; i < trace.edges.size(); ++i) {
-    if (Joins(trace, trace.edges[i])) edges.emplace_back(i);
-  }
+  for (const EdgeId id : trace.graph_edges) edges.push_back(id);
   columns.AddAll("edge.id", edges, [](EdgeId id) { return id.value; });
   columns.AddAll("edge.from", edges, [&](EdgeId id) { return trace[id].from.value; });
   columns.AddAll("edge.to", edges, [&](EdgeId id) { return trace[id].to.value; });

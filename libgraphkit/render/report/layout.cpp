@@ -212,25 +212,6 @@ void AddPolicy(const PolicyReplay& policy, ReportView& view) {
   std::ranges::sort(view.policy, {}, &PolicyPlace::block);
 }
 
-// Those that were in their graph when it was last seen.
-std::vector<uint32_t> NodesInGraphs(const Ran& trace) {
-  std::vector<uint32_t> nodes;
-  for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    if (InGraph(trace, trace.nodes[i])) nodes.push_back(static_cast<uint32_t>(i));
-  }
-  return nodes;
-}
-
-// All but the memory that segments are made of.
-std::vector<BlockId> BlocksHandedOut(const Ran& trace) {
-  const std::vector<bool> backs = BacksSegment(trace);
-  std::vector<BlockId> blocks;
-  for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    if (!backs[i]) blocks.emplace_back(i);
-  }
-  return blocks;
-}
-
 struct Range {
   SegmentId segment;
   PoolId pool;
@@ -278,10 +259,10 @@ void Extend(const Ran& trace, const Block& block, std::vector<Range>& ranges) {
 
 std::vector<ReportView> LayOutReport(const Facts& facts, const PolicyReplay* policy) {
   const Ran& trace = facts.trace;
-  const std::vector<uint32_t> nodes = NodesInGraphs(trace);
-  const Grouped by_root = Group(nodes, trace.graphs.size(), [&](uint32_t node) {
-    return facts.roots()[trace.nodes[node].graph.index()];
-  });
+  std::vector<uint32_t> nodes;
+  for (const NodeId id : trace.graph_nodes) nodes.push_back(id.value);
+  const Grouped by_root =
+      Group(nodes, trace.graphs.size(), [&](uint32_t node) { return facts.RootOf(NodeId(node)); });
   std::vector<std::vector<NodeId>> paths = LongestPaths(trace, facts.in_edges());
   std::vector<GraphId> roots;
   for (size_t i = 0; i < trace.graphs.size(); ++i) {
@@ -297,7 +278,9 @@ std::vector<ReportView> LayOutReport(const Facts& facts, const PolicyReplay* pol
     views[i].path = std::move(paths[root]);
     if (policy != nullptr) AddPolicy(*policy, views[i]);
   });
-  const std::vector<BlockId> all = BlocksHandedOut(trace);
+  std::vector<BlockId> all;  // but the memory that segments are made of
+  for (size_t i = 0; i < trace.blocks.size(); ++i)
+    if (!facts.lives().backs_segment[i]) all.emplace_back(i);
   const bool one = views.size() == 1 && views[0].blocks.size() == all.size();
   if (!one) views.push_back(ViewMaker(facts, {}).Make(nodes, all));
   return views;

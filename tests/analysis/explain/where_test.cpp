@@ -155,9 +155,9 @@ using PointersOf = std::map<std::pair<uint32_t, uint32_t>, std::set<uint32_t>>;
 // By root graph and block, the nodes with an access that may reach the address.
 PointersOf SlowPointers(const Ran& trace, Address address, Seq at) {
   PointersOf pointers;
-  for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    const Node node = trace.nodes[i];
-    if (node.seq > at || !InGraph(trace, node)) continue;
+  for (const NodeId id : trace.graph_nodes) {
+    const Node node = trace[id];
+    if (node.seq > at) continue;
     for (const Access& access : trace.accesses.Of(node.accesses)) {
       const Block block = trace[access.block];
       const Address from = block.address + access.offset;
@@ -165,8 +165,7 @@ PointersOf SlowPointers(const Ran& trace, Address address, Seq at) {
           access.length == kLengthUnknown ? block.address + block.size : from + access.length;
       const bool inside = block.address <= address && address < block.address + block.size;
       if (!inside || block.allocated > at || address < from || address >= end) continue;
-      pointers[{RootOf(trace, node.graph).value, access.block.value}].insert(
-          static_cast<uint32_t>(i));
+      pointers[{RootOf(trace, node.graph).value, access.block.value}].insert(id.value);
     }
   }
   return pointers;

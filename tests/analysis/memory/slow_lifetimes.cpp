@@ -19,9 +19,9 @@ bool SlowBlockOrder::OpaqueNodeWhileLive(const Block& block, GraphId graph) cons
     end = std::min(end, capture.end);
     captured = true;
   }
-  for (const Node& node : trace_.nodes) {
+  for (const NodeId id : trace_.graph_nodes) {
+    const Node& node = trace_[id];
     if (node.kind != NodeKind::kKernel || node.accesses.count != 0) continue;
-    if (!InGraph(trace_, node)) continue;
     if (node.kernel.valid() && trace_[node.kernel].has_layout) continue;
     const bool then = !captured || (node.seq > block.allocated && node.seq < end);
     if (then && RootOf(trace_, node.graph) == graph) return true;
@@ -57,7 +57,7 @@ void SlowBlockOrder::AddFreeMarkers(BlockId id, Life* life) {
     for (size_t i = 0; i < trace_.nodes.size(); ++i) {
       const Node& node = trace_.nodes[i];
       const bool while_live = block.allocated < node.seq && node.seq < block.free_requested;
-      if (node.stream != stream || !while_live || !InGraph(trace_, node)) continue;
+      if (node.stream != stream || !while_live || !trace_.graph_nodes.Has(NodeId(i))) continue;
       if (RootOf(trace_, node.graph) == life->graph) life->markers.emplace_back(i);
     }
   }
@@ -71,7 +71,7 @@ void SlowBlockOrder::AddFreeNodeMarkers(BlockId id, Life* life) const {
   const SlowOrder launch(trace_, EdgeRule::kAllFull);
   for (size_t i = 0; i < trace_.nodes.size(); ++i) {
     const NodeId node(i);
-    if (!InGraph(trace_, trace_[node]) || !launch.EndsBefore(node, block.free_node)) continue;
+    if (!trace_.graph_nodes.Has(node) || !launch.EndsBefore(node, block.free_node)) continue;
     if (block.alloc_node.valid() && !order_.Before(block.alloc_node, node)) continue;
     if (!block.alloc_node.valid() && trace_[node].seq <= block.allocated) continue;
     life->markers.push_back(node);
@@ -83,25 +83,26 @@ SlowBlockOrder::Life SlowBlockOrder::Find(BlockId id) {
   Life life;
   life.graph = block.graph;
   // The memory of an allocation node that never ran isn't there.
-  if (block.alloc_node.valid() && !InGraph(trace_, trace_[block.alloc_node])) life.graph = {};
+  if (block.alloc_node.valid() && !trace_.graph_nodes.Has(block.alloc_node)) life.graph = {};
   const bool backs_segment = std::any_of(trace_.segments.begin(), trace_.segments.end(),
                                          [&](const Segment& s) { return s.block == id; });
   life.inside = life.graph.valid() && !backs_segment;
   if (!life.inside) return life;
   life.dies =
-      block.freed() && (!block.free_node.valid() || InGraph(trace_, trace_[block.free_node]));
+      block.freed() && (!block.free_node.valid() || trace_.graph_nodes.Has(block.free_node));
   life.by_streams = rule_ == MarkerRule::kAtFree || OpaqueNodeWhileLive(block, life.graph);
   if (block.stream.valid()) life.alloc = frontiers_.Of(block.stream, block.allocated).entries;
   if (block.alloc_node.valid()) {
     life.alloc.clear();
-    for (const Edge& edge : trace_.edges) {
-      if (edge.to != block.alloc_node || !InGraph(trace_, edge)) continue;
+    for (const EdgeId id : trace_.graph_edges) {
+      const Edge& edge = trace_[id];
+      if (edge.to != block.alloc_node) continue;
       life.alloc.push_back({edge.from, edge.from_port, static_cast<uint8_t>(edge.type)});
     }
   }
   for (size_t i = 0; i < trace_.nodes.size(); ++i) {
     const Node& node = trace_.nodes[i];
-    if (!InGraph(trace_, node)) continue;
+    if (!trace_.graph_nodes.Has(NodeId(i))) continue;
     for (uint32_t a = 0; a < node.accesses.count; ++a) {
       if (trace_.accesses[node.accesses.first + a].block != id) continue;
       if (RootOf(trace_, node.graph) == life.graph) {
@@ -116,7 +117,7 @@ SlowBlockOrder::Life SlowBlockOrder::Find(BlockId id) {
     for (size_t i = 0; i < trace_.nodes.size(); ++i) {
       const Node& node = trace_.nodes[i];
       if (node.stream != block.stream || node.seq < block.allocated) continue;
-      if (!InGraph(trace_, node)) continue;
+      if (!trace_.graph_nodes.Has(NodeId(i))) continue;
       if (node.seq > block.free_requested) break;
       if (StartCovers(NodeId(i), life)) break;
       life.first.emplace_back(i);

@@ -89,7 +89,7 @@ std::vector<Blocks> SlowBlocks(const Ran& trace) {
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
     const GraphId graph = trace.blocks[i].graph;
     const NodeId alloc = trace.blocks[i].alloc_node;
-    const bool there = !alloc.valid() || InGraph(trace, trace[alloc]);
+    const bool there = !alloc.valid() || trace.graph_nodes.Has(alloc);
     if (graph.valid() && there && !backing.contains(BlockId(i)))
       blocks[RootOf(trace, graph).index()].emplace_back(i);
   }
@@ -197,8 +197,8 @@ Bytes SlowLowerBound(const SlowBlockOrder& order, const Ran& trace, const Blocks
 AskedMemory SlowAskedMemory(const Ran& trace) {
   const std::set<BlockId> backing = BackingBlocks(trace);
   std::set<BlockId> touched;
-  for (const Node& node : trace.nodes) {
-    if (!InGraph(trace, node)) continue;
+  for (const NodeId id : trace.graph_nodes) {
+    const Node& node = trace[id];
     if (node.kind == NodeKind::kMemAlloc || node.kind == NodeKind::kMemFree) {
       touched.insert(node.block);
     }
@@ -250,8 +250,8 @@ AskedMemory SlowAskedMemory(const Ran& trace) {
 
 std::vector<std::set<BlockId>> SlowInputs(const Ran& trace) {
   std::vector<std::set<BlockId>> inputs(trace.graphs.size());
-  for (const Node& node : trace.nodes) {
-    if (!InGraph(trace, node)) continue;
+  for (const NodeId id : trace.graph_nodes) {
+    const Node& node = trace[id];
     const GraphId root = RootOf(trace, node.graph);
     for (uint32_t i = 0; i < node.accesses.count; ++i) {
       const BlockId block = trace.accesses[node.accesses.first + i].block;

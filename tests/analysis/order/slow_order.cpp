@@ -14,8 +14,8 @@ SlowOrder::SlowOrder(const Ran& trace, EdgeRule rule, Ternary unknown)
     next_[Start(holder)].push_back(Start(node));
     next_[End(node)].push_back(End(holder));
   }
-  for (const Edge& edge : trace.edges) {
-    if (!InGraph(trace, edge)) continue;
+  for (const EdgeId id : trace.graph_edges) {
+    const Edge& edge = trace[id];
     if (edge.full() || rule == EdgeRule::kAllFull) {
       next_[End(edge.from)].push_back(Start(edge.to));
       continue;

@@ -61,7 +61,7 @@ std::vector<Use> AllUses(const Ran& trace) {
   std::set<BlockId> touched;
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
     const Node& node = trace.nodes[i];
-    if (!InGraph(trace, node) || MayLackEdges(trace, NodeId(i))) continue;
+    if (!trace.graph_nodes.Has(NodeId(i)) || MayLackEdges(trace, NodeId(i))) continue;
     for (uint32_t a = 0; a < node.accesses.count; ++a) {
       uses.push_back({NodeId(i), RaceKind::kAccess, trace.accesses[node.accesses.first + a]});
       touched.insert(uses.back().access.block);
@@ -72,7 +72,7 @@ std::vector<Use> AllUses(const Ran& trace) {
     const Access all{.block = id, .mode = AccessMode::kWrite, .length = block.size};
     for (const auto& [node, kind] : {std::pair(block.alloc_node, RaceKind::kAlloc),
                                      std::pair(block.free_node, RaceKind::kFree)}) {
-      if (!node.valid() || !InGraph(trace, trace[node]) || MayLackEdges(trace, node)) continue;
+      if (!node.valid() || !trace.graph_nodes.Has(node) || MayLackEdges(trace, node)) continue;
       uses.push_back({node, kind, all});
     }
   }
@@ -115,8 +115,8 @@ class Paths {
   // Up to a node, without it, and with it.
   Length Before(NodeId node) {
     Length before;
-    for (const Edge& edge : trace_.edges) {
-      if (edge.to == node && Joins(trace_, edge)) before.Raise(Through(edge.from));
+    for (const EdgeId edge : trace_.graph_edges) {
+      if (trace_[edge].to == node) before.Raise(Through(trace_[edge].from));
     }
     return before;
   }
@@ -134,7 +134,7 @@ class Paths {
   Length Inside(GraphId graph) {
     Length longest;
     for (size_t i = 0; i < trace_.nodes.size(); ++i) {
-      if (trace_.nodes[i].graph != graph || !InGraph(trace_, trace_.nodes[i])) continue;
+      if (trace_.nodes[i].graph != graph || !trace_.graph_nodes.Has(NodeId(i))) continue;
       longest.Raise(Through(NodeId(i)));
     }
     return longest;
@@ -220,7 +220,7 @@ Shape SlowShape(const Ran& trace, GraphId graph) {
   Shape shape{.critical_path_nodes = longest.nodes, .critical_path_ns = longest.ns, .width = 0};
   std::map<uint64_t, uint64_t> at_distance;
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    if (trace.nodes[i].graph != graph || !InGraph(trace, trace.nodes[i])) continue;
+    if (trace.nodes[i].graph != graph || !trace.graph_nodes.Has(NodeId(i))) continue;
     shape.width = std::max(shape.width, ++at_distance[paths.Before(NodeId(i)).nodes]);
   }
   return shape;
@@ -230,7 +230,8 @@ std::vector<EdgeId> SlowRedundantEdges(const Ran& trace, const SlowOrder& order)
   std::vector<EdgeId> redundant;
   for (size_t i = 0; i < trace.edges.size(); ++i) {
     const Edge& edge = trace.edges[i];
-    if (Joins(trace, edge) && edge.full() && order.BeforeWithoutEdge(edge.from, edge.to)) {
+    if (trace.graph_edges.Has(EdgeId(i)) && edge.full() &&
+        order.BeforeWithoutEdge(edge.from, edge.to)) {
       redundant.emplace_back(i);
     }
   }

@@ -118,7 +118,7 @@ Result<void> WriteDiff(const TraceDiff& diff, const Side& from, const Side& to,
 
 // Of a trace without graph and memory nothing can be said; what isn't known is left out.
 int WarnBlind(const Side& side) {
-  const bool graph = HoldsGraph(side.trace);
+  const bool graph = !side.trace.graph_nodes.empty();
   if (!graph && side.memory.empty()) {
     PrintWarning(side.path + ": nothing to compare: it holds " +
                  (side.trace.blocks.empty() ? "no graph and no memory" : "no graph"));

@@ -101,12 +101,9 @@ std::string WithColumn(const std::string& table, std::string_view name, uint32_t
 void RenderGraphsJson(const Ran& trace, std::ostream& out) {
   std::vector<std::vector<NodeId>> nodes(trace.graphs.size());
   std::vector<std::vector<EdgeId>> edges(trace.graphs.size());
-  for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    if (InGraph(trace, trace.nodes[i])) nodes[trace.nodes[i].graph.index()].push_back(NodeId(i));
-  }
-  for (const auto& [i, edge] : Enumerate(trace.edges)) {
-    if (InGraph(trace, edge)) edges[trace[edge.from].graph.index()].push_back(EdgeId(i));
-  }
+  for (const NodeId id : trace.graph_nodes) nodes[trace[id].graph.index()].push_back(id);
+  for (const EdgeId id : trace.graph_edges)
+    edges[trace[trace[id].from].graph.index()].push_back(id);
   const std::vector<uint64_t> tool_ids = OwnToolIds(trace);
   out << "{\"schema\": \"graphkit-graphs\", \"version\": 1, \"device\": \""
       << NameOf(trace.process.device)

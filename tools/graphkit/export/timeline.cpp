@@ -86,7 +86,7 @@ struct TimelineWriter {
   void AddNode(NodeId id, uint64_t tool_id, uint64_t exec_tool_id) {
     const Node& node = trace[id];
     slice_of.push_back(kNoSlice);
-    if (!InGraph(trace, node)) return;
+    if (!trace.graph_nodes.Has(id)) return;
     slice_of.back() = slices.size();
     Json args{{"node", id}, {"graph", node.graph}, {"kind", NodeKindName(node.kind)}};
     if (node.kernel) {
@@ -110,7 +110,7 @@ struct TimelineWriter {
 
   void AddFlow(EdgeId id) {
     const Edge& edge = trace[id];
-    if (!InGraph(trace, edge)) return;
+    if (!trace.graph_edges.Has(id)) return;
     const size_t from = slice_of[edge.from.index()], to = slice_of[edge.to.index()];
     // Viewers draw flows forwards in time; an explicit edge may point to an older node.
     if (from == kNoSlice || to == kNoSlice || slices[from].begin >= slices[to].begin) return;

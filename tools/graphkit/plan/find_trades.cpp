@@ -37,6 +37,11 @@ class Changed {
             {.from = end, .to = change->start, .seq = trace_[change->start].seq});
       }
     }
+    std::vector<bool> out;
+    for (size_t i = 0; i < edges_ && !recorded_.all(); ++i)
+      out.push_back(!recorded_.Has(EdgeId(i)));
+    if (!out.empty()) out.resize(trace_.edges.size());
+    trace_.graph_edges = {trace_.edges.size(), std::move(out)};
     Rebuild(changes);
   }
 
@@ -73,6 +78,7 @@ class Changed {
   Ran trace_;
   MarkerRule rule_;
   size_t edges_ = trace_.edges.size();  // without changes
+  IdsOf<EdgeId> recorded_ = trace_.graph_edges;
   Order order_;
   Lifetimes lives_;
   std::vector<Shape> shapes_;

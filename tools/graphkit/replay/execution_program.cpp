@@ -29,7 +29,7 @@ class ProgramMaker {
   void AddSteps() {
     for (const uint32_t id : SortNodes(facts_.in_edges(), slice_.nodes)) {
       ++program_.looks;
-      if (!InGraph(facts_.trace, facts_.trace.nodes[id])) continue;
+      if (!facts_.trace.graph_nodes.Has(NodeId(id))) continue;
       step_of_[slice_.nodes.NumberOf(id)] = static_cast<uint32_t>(program_.steps.size());
       program_.steps.push_back({.node = NodeId(id)});
     }

@@ -63,9 +63,9 @@ struct RegistrationFinder {
     FindMappings();
     std::vector<Range> ranges;
     BlockId first;
-    for (const auto& [i, node] : Enumerate(trace.nodes)) {
-      const bool ran = runs[facts.RootOf(NodeId(i)).index()] && InGraph(trace, node);
-      if (!ran || !facts.communication().Has(node.kernel)) continue;
+    for (const NodeId id : trace.graph_nodes) {
+      const Node& node = trace[id];
+      if (!runs[facts.RootOf(id).index()] || !facts.communication().Has(node.kernel)) continue;
       for (const Access& access : trace.accesses.Of(node.accesses)) {
         const Block block = trace[access.block];
         const Interval<Bytes> bytes = BytesOf(access, block.size);
@@ -126,8 +126,9 @@ HeldByGraphs FindHeldByGraphs(const Facts& facts) {
   HeldByGraphs held;
   std::set<KernelId> kernels;
   std::set<EventId> events;
-  for (const auto& [i, node] : Enumerate(facts.trace.nodes)) {
-    if (!runs[facts.RootOf(NodeId(i)).index()] || !InGraph(facts.trace, node)) continue;
+  for (const NodeId id : facts.trace.graph_nodes) {
+    const Node& node = facts.trace[id];
+    if (!runs[facts.RootOf(id).index()]) continue;
     if (node.kernel.valid()) kernels.insert(node.kernel);
     if (node.event.valid()) events.insert(node.event);
     if (node.kind == NodeKind::kHost) ++held.host_functions;
