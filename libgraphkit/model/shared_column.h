@@ -2,7 +2,7 @@
 // value's own, and refers to the rest, which is kept once for neighbours that agree:
 //
 //     rows      [seq 7, rest 0]  [seq 8, rest 1]  [seq 9, rest 0]
-//     rests     0: {graph 0, stream 7, kernel 3}   1: {graph 0, stream 8, kernel 3}
+//     rests     0: {stream 7, kernel 3}   1: {stream 8, kernel 3}
 //
 // Reading gives a copy. Rows of the columns of a trace: trace.h.
 #pragma once
@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 

@@ -99,6 +99,8 @@ struct BlockRow {
   TwoWords address;
   TwoWords size;
   SegmentId segment;
+  PoolId pool;  // with the graph, as each of thousands of graphs has its own
+  GraphId graph;
   NodeId alloc_node;
   NodeId free_node;
   Seq allocated = 0;
@@ -109,6 +111,8 @@ struct BlockRow {
     visit(row.address, block.address);
     visit(row.size, block.size);
     visit(row.segment, block.segment);
+    visit(row.pool, block.pool);
+    visit(row.graph, block.graph);
     visit(row.alloc_node, block.alloc_node);
     visit(row.free_node, block.free_node);
     visit(row.allocated, block.allocated);
@@ -116,11 +120,11 @@ struct BlockRow {
     visit(row.free_completed, block.free_completed);
   }
   static uint64_t Hash(const Block& rest) {
-    return HashOf(rest.slack, rest.pool.value, rest.stream.value, rest.graph.value,
-                  rest.free_stream.value, rest.stack.value, rest.free_stack.value);
+    return HashOf(rest.slack, rest.stream.value, rest.free_stream.value, rest.stack.value,
+                  rest.free_stack.value);
   }
 };
-static_assert(sizeof(BlockRow) == 44);
+static_assert(sizeof(BlockRow) == 52);
 
 struct AccessRow {
   using Value = Access;
