@@ -13,6 +13,7 @@
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/fact.h"
 #include "libgraphkit/group_by.h"
+#include "libgraphkit/ran/graph_places.h"
 #include "libgraphkit/ran/launch_order.h"
 
 namespace graphkit {
@@ -45,6 +46,7 @@ class Facts : public MemoryFacts {
   const Fact<Grouped> exec_launches{[this] {
     return Group(trace.launches, trace.execs.size(), [](const Launch& at) { return at.exec; });
   }};
+  const Fact<GraphPlaces> graph_places{[this] { return GraphPlaces(trace); }};
   const Fact<LaunchOrder> launch_order{[this] { return LaunchOrder(trace); }};
   // Of never_run, roots.
   const Fact<KernelSites> kernel_sites{[this] { return FindKernelSites(*this); }};

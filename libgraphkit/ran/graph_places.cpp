@@ -26,7 +26,8 @@ GraphPlaces::GraphPlaces(const Trace& trace) : trace_(trace), shrank_(trace.grap
   }
 }
 
-std::span<const NodeId> GraphPlaces::NodesAt(GraphId graph, Seq at, std::vector<NodeId>* live) {
+std::span<const NodeId> GraphPlaces::NodesAt(GraphId graph, Seq at,
+                                             std::vector<NodeId>* live) const {
   const auto all = std::span(nodes_).subspan(first_[graph.index()],
                                              first_[graph.index() + 1] - first_[graph.index()]);
   const auto end =
@@ -37,7 +38,7 @@ std::span<const NodeId> GraphPlaces::NodesAt(GraphId graph, Seq at, std::vector<
   return *live;
 }
 
-GraphId GraphPlaces::Held(NodeId node, uint32_t body) {
+GraphId GraphPlaces::Held(NodeId node, uint32_t body) const {
   const auto found = held_.find(node);
   if (found == held_.end()) return {};
   const auto at =
@@ -45,7 +46,7 @@ GraphId GraphPlaces::Held(NodeId node, uint32_t body) {
   return at == found->second.end() ? GraphId() : *at;
 }
 
-NodeId GraphPlaces::Counterpart(NodeId node, Seq node_at, GraphId root, Seq root_at) {
+NodeId GraphPlaces::Counterpart(NodeId node, Seq node_at, GraphId root, Seq root_at) const {
   struct Step {
     size_t place;
     NodeKind kind;
@@ -76,14 +77,14 @@ NodeId GraphPlaces::Counterpart(NodeId node, Seq node_at, GraphId root, Seq root
   return found;
 }
 
-std::optional<GraphPlaces::NodePairs> GraphPlaces::Pairs(GraphAt first, GraphAt second) {
+std::optional<GraphPlaces::NodePairs> GraphPlaces::Pairs(GraphAt first, GraphAt second) const {
   NodePairs pairs;
   if (!first.graph.valid() || !second.graph.valid() || !AddPairs(first, second, 0, &pairs))
     return std::nullopt;
   return pairs;
 }
 
-bool GraphPlaces::AddPairs(GraphAt first, GraphAt second, size_t depth, NodePairs* pairs) {
+bool GraphPlaces::AddPairs(GraphAt first, GraphAt second, size_t depth, NodePairs* pairs) const {
   constexpr size_t kDeepest = 100;  // of graphs in graphs; more: a damaged file
   std::vector<NodeId> live_a, live_b;
   const std::span<const NodeId> a = NodesAt(first.graph, first.at, &live_a),

@@ -23,11 +23,11 @@ class GraphPlaces {
   // The node of the graph `root` as it was at a place, or of one inside it, that has the node's
   // place in its own as that was at another; the node itself where that is its root. None: there is
   // no such node, or it is of another kind.
-  NodeId Counterpart(NodeId node, Seq node_at, GraphId root, Seq root_at);
+  NodeId Counterpart(NodeId node, Seq node_at, GraphId root, Seq root_at) const;
   // A graph inside a node; none: it holds none.
-  GraphId Held(NodeId node, uint32_t body);
+  GraphId Held(NodeId node, uint32_t body) const;
   // The nodes that a graph has at a place; `live` holds them where some were destroyed.
-  std::span<const NodeId> NodesAt(GraphId graph, Seq at, std::vector<NodeId>* live);
+  std::span<const NodeId> NodesAt(GraphId graph, Seq at, std::vector<NodeId>* live) const;
   // A graph at a place.
   struct GraphAt {
     GraphId graph;
@@ -35,10 +35,10 @@ class GraphPlaces {
   };
   // The nodes of two graphs, and of the graphs inside them, pair by pair; none: they differ.
   using NodePairs = std::vector<std::pair<NodeId, NodeId>>;
-  std::optional<NodePairs> Pairs(GraphAt first, GraphAt second);
+  std::optional<NodePairs> Pairs(GraphAt first, GraphAt second) const;
 
  private:
-  bool AddPairs(GraphAt first, GraphAt second, size_t depth, NodePairs* pairs);
+  bool AddPairs(GraphAt first, GraphAt second, size_t depth, NodePairs* pairs) const;
 
   const Trace& trace_;
   std::vector<uint32_t> first_;  // by graph, in `nodes_`; and the end

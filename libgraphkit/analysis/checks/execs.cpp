@@ -4,7 +4,6 @@
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/order/shape.h"
 #include "libgraphkit/model/names.h"
-#include "libgraphkit/ran/graph_places.h"
 
 namespace graphkit {
 namespace {
@@ -133,27 +132,25 @@ void FindReplaced(const Facts& facts, std::vector<Finding>* findings) {
   }
 }
 
-// How many nodes, and a hash of what they are, in their order: alike in graphs that one line makes.
+// How many nodes, and a hash of their kinds, and of kernels or of how many edges lead to them.
 using Likeness = std::pair<size_t, uint64_t>;
 
-Likeness LikenessOf(const Ran& trace, std::span<const NodeId> nodes) {
-  uint64_t hash = 0;
-  for (const NodeId id : nodes) {
-    const Node& node = trace[id];
-    hash = HashOf(hash, node.kernel.value, static_cast<uint64_t>(node.kind));
-  }
-  return {nodes.size(), hash};
-}
-
 // Execs of graphs alike, in the order in which they were made.
-std::map<Likeness, std::vector<ExecId>> AlikeExecs(const Ran& trace) {
-  GraphPlaces places(trace);
+std::map<Likeness, std::vector<ExecId>> AlikeExecs(const Facts& facts, bool kernels) {
+  const Ran& trace = facts.trace;
+  const bool edited = !trace.versions.empty();  // an exec's edges may be others than the last ones
   std::vector<NodeId> live;
   std::map<Likeness, std::vector<ExecId>> alike;
-  for (size_t i = 0; i < trace.execs.size(); ++i) {
-    const GraphId graph = trace.execs[i].graph;
-    if (!graph.valid()) continue;
-    alike[LikenessOf(trace, places.NodesAt(graph, trace.execs[i].created, &live))].emplace_back(i);
+  for (const auto& [i, exec] : Enumerate(trace.execs)) {
+    if (!exec.graph.valid()) continue;
+    const auto nodes = facts.graph_places().NodesAt(exec.graph, exec.created, &live);
+    uint64_t hash = 0;
+    for (const NodeId id : nodes) {
+      const Node& node = trace[id];
+      const size_t edges = edited ? 0 : facts.in_edges().Of(id.index()).size();
+      hash = HashOf(hash, kernels ? node.kernel.value : edges, static_cast<uint64_t>(node.kind));
+    }
+    alike[{nodes.size(), hash}].emplace_back(i);
   }
   return alike;
 }
@@ -162,7 +159,8 @@ std::map<Likeness, std::vector<ExecId>> AlikeExecs(const Ran& trace) {
 // and edges.
 class Shapes {
  public:
-  explicit Shapes(const Facts& facts) : trace_(facts.trace), places_(trace_), edges_(trace_) {
+  explicit Shapes(const Facts& facts)
+      : trace_(facts.trace), places_(facts.graph_places()), edges_(trace_) {
     for (const NodeChange& change : trace_.node_changes)
       if (change.what == NodeChangeKind::kUpdatable) updatable_.push_back(change.node);
     std::ranges::sort(updatable_);
@@ -233,7 +231,7 @@ class Shapes {
   }
 
   const Ran& trace_;
-  GraphPlaces places_;
+  const GraphPlaces& places_;
   EdgesAt edges_;
   std::map<std::pair<GraphId, Seq>, Shape> shapes_;  // by when, where a graph has several versions
   std::vector<NodeId> updatable_;
@@ -297,17 +295,20 @@ std::vector<ExecId> OneAfterAnother(const Facts& facts, const std::vector<ExecId
 }
 
 // Launched execs by their shape and flags: one could stand in for another.
-std::map<std::pair<uint64_t, uint64_t>, std::vector<ExecId>> AlikeExecs(const Facts& facts,
-                                                                        Shapes* shapes) {
-  const Ran& trace = facts.trace;
+std::map<std::pair<uint64_t, uint64_t>, std::vector<ExecId>> UpdatableExecs(const Facts& facts,
+                                                                            Shapes* shapes) {
   std::map<std::pair<uint64_t, uint64_t>, std::vector<ExecId>> alike;
-  for (const auto& [i, exec] : Enumerate(trace.execs)) {
-    // One for launches on the device can't be updated by the host's.
-    if (!exec.graph.valid() || (exec.flags & kInstantiateDeviceLaunch) != 0 ||
-        facts.exec_launches().Of(i).empty())
-      continue;
-    const Shapes::Shape& shape = shapes->Of(exec);
-    if (shape.can_update && shape.nodes > 0) alike[{shape.hash, exec.flags}].emplace_back(i);
+  for (const auto& [likeness, execs] : AlikeExecs(facts, false)) {
+    if (execs.size() < kAlike) continue;
+    for (const ExecId id : execs) {
+      const Exec& exec = facts.trace[id];
+      // One for launches on the device can't be updated by the host's.
+      if ((exec.flags & kInstantiateDeviceLaunch) != 0 ||
+          facts.exec_launches().Of(id.index()).empty())
+        continue;
+      const Shapes::Shape& shape = shapes->Of(exec);
+      if (shape.can_update && shape.nodes > 0) alike[{shape.hash, exec.flags}].push_back(id);
+    }
   }
   return alike;
 }
@@ -364,7 +365,7 @@ std::vector<Finding> FindLaunchedOnce(const Facts& facts) {
       replaced.insert(of_line.begin(), of_line.end());
   }
   std::vector<Finding> findings;
-  for (const auto& [likeness, execs] : AlikeExecs(trace)) {
+  for (const auto& [likeness, execs] : AlikeExecs(facts, true)) {
     std::vector<ExecId> once;  // over before the next one was made
     for (size_t i = 0; i + 1 < execs.size(); ++i) {
       const bool one = facts.exec_launches().Of(execs[i].index()).size() == 1;
@@ -393,7 +394,7 @@ std::vector<Finding> FindDuplicateExecs(const Facts& facts) {
   if (trace.execs.size() < kAlike) return {};
   Shapes shapes(facts);
   std::vector<Finding> findings;
-  for (const auto& [key, all] : AlikeExecs(facts, &shapes)) {
+  for (const auto& [key, all] : UpdatableExecs(facts, &shapes)) {
     std::vector<ExecId> execs = MostAtOnce(trace, all);
     if (execs.size() < kAlike) continue;
     size_t switches = 0;
