@@ -21,8 +21,12 @@ CASE(Kernels) {
   EXPECT_OK(cudaGraphKernelNodeGetParams(node, &got));
   EXPECT(got.func == reinterpret_cast<void*>(Touch) && got.gridDim.x == 2);
   EXPECT(*static_cast<float**>(got.kernelParams[0]) == nullptr);
-  params.gridDim = dim3(5);
-  EXPECT_OK(cudaGraphKernelNodeSetParams(node, &params));
+  // llama.cpp writes there, and keeps the pointers from then on.
+  void** const kept = got.kernelParams;
+  *static_cast<float**>(kept[0]) = data;
+  got.gridDim = dim3(5);
+  EXPECT_OK(cudaGraphKernelNodeSetParams(node, &got));
+  EXPECT(*static_cast<float**>(kept[0]) == data);
   EXPECT_OK(cudaGraphKernelNodeGetParams(node, &got));
   EXPECT(got.gridDim.x == 5 && *static_cast<float**>(got.kernelParams[0]) == data);
 

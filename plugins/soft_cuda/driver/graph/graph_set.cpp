@@ -19,6 +19,7 @@ CUresult Replace(CUgraphNode handle, const CUgraphNodeParams& p) {
   NodeParams params;
   if (CUresult error = ReadParams(p, &params); error != CUDA_SUCCESS) return error;
   KeepAttributes(*node, &params);
+  KeepArgumentMemory(node, &params);
   node->params = std::move(params);
   return CUDA_SUCCESS;
 }

@@ -20,6 +20,17 @@ void KeepAttributes(const Node& node, NodeParams* params) {
     (*kernel)->attributes = std::get<std::unique_ptr<KernelParams>>(node.params)->attributes;
 }
 
+void KeepArgumentMemory(Node* node, NodeParams* params) {
+  auto* kernel = std::get_if<std::unique_ptr<KernelParams>>(params);
+  if (kernel == nullptr) return;
+  KernelParams& old = *std::get<std::unique_ptr<KernelParams>>(node->params);
+  KernelArguments& arguments = (*kernel)->arguments;
+  const bool buffer = old.arguments.as_buffer || arguments.as_buffer;
+  if (buffer || old.function != (*kernel)->function || old.arguments.size != arguments.size) return;
+  std::copy_n(arguments.bytes.get(), arguments.size, old.arguments.bytes.get());
+  arguments = std::move(old.arguments);
+}
+
 namespace {
 
 CUresult ReadKernel(const CUDA_KERNEL_NODE_PARAMS_v3& from, NodeParams* out) {

@@ -26,6 +26,9 @@ CUgraphNodeParams EventWaitParams(CUevent event);
 
 // A kernel node that is given other parameters keeps its attributes.
 void KeepAttributes(const Node& node, NodeParams* params);
+// And the memory of its arguments, of the same kernel: llama.cpp keeps the pointers that it asked
+// for once, though parameters that are set may end their lives.
+void KeepArgumentMemory(Node* node, NodeParams* params);
 
 CUcontext CurrentHandle();  // null: no context
 
