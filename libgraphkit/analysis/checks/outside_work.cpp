@@ -288,6 +288,8 @@ struct Outside {
   bool used = false;           // since the last of these
   bool set_again = false;      // after a use
   Seq last = 0;                // work that may write it
+  // Writes by kernel that don't set it, since the last set and at most between two.
+  std::map<KernelId, size_t> writes, most;
 };
 
 struct StateFinder {
@@ -303,12 +305,12 @@ struct StateFinder {
   // True if it surely sets the block: a memset or a copy into it, or a kernel that is given nothing
   // else, as a fill is.
   bool Sets(NodeKind kind, Slice accesses, BlockId block) const {
-    bool sets = false, alone = true;
+    bool writes = true, alone = true;
     for (const Access& access : trace.accesses.Of(accesses)) {
+      if (access.block == block) writes = writes && access.mode == AccessMode::kWrite;
       alone = alone && access.block == block;
-      if (access.block == block) sets = sets || access.mode == AccessMode::kWrite;
     }
-    return sets || (alone && kind == NodeKind::kKernel);
+    return writes || (alone && kind == NodeKind::kKernel);
   }
 
   void AddWork(uint32_t index) {
@@ -319,10 +321,14 @@ struct StateFinder {
       if (!outside.sets.empty() && outside.sets.back() == index) continue;
       if (!Sets(work.kind, work.accesses, access.block)) {
         outside.used = true;
+        if (access.mode == AccessMode::kRead) continue;
+        size_t& most = outside.most[work.kernel];
+        most = std::max(most, ++outside.writes[work.kernel]);
         continue;
       }
       outside.set_again = outside.set_again || (outside.used && !outside.sets.empty());
       outside.used = false;
+      outside.writes.clear();
       outside.sets.push_back(index);
     }
   }
@@ -340,8 +346,23 @@ struct StateFinder {
     });
   }
 
+  // True if a graph that touches the block was launched twice between two times that it was set, as
+  // a cache is that is cleared before each text that is generated.
+  bool LastsOverLaunches(const Outside& outside, BlockId block) const {
+    const auto place = [&](uint32_t work) { return trace.works[work].seq; };
+    const auto between = [&](uint32_t launch, uint32_t next) {
+      const auto set =
+          std::ranges::upper_bound(outside.sets, trace.launches[launch].seq, {}, place);
+      return set != outside.sets.end() && place(*set) > trace.launches[next].seq;
+    };
+    return std::ranges::any_of(facts.lives().Touches(block), [&](const NodeId touch) {
+      const auto& launches = facts.launches()[facts.RootOf(touch).index()];
+      return std::ranges::adjacent_find(launches, between) != launches.end();
+    });
+  }
+
   void Judge(GraphId graph, BlockId block) {
-    const Outside& outside = by_block[block];
+    Outside& outside = by_block[block];
     const auto& launches = facts.launches()[graph.index()];
     if (outside.sets.empty() || outside.last > trace.launches[launches.front()].seq) return;
     if (SetByAnother(graph, block)) return;
@@ -358,9 +379,15 @@ struct StateFinder {
     // Without resets from step to step it may be state that is meant to last, as an optimizer's;
     // unless one kernel uses it again and again, as it does a workspace.
     const EagerWork& set = trace.works[outside.sets.back()];
+    const auto writes = [&](NodeId id) { return trace[id].kernel == writers.begin()->first; };
     const bool workspace = writers.size() == 1 && writers.begin()->second > 1 &&
-                           outside.sets.size() == 1 && set.kind == NodeKind::kMemset;
+                           std::ranges::all_of(nodes, writes) && outside.sets.size() == 1 &&
+                           set.kind == NodeKind::kMemset;
     if (writers.empty() || (!outside.set_again && !workspace)) return;
+    // So is what several steps between two resets use.
+    const auto lasts = [&](const auto& use) { return outside.most[use.first] > use.second; };
+    if (!workspace && (std::ranges::any_of(writers, lasts) || LastsOverLaunches(outside, block)))
+      return;
     Finding& finding = findings.emplace_back();
     finding.severity = workspace ? Severity::kNote : Severity::kWarning;
     finding.graph = graph;

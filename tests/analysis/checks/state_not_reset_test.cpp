@@ -73,5 +73,56 @@ TEST_CASE("state-not-reset is silent where something sets it, or isn't known not
   CHECK(Counting{.set = [](int) { return false; }}.Find().empty());
 }
 
+// A program that generates text: it clears its cache before each text, and not before each word.
+struct Generating {
+  bool eagerly = false;     // each text has several words outside of graphs
+  bool again = true;        // the cache was cleared after launches, too
+  bool read_by_all = true;  // by another kernel than the one that writes
+
+  std::vector<Finding> Find() const {
+    TraceBuilder t;
+    t.SetThread(t.Thread("main"));
+    const StreamId s = t.Stream();
+    const BlockId x = t.Alloc({}, 4096), cache = t.Alloc({}, 512);
+    const auto begin = [&] {
+      t.Work(s, NodeKind::kMemset, {Writes(cache)});
+      for (int i = 0; i < (eagerly ? 2 : 1); ++i) {
+        for (const Bytes half : {0, 256})
+          t.Work(s, "Append", {Reads(x), Touches(cache, half, 256)});
+      }
+    };
+    const auto word = [&] {
+      const GraphId graph = t.BeginCapture(s, "word");
+      t.Kernel(s, "Append", {Reads(x), Touches(cache, 0, 256)});
+      t.Kernel(s, "Append", {Reads(x), Touches(cache, 256, 256)});
+      if (read_by_all) t.Kernel(s, "Attend", {Reads(cache), Writes(x)});
+      t.EndCapture(s);
+      return t.Instantiate(graph);
+    };
+    const auto end = [&](ExecId exec) {
+      for (int i = 0; i < 3; ++i) t.Launch(exec, s);
+    };
+    begin();
+    if (again && !eagerly) end(word());
+    if (again) begin();
+    end(word());
+    Ran trace = t.Build();
+    trace.process.all_work = true;
+    for (Kernel& kernel : trace.kernels) kernel.params = {0, 1};
+    trace.kernel_params = {{.offset = 0, .size = 8}};
+    return Run("state-not-reset", trace);
+  }
+};
+
+TEST_CASE("state-not-reset is silent of state that lasts over several steps between two resets") {
+  CHECK(Generating().Find().empty());
+  CHECK(Generating{.eagerly = true}.Find().empty());
+}
+
+TEST_CASE("state-not-reset is silent of what was set once and several kernels use") {
+  CHECK(Generating{.again = false}.Find().empty());
+  CHECK(Generating{.again = false, .read_by_all = false}.Find().size() == 1);
+}
+
 }  // namespace
 }  // namespace graphkit
