@@ -168,7 +168,8 @@ struct Seen {
 };
 
 // The launches of a function, of all that the warm-ups ran and the capture too: frames of both are
-// in it, at one line. What isn't the same belongs to the innermost such function.
+// in it, at one line, and the graph isn't launched in it: it captures then, and isn't captured.
+// What isn't the same belongs to the innermost such function.
 struct KernelRuns {
   std::vector<const Seen*> shared;
   std::vector<const Seen*> missed;  // before the capture alone
@@ -211,6 +212,11 @@ struct DifferenceFinder {
         if (std::ranges::find(outside, frame) == outside.end()) continue;
         AddOnce(&seen, &functions[{frame.function, frame.file}].shared);
       }
+    }
+    const auto& launches = facts.launches()[capture.graph.index()];
+    if (!launches.empty()) {
+      for (const StackFrame& frame : StackFrames(trace, trace.launches[launches[0]].stack))
+        functions.erase({frame.function, frame.file});
     }
     for (const Seen& seen : all) {
       if (seen.before != 0 && !seen.nodes.empty()) continue;

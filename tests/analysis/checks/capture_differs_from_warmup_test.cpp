@@ -149,5 +149,31 @@ TEST_CASE("capture-differs-from-warmup leaves alone what ran once for each captu
   CHECK(Run("capture-differs-from-warmup", WithSites(t.Build())).empty());
 }
 
+// llama.cpp evaluates a prompt and a word outside of graphs for each text, then captures a word and
+// launches it.
+TEST_CASE("capture-differs-from-warmup is silent of a function that launches the graph, too") {
+  TraceBuilder t;
+  t.SetThread(t.Thread("main"));
+  const StreamId s = t.Stream();
+  const auto in = [&](const char* function) {
+    return t.Stack({{function, "word.cu", 1}, {"Decode", "decode.cu", 1}, {"main", "main.cu", 5}});
+  };
+  for (int text = 0; text < 3; ++text) {
+    t.SetStack(in("Prompt"));
+    t.Work(s, "Product");
+    t.SetStack(in("Word"));
+    t.Work(s, "Row");
+    const GraphId graph = t.BeginCapture(s, "word");
+    t.Kernel(s, "Row");
+    t.EndCapture(s);
+    t.Launch(t.Instantiate(graph), s);
+  }
+  const StackId launch = in("Launch");
+  Ran trace = WithSites(t.Build());
+  CHECK(Run("capture-differs-from-warmup", trace).size() == 2);  // of the second and third text
+  for (Launch& each : trace.launches) each.stack = launch;
+  CHECK(Run("capture-differs-from-warmup", trace).empty());
+}
+
 }  // namespace
 }  // namespace graphkit
