@@ -37,9 +37,8 @@ void CountNodes(const Ran& trace, std::vector<GraphSummary>* summaries) {
     seen_in[node.stream.index()] = node.graph.value;
     streams[node.graph.index()].push_back(node.stream);
   }
-  for (size_t i = 0; i < summaries->size(); ++i) {
+  for (size_t i = 0; i < summaries->size(); ++i)
     (*summaries)[i].streams = std::set(streams[i].begin(), streams[i].end()).size();
-  }
 }
 
 void CountEdges(const Facts& facts, std::vector<GraphSummary>* summaries) {
@@ -67,12 +66,10 @@ void GroupEarlyLaunches(const Ran& trace, std::vector<GraphSummary>* summaries) 
     const Key key = {trace[edge.from].graph, launches.producer, launches.consumer, launches.start};
     ++groups.emplace(key, launches).first->second.edges;
   }
-  for (const auto& [key, launches] : groups) {
+  for (const auto& [key, launches] : groups)
     (*summaries)[std::get<GraphId>(key).index()].early_launches.push_back(launches);
-  }
-  for (GraphSummary& summary : *summaries) {
+  for (GraphSummary& summary : *summaries)
     std::ranges::stable_sort(summary.early_launches, std::greater(), &EarlyLaunches::edges);
-  }
 }
 
 // The largest of some blocks, as many as are kept.
@@ -201,9 +198,8 @@ ReportTotals TotalsOf(const Facts& facts, const Report& report) {
     *totals.allocated_bytes += RoundedSize(trace.blocks[i]);
   }
   if (!report.unknown_memory.empty()) totals.allocated_bytes.reset();
-  for (const Finding& finding : report.findings) {
+  for (const Finding& finding : report.findings)
     ++totals.findings[static_cast<size_t>(finding.severity)];
-  }
   return totals;
 }
 
@@ -259,9 +255,8 @@ struct RuledFacts {
 std::vector<Finding> RunCheckOn(const Check& check, const RuledFacts& facts) {
   std::vector<Finding> findings = RunCheck(check, check.proves ? facts.proved() : facts.asked);
   if (check.find_unproved == nullptr || !facts.completion) return findings;
-  for (Finding& finding : check.find_unproved(facts.asked, facts.proved())) {
+  for (Finding& finding : check.find_unproved(facts.asked, facts.proved()))
     findings.push_back(std::move(finding));
-  }
   return findings;
 }
 
@@ -290,9 +285,8 @@ std::vector<std::vector<Finding>> FindAllFindings(const std::vector<const Check*
       [&] { report->graphs = Summarize(facts); },
       [&] { AddMemory(facts, report); },
   };
-  for (size_t i = 0; i < checks.size(); ++i) {
+  for (size_t i = 0; i < checks.size(); ++i)
     tasks.emplace_back([&, i] { findings[i] = RunCheckOn(*checks[i], ruled); });
-  }
   RunTasks(facts.trace, tasks);
   return findings;
 }

@@ -160,9 +160,8 @@ struct BorderFinder {
   // signal semaphores outside make order that isn't followed.
   void FindGraphs() {
     judged.resize(trace.graphs.size());
-    for (size_t i = 0; i < judged.size(); ++i) {
+    for (size_t i = 0; i < judged.size(); ++i)
       judged[i] = !facts.launches()[i].empty() && ShownVersions(trace, GraphId(i)).size() <= 1;
-    }
     const auto signals = [](const Node& node) {
       return node.kind == NodeKind::kExternalSemaphoreSignal ||
              node.kind == NodeKind::kExternalSemaphoreWait;

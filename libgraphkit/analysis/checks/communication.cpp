@@ -96,9 +96,8 @@ struct CollectiveFinder {
   void FindLaunches() {
     std::map<GraphId, std::vector<CommunicatorId>> uses;
     for (const RankProgram& program : collectives.programs) {
-      for (const RankOperation& operation : program.operations) {
+      for (const RankOperation& operation : program.operations)
         AddOnce(rule.all ? CommunicatorId(0u) : operation.what.communicator, &uses[program.graph]);
-      }
     }
     const LaunchOrder& order = facts.launch_order();
     std::map<CommunicatorId, std::pair<uint32_t, GraphId>> last;
@@ -153,9 +152,8 @@ size_t Spanned(const DriverPieces& pieces, const Block& block, Seq at) {
 class Segments {
  public:
   explicit Segments(const Ran& trace) {
-    for (const Segment& at : trace.segments) {
+    for (const Segment& at : trace.segments)
       segments_.Add(AddressesOf(at), {at.allocated, at.freed});
-    }
     for (const Block& at : trace.blocks) {
       if (!at.pool.valid() || trace[at.pool].kind != PoolKind::kDevice) continue;
       driver_.Add(AddressesOf(at), {at.allocated, at.free_completed});

@@ -85,9 +85,8 @@ std::map<std::string, std::vector<ExecId>> KeptByLine(const Facts& facts) {
 Bytes HeldBy(const Facts& facts, const std::vector<ExecId>& execs) {
   std::vector<PoolId> pools;
   for (const ExecId exec : execs) {
-    for (const BlockId id : facts.blocks()[facts.trace[exec].graph.index()]) {
+    for (const BlockId id : facts.blocks()[facts.trace[exec].graph.index()])
       AddOnce(facts.trace[id].pool, &pools);
-    }
   }
   Bytes bytes = 0;
   for (const Segment& segment : facts.trace.segments) {

@@ -53,9 +53,8 @@ struct DeferredBlocks {
     Finding& finding = by_cause[{why, SiteOf(id)}];
     finding.graph = graph;
     AddBlock(trace, id, &finding);
-    for (const uint32_t use : recorded.Of(id.index())) {
+    for (const uint32_t use : recorded.Of(id.index()))
       AddOnce(trace.block_streams[use].stream, &finding.streams);
-    }
   }
 
   // The line of the program's own that allocated the block; else its stack, which may be none.

@@ -185,9 +185,8 @@ std::string PurposesText(const std::vector<KeptLine>& lines) {
   }
   std::ranges::stable_sort(sums, std::greater(), &KeptLine::bytes);
   std::string text;
-  for (const KeptLine& sum : sums) {
+  for (const KeptLine& sum : sums)
     text += (text.empty() ? "" : ", ") + FormatBytes(sum.bytes) + " " + std::string(sum.purpose);
-  }
   return text;
 }
 

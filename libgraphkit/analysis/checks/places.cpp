@@ -73,9 +73,8 @@ void FindPlaces(const Ran& trace, std::vector<Finding>* findings) {
   std::vector<StackId> first;
   for (Finding& finding : *findings) {
     finding.logical = LogicalName(trace, finding);
-    for (const Evidence& evidence : finding.evidence) {
+    for (const Evidence& evidence : finding.evidence)
       AddPlace(trace, evidence.stack, evidence.text, &finding);
-    }
     if (finding.places.empty()) AddPlace(trace, StackOf(finding, trace), "", &finding);
     if (finding.places.empty() && finding.nodes.empty() && finding.graph) {
       if (first.empty()) first = FirstStacks(trace);

@@ -12,9 +12,8 @@ namespace {
 
 std::string StacksText(const Ran& trace) {
   bool python = false, native = false;
-  for (const StackFrame& frame : trace.stack_frames) {
+  for (const StackFrame& frame : trace.stack_frames)
     (IsPythonFile(trace[frame.file]) ? python : native) = true;
-  }
   if (python && native) return "native and Python stacks";
   if (python || native) return python ? "Python stacks" : "native stacks";
   return "no stacks";

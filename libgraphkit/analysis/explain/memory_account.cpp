@@ -432,9 +432,8 @@ FamilyBlocks FindFamily(const Ran& trace, std::span<const StackName> names,
 std::vector<MemoryAccount> AccountForMemory(const MemoryFacts& facts, Told told) {
   const std::vector<StackName> names = NamesOfStacks(facts.trace);
   std::vector<MemoryAccount> accounts;
-  for (const DeviceIndex device : facts.timeline().devices()) {
+  for (const DeviceIndex device : facts.timeline().devices())
     accounts.push_back(AccountFor(facts, names, device, told));
-  }
   std::ranges::stable_sort(accounts, std::greater(), [](const MemoryAccount& account) {
     return account.moments.peak_in_use.in_use;
   });

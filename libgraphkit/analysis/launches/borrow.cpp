@@ -177,9 +177,8 @@ bool HasDurations(const Ran& trace) {
 // Finds the free bytes of captures' pools, pool by pool.
 struct BorrowFinder {
   std::vector<PoolBorrow> Find() {
-    for (const GraphId graph : facts.ran()) {
+    for (const GraphId graph : facts.ran())
       ran.push_back(graph.valid() ? facts.roots()[graph.index()] : graph);
-    }
     FindPools();
     FindCaptureEnds();
     GroupByPool();

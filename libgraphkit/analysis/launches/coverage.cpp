@@ -30,9 +30,8 @@ WorkCounts CountsOf(const Ran& trace, NodeKind kind, Slice accesses) {
 
 struct CoverageFinder {
   Coverage Find() {
-    for (const Capture& capture : trace.captures) {
+    for (const Capture& capture : trace.captures)
       found.broken_captures += capture.status == CaptureStatus::kInvalidated;
-    }
     // A trace that was cut off may lack its counts, and hold a part of the work.
     const bool part = trace.completeness.truncated && !trace.process.all_work;
     if (trace.eager_counts.empty() && (trace.works.empty() || part)) {
@@ -78,13 +77,11 @@ struct CoverageFinder {
   }
 
   void CountEager() {
-    for (const EagerCount& count : trace.eager_counts) {
+    for (const EagerCount& count : trace.eager_counts)
       AddEager({count.kernels, count.copies, count.copied_bytes}, count.stream, count.seq);
-    }
     if (!trace.eager_counts.empty()) return;
-    for (const EagerWork& work : trace.works) {
+    for (const EagerWork& work : trace.works)
       AddEager(CountsOf(trace, work.kind, work.accesses), work.stream, work.seq);
-    }
   }
 
   // An event in the order of the trace; at one place, ranges end before others begin.
@@ -137,9 +134,7 @@ struct CoverageFinder {
       const EagerWork& work = trace.works[point.index];
       count(work.thread, CountsOf(trace, work.kind, work.accesses), &CoverageShare::eager);
     }
-    for (const auto& [name, share] : shares) {
-      found.by_range.push_back({std::string(name), share});
-    }
+    for (const auto& [name, share] : shares) found.by_range.push_back({std::string(name), share});
     SortRows(&found.by_range);
   }
 
@@ -161,9 +156,8 @@ struct CoverageFinder {
         ++launches[work.kernel];
       }
     }
-    for (const auto& [kernel, count] : launches) {
+    for (const auto& [kernel, count] : launches)
       found.kernels.push_back({kernel, because[kernel.index()], count});
-    }
     std::ranges::stable_sort(found.kernels, std::ranges::greater(), &EagerKernel::launches);
   }
 

@@ -102,12 +102,10 @@ struct FateFinder {
     };
     for (const size_t i : order) {
       const Seq at = all[i].at;
-      for (; made < trace.blocks.size() && trace.blocks[made].allocated < at; ++made) {
+      for (; made < trace.blocks.size() && trace.blocks[made].allocated < at; ++made)
         with(BlockId(made), 1, [](auto* blocks, const auto& block) { blocks->insert(block); });
-      }
-      for (; gone != frees.end() && trace.blocks[*gone].free_requested < at; ++gone) {
+      for (; gone != frees.end() && trace.blocks[*gone].free_requested < at; ++gone)
         with(BlockId(*gone), ~0u, [](auto* blocks, const auto& block) { blocks->erase(block); });
-      }
       const Kind kind = KindOf(all[i].block);
       fates[i].replaced_by = Replacement(all[i].block, alive.at(kind));
       fates[i].occupied = Occupied(trace[all[i].block]);

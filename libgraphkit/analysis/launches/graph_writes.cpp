@@ -307,9 +307,8 @@ struct OverwriteFinder {
   bool MayBeHandedOut(const WorkUse& use, SegmentId segment) {
     const Nanoseconds at = TimeAt(trace, SeqOf(use.work));
     if (in_segment.empty()) {
-      for (size_t i = 0; i < trace.blocks.size(); ++i) {
+      for (size_t i = 0; i < trace.blocks.size(); ++i)
         in_segment[trace.blocks[i].segment].emplace_back(i);
-      }
     }
     return std::ranges::any_of(in_segment[segment], [&](BlockId of_segment) {
       const Block& block = trace[of_segment];

@@ -59,9 +59,8 @@ struct Summary {
       std::ranges::sort(nodes, {},
                         [&](NodeId id) { return std::pair(place[id.index()], id.value); });
     }
-    for (auto& [node, graphs] : inside) {
+    for (auto& [node, graphs] : inside)
       std::ranges::sort(graphs, {}, [&](GraphId id) { return trace[id].body; });
-    }
   }
 
   void AddGraphs() {
@@ -115,9 +114,8 @@ struct Summary {
   void AddExecuted() {
     size_t work = 0;
     for (const auto& [i, launch] : Enumerate(trace.launches)) {
-      for (; work < trace.works.size() && trace.works[work].seq < launch.seq; ++work) {
+      for (; work < trace.works.size() && trace.works[work].seq < launch.seq; ++work)
         AddWork(trace.works[work]);
-      }
       const auto program = index_of.find(ran[i]);
       if (program != index_of.end()) Execute(program->second);
     }

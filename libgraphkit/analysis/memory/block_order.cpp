@@ -160,9 +160,8 @@ struct OverlapFinder {
   size_t EndOfGroup(std::span<const BlockId> sorted, size_t first) const {
     Address reached = EndOf(sorted[first]);
     size_t end = first + 1;
-    for (; end < sorted.size() && trace[sorted[end]].address < reached; ++end) {
+    for (; end < sorted.size() && trace[sorted[end]].address < reached; ++end)
       reached = std::max(reached, EndOf(sorted[end]));
-    }
     return end;
   }
 

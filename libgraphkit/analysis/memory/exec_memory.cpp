@@ -280,12 +280,10 @@ std::vector<ExecPartCounts> CountExecParts(const Ran& trace, const std::vector<G
   size_t made = 0, gone = 0;
   for (size_t i = 0; i < trace.execs.size(); ++i) {  // in order of creation
     const Exec& exec = trace.execs[i];
-    for (; made < trace.nodes.size() && trace.nodes[made].seq < exec.created; ++made) {
+    for (; made < trace.nodes.size() && trace.nodes[made].seq < exec.created; ++made)
       ++count_of(trace.nodes[made]);
-    }
-    for (; gone < destroyed.size() && destroyed_at(destroyed[gone]) < exec.created; ++gone) {
+    for (; gone < destroyed.size() && destroyed_at(destroyed[gone]) < exec.created; ++gone)
       --count_of(trace[destroyed[gone]]);
-    }
     if (exec.graph) counts[i] = now[roots[exec.graph.index()].index()];
     counts[i][static_cast<size_t>(ExecPart::kExec)] = 1;
   }
@@ -294,9 +292,8 @@ std::vector<ExecPartCounts> CountExecParts(const Ran& trace, const std::vector<G
 
 std::vector<ExecPartCounts> CountGraphParts(const Ran& trace, const std::vector<GraphId>& roots) {
   std::vector<ExecPartCounts> counts(trace.graphs.size());
-  for (size_t i = 0; i < trace.graphs.size(); ++i) {
+  for (size_t i = 0; i < trace.graphs.size(); ++i)
     counts[i][static_cast<size_t>(ExecPart::kExec)] = roots[i] == GraphId(i) ? 1 : 0;
-  }
   for (const NodeId id : trace.graph_nodes) {
     const Node& node = trace[id];
     ++counts[roots[node.graph.index()].index()][static_cast<size_t>(PartOf(node.kind))];
@@ -342,9 +339,8 @@ std::vector<ExecPeak> ExecPeaks(const Ran& trace, const ExecMemory& memory) {
     if (memory.execs[i].graph) by_graph[memory.execs[i].graph.index()].push_back(i);
   }
   std::vector<ExecPeak> peaks;
-  for (const std::vector<uint32_t>& execs : by_graph) {
+  for (const std::vector<uint32_t>& execs : by_graph)
     peaks.push_back(execs.empty() ? ExecPeak() : PeakOf(trace, memory.execs, execs));
-  }
   return peaks;
 }
 

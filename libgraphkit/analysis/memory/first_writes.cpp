@@ -138,9 +138,8 @@ std::vector<RangeIndex<NodeId>> FirstWrites::FindWrites() const {
 std::vector<FirstWrites::OfGraph> FirstWrites::Of(BlockId block) const {
   const GraphId own = facts_.lives()[block].root;
   std::map<GraphId, std::vector<NodeId>> touches = {{own, {}}};  // one graph is gone through once
-  for (const NodeId node : facts_.lives().Touches(block)) {
+  for (const NodeId node : facts_.lives().Touches(block))
     touches[facts_.roots()[facts_.trace[node].graph.index()]].push_back(node);
-  }
   std::vector<OfGraph> found = {Of(block, own, touches[own])};
   for (const auto& [root, nodes] : touches) {
     if (root != own) found.push_back(Of(block, root, nodes));

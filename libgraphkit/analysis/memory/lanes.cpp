@@ -206,9 +206,7 @@ bool Exits::SortMarkers() {
       marks_[place_of.at(place.chain)].push_back({place.seq, item});
     }
   }
-  for (std::vector<Mark>& marks : marks_) {
-    std::ranges::sort(marks, {}, &Mark::seq);
-  }
+  for (std::vector<Mark>& marks : marks_) std::ranges::sort(marks, {}, &Mark::seq);
   return true;
 }
 

@@ -51,9 +51,8 @@ struct LifetimeFinder {
     size_t block = 0;
     for (const uint32_t freed : BlocksBySeq(trace, &Block::free_requested)) {
       const Seq seq = trace.blocks[freed].free_requested;
-      for (; block < trace.blocks.size() && trace.blocks[block].allocated <= seq; ++block) {
+      for (; block < trace.blocks.size() && trace.blocks[block].allocated <= seq; ++block)
         Allocate(BlockId(block));
-      }
       Free(BlockId(freed), recorded.Of(freed));
     }
     for (; block < trace.blocks.size(); ++block) Allocate(BlockId(block));

@@ -195,9 +195,8 @@ class AntichainFlow {
       if (exit_first_[x] != exit_first_[x + 1]) {
         AddArc(kSource, Supply(x), weight - given_[x], given_[x]);
       }
-      for (uint32_t exit = exit_first_[x]; exit < exit_first_[x + 1]; ++exit) {
+      for (uint32_t exit = exit_first_[x]; exit < exit_first_[x + 1]; ++exit)
         AddArc(Supply(x), Birth(exit_to_[exit]), kUnlimited, exit_flow_[exit]);
-      }
       AddArc(Birth(x), kSink, weight - taken_[x], taken_[x]);
     }
     for (const uint32_t lane : used_lanes_) {

@@ -115,9 +115,8 @@ struct RaceFinder {
     for (size_t later = 0; later < uses.size(); ++later) {
       for (const auto& [chain, last] : others) Compare(block, last, later);
       const bool reading = Reads(uses[later]);
-      for (auto last = reads.begin(); !reading && last != reads.end(); ++last) {
+      for (auto last = reads.begin(); !reading && last != reads.end(); ++last)
         Compare(block, last->second, later);
-      }
       const uint32_t chain = facts.order().PlaceOf(uses[later].node).chain;
       (reading ? reads : others)[{chain, uses[later].access.mode}] = later;
     }
