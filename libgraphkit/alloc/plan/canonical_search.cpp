@@ -167,9 +167,8 @@ SearchOutcome CanonicalSearch::Descend(const Part& part, Candidate chosen) {
                    first + --rest.end);
     solution_[chosen.block] = chosen.offset;
     bool cut = false;
-    for (int32_t s = std::max(life.lower, part.lower + 1); s < life.upper && !cut; ++s) {
+    for (int32_t s = std::max(life.lower, part.lower + 1); s < life.upper && !cut; ++s)
       cut = state_.CutBefore(s);
-    }
     outcome = rest.begin == rest.end ? SearchOutcome::kFound
               : cut                  ? SearchParts(rest, chosen.offset)
                                      : Search(rest, chosen.offset);
@@ -272,9 +271,8 @@ void CanonicalState::Reset(Bytes capacity) {
   floor_trail_.clear();
   dirty_.assign(rest_.size(), 0);
   dirty_list_.clear();
-  for (size_t s = 0; s < failures_.size(); ++s) {
+  for (size_t s = 0; s < failures_.size(); ++s)
     old_failures_[s] += std::exchange(failures_[s], 0) - old_failures_[s] / 10;
-  }
 }
 
 void CanonicalState::LeaveSections(uint32_t block) {
@@ -374,12 +372,10 @@ bool CanonicalState::TightenSection(size_t section, Bytes reached) {
 }
 
 void CanonicalState::UndoBounds(const Mark& mark) {
-  for (; bound_trail_.size() > mark.bounds; bound_trail_.pop_back()) {
+  for (; bound_trail_.size() > mark.bounds; bound_trail_.pop_back())
     bound_[bound_trail_.back().index] = bound_trail_.back().before;
-  }
-  for (; floor_trail_.size() > mark.floors; floor_trail_.pop_back()) {
+  for (; floor_trail_.size() > mark.floors; floor_trail_.pop_back())
     floor_[floor_trail_.back().index] = floor_trail_.back().before;
-  }
 }
 
 void CanonicalState::UndoPlace(uint32_t block, const Mark& mark) {
@@ -390,9 +386,8 @@ void CanonicalState::UndoPlace(uint32_t block, const Mark& mark) {
     ++unplaced_in_[s];
   }
   for (int32_t s = b.life.lower + 1; s < b.life.upper; ++s) ++crossing_[Index(s)];
-  for (; support_trail_.size() > mark.supports; support_trail_.pop_back()) {
+  for (; support_trail_.size() > mark.supports; support_trail_.pop_back())
     support_[support_trail_.back().index] = support_trail_.back().before;
-  }
   UndoBounds(mark);
 }
 

@@ -72,9 +72,8 @@ class CapturePlanner {
     const ChainCover cover = CoverByChains(lanes_, conflicts);
     const Bytes step = RoundUp(lanes_.weight(0), options_.alignment);
     best_ = {std::vector<Bytes>(lanes_.size()), (cover.chains - 1) * step + lanes_.weight(0)};
-    for (uint32_t item = 0; item < lanes_.size(); ++item) {
+    for (uint32_t item = 0; item < lanes_.size(); ++item)
       best_.offsets[item] = cover.chain[item] * step;
-    }
   }
 
   void Take(GreedyPlan plan) {

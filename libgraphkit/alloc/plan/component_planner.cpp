@@ -126,9 +126,8 @@ uint64_t ComponentPlanner::Search(uint64_t max_work) {
 
 void ComponentPlanner::Take(const std::vector<Bytes>& offsets) {
   searched_peak_ = 0;
-  for (size_t i = 0; i < offsets.size(); ++i) {
+  for (size_t i = 0; i < offsets.size(); ++i)
     searched_peak_ = std::max(searched_peak_, offsets[i] + component_.blocks[i].size);
-  }
   if (searched_peak_ < best_.peak) best_ = {offsets, searched_peak_};
 }
 

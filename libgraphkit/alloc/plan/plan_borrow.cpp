@@ -155,9 +155,8 @@ std::vector<BorrowedRange> PlanBorrow(const Facts& facts, const PlannedMemory& p
   std::vector<BorrowedRange> found;
   for (uint32_t arena = 0; arena < arenas.size(); ++arena) {
     std::vector<Piece> pieces;
-    for (const Placement& p : arenas[arena]) {
+    for (const Placement& p : arenas[arena])
       AddBars(p, bars.Of(BlockId(p.block)), BarsOf::kAll, &pieces);
-    }
     ForEachFree(pieces, plan.arenas[arena], kNever32, [&](const Piece& free) {
       found.push_back({arena, free.begin, free.end - free.begin});
     });

@@ -169,9 +169,8 @@ std::map<PoolId, std::vector<BlockId>> BlocksOfPools(const Facts& facts,
                                                      std::span<const GraphId> steps) {
   std::map<PoolId, std::vector<BlockId>> pools;
   for (const GraphId graph : std::set<GraphId>(steps.begin(), steps.end())) {
-    for (const PoolBlocks& pool : BlocksByPool(facts, graph)) {
+    for (const PoolBlocks& pool : BlocksByPool(facts, graph))
       pools[pool.pool].insert(pools[pool.pool].end(), pool.blocks.begin(), pool.blocks.end());
-    }
   }
   return pools;
 }
@@ -298,9 +297,8 @@ SequenceNeeds::SequenceNeeds(const Facts& facts, std::span<const GraphId> steps)
     : facts_(facts), row_(facts.trace.blocks.size(), kNoRow) {
   std::vector<std::vector<GraphId>> takers(facts.trace.blocks.size());
   for (size_t graph = 0; graph < facts.inputs().size(); ++graph) {
-    for (const GraphInput& input : facts.inputs()[graph]) {
+    for (const GraphInput& input : facts.inputs()[graph])
       takers[input.block.index()].emplace_back(graph);
-    }
   }
   const LaterReads reads(facts, steps);
   for (const GraphId graph : std::set<GraphId>(steps.begin(), steps.end())) {
@@ -337,9 +335,8 @@ PlannedMemory PlanSequence(const Facts& facts, std::span<const GraphId> steps, M
   planned.of_trace = true;
   planned.sequence.assign(steps.begin(), steps.end());
   std::vector<PoolPlanner> planners;
-  for (auto& [pool, blocks] : BlocksOfPools(facts, steps)) {
+  for (auto& [pool, blocks] : BlocksOfPools(facts, steps))
     planners.emplace_back(pool, order, needs, std::move(blocks), options.alignment);
-  }
   std::vector<PoolPlan> plans(planners.size());
   PlanToFit(plans.size(), options.search.capacity, [&](size_t i, Bytes capacity, bool greedily) {
     CapturePlannerOptions of_pool = options;

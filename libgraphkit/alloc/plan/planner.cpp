@@ -54,9 +54,8 @@ class ArenaPlanner {
 
   void Finish(const ComponentPlanner& planner, std::vector<Bytes>* offsets) {
     const std::vector<ArenaBlock>& blocks = planner.component().blocks;
-    for (size_t i = 0; i < blocks.size(); ++i) {
+    for (size_t i = 0; i < blocks.size(); ++i)
       (*offsets)[blocks[i].block] = planner.best().offsets[i];
-    }
     plan_.peak = std::max(plan_.peak, planner.best().peak);
     // A goal that was raised is a proof for this component, and so for the arena.
     if (planner.proved()) plan_.lower_bound = std::max(plan_.lower_bound, planner.goal());

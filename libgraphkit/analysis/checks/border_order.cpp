@@ -80,9 +80,8 @@ struct BorderTeller {
     finding->assumes = Assumption::kArguments;
     finding->message = Say(trace, "{} {} {}, {} {} it, and nothing orders the two", Name(first),
                            Verb(first), block, Name(then), Verb(then));
-    const bool python = IsPythonFile(LineOfStack(trace, StackOf(first)).file);
     finding->advice = OrderByEvent(trace, {EventPlaceText(first), StreamOf(first)},
-                                   {EventPlaceText(then), StreamOf(then)}, python);
+                                   {EventPlaceText(then), StreamOf(then)}, StackOf(first));
     for (const BorderSide* side : {&first, &then}) {
       AddOnce(StreamOf(*side), &finding->streams);
       if (side->at.work) {

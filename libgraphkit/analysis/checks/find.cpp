@@ -2,13 +2,32 @@
 
 #include <memory>
 
+#include "libgraphkit/model/caching_config.h"
+
 namespace graphkit {
 namespace {
 
-// A stream as an argument: by the name that the program gave it.
-std::string Argument(const Ran& trace, StreamId stream) {
+// A stream as an argument: by the name that the program gave it, or CUDA has for it.
+std::string Argument(const Ran& trace, StreamId stream, bool python) {
   const std::string_view name = trace[trace[stream].name];
-  return name.empty() ? NameOf(trace, stream) : std::string(name);
+  const StreamKind kind = trace[stream].kind;
+  if (!name.empty()) return std::string(name);
+  if (python || kind == StreamKind::kCreated) return NameOf(trace, stream);
+  return kind == StreamKind::kLegacyDefault ? "cudaStreamLegacy" : "cudaStreamPerThread";
+}
+
+// True if the program's line is Python's and handles streams as PyTorch and CuPy do: a library that
+// it calls may handle its own.
+bool HandlesStreams(const Ran& trace, StackId stack) {
+  if (!IsPythonFile(LineOfStack(trace, stack).file)) return false;
+  bool native = false;
+  for (const StackFrame& frame : StackFrames(trace, stack)) {
+    const std::string_view file = trace[frame.file];
+    if (file.find("/torch/") != file.npos || file.find("/cupy") != file.npos) return true;
+    if (IsPythonFile(file)) break;
+    native = true;
+  }
+  return !native || FindSetting(trace.process, "PYTORCH_VERSION", "").has_value();
 }
 
 }  // namespace
@@ -92,12 +111,14 @@ bool ReturnsWork(const Facts& facts, NodeId node) {
 }
 
 std::string OrderByEvent(const Ran& trace, const EventPlace& first, const EventPlace& then,
-                         bool python) {
+                         StackId stack) {
+  const bool python = HandlesStreams(trace, stack);
   return Say(trace,
              python ? "after {}: event.record({}); before {}: {}.wait_event(event)"
                     : "after {}: cudaEventRecord(event, {}); before {}: "
                       "cudaStreamWaitEvent({}, event)",
-             first.what, Argument(trace, first.stream), then.what, Argument(trace, then.stream));
+             first.what, Argument(trace, first.stream, python), then.what,
+             Argument(trace, then.stream, python));
 }
 
 Evidence CapturedThere(const Ran& trace, NodeId node) {

@@ -80,13 +80,13 @@ std::vector<Finding> OneForEachCause(std::vector<Finding> findings);
 void KeepOneNote(std::string_view what, std::vector<Finding>* findings);
 
 // The calls that order two: after the one an event is recorded on its stream, and before the other
-// one its stream waits for it.
+// one its stream waits for it. In the words of what the stack of the first one calls.
 struct EventPlace {
   std::string what;  // "scale (step.cu:17)"
   StreamId stream;
 };
 std::string OrderByEvent(const Ran& trace, const EventPlace& first, const EventPlace& then,
-                         bool python);
+                         StackId stack);
 
 // False: it is in the list already.
 template <typename Item>

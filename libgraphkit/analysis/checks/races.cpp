@@ -101,8 +101,8 @@ std::string OrderingAdvice(const Ran& trace, NodeId first, NodeId then) {
     return "add a dependency between the two (cudaGraphAddDependencies)";
   }
   if (from == to) return "record an event after the one, and wait for it before the other";
-  const bool python = IsPythonFile(LineOfStack(trace, trace[first].stack).file);
-  return OrderByEvent(trace, {InProgram(trace, first), from}, {InProgram(trace, then), to}, python);
+  return OrderByEvent(trace, {InProgram(trace, first), from}, {InProgram(trace, then), to},
+                      trace[first].stack);
 }
 
 // None: nothing says that one of them writes what the other one touches.

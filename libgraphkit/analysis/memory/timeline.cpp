@@ -117,9 +117,7 @@ void AddTotals(const Ran& trace, const Lifetimes& lives, std::vector<Usage>* by_
   const Grouped by =
       Group(lives.blocks, usage.size(), [](const BlockLife& life) { return life.root; });
   std::vector<Range> segments(trace.segments.size());
-  for (size_t i = 0; i < usage.size(); ++i) {
-    usage[i].extent = Extent(trace, by.Of(i), &segments);
-  }
+  for (size_t i = 0; i < usage.size(); ++i) usage[i].extent = Extent(trace, by.Of(i), &segments);
 }
 
 // The driver gave it, and it isn't handed out of a segment. Memory of another process or API is
@@ -147,9 +145,8 @@ Bytes PeakLive(const Ran& trace, std::span<const BlockId> blocks, std::span<cons
   Bytes live = 0, peak = 0;
   for (const BlockId id : blocks) {
     const Block& block = trace[id];
-    for (; end != by_end.end() && ends[*end] < block.allocated; ++end) {
+    for (; end != by_end.end() && ends[*end] < block.allocated; ++end)
       live -= RoundedSize(trace[blocks[*end]]);
-    }
     peak = std::max(peak, live += RoundedSize(block));
   }
   return peak;

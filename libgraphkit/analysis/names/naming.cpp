@@ -226,7 +226,9 @@ std::string NameOf(const Ran& trace, NodeId id) {
 
 std::string NameOf(const Ran& trace, StreamId stream) {
   if (!stream.valid()) return "no stream";
-  return WithName(trace, "stream " + std::to_string(stream.value), trace[stream].name);
+  const bool legacy = trace[stream].kind == StreamKind::kLegacyDefault;
+  return (legacy ? "the " : "") +
+         WithName(trace, StreamBase(trace[stream], stream), trace[stream].name);
 }
 
 std::string NameOf(const Ran& trace, ThreadId thread) {
@@ -274,9 +276,8 @@ std::string CapturedOn(const Ran& trace, NodeId node) {
 
 std::string ListOf(std::span<const BlockId> blocks) {
   std::vector<std::string> names;
-  for (size_t i = 0; i < std::min(blocks.size(), kNamed); ++i) {
+  for (size_t i = 0; i < std::min(blocks.size(), kNamed); ++i)
     names.push_back(std::to_string(blocks[i].value));
-  }
   return (blocks.size() == 1 ? "block " : "blocks ") + Join(names, blocks.size());
 }
 
@@ -288,9 +289,8 @@ std::string ListOf(std::vector<std::string> texts) {
 
 std::string ListOf(const Ran& trace, std::span<const StreamId> streams) {
   std::vector<std::string> names;
-  for (size_t i = 0; i < std::min(streams.size(), kNamed); ++i) {
+  for (size_t i = 0; i < std::min(streams.size(), kNamed); ++i)
     names.push_back(NameOf(trace, streams[i]));
-  }
   return Join(names, streams.size());
 }
 

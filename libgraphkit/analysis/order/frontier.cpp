@@ -123,9 +123,8 @@ void FrontierReplay::AdvanceTo(Seq seq) {
     const Seq op = op_ < ops.size() ? trace_.stream_ops[ops[op_]].seq : kNever;
     const Seq boundary = boundary_ < boundaries_.size() ? boundaries_[boundary_].seq : kNever;
     const Seq other = std::min({op, boundary, seq});
-    for (; node_ < nodes.size() && trace_.nodes[nodes[node_]].seq < other; ++node_) {
+    for (; node_ < nodes.size() && trace_.nodes[nodes[node_]].seq < other; ++node_)
       Apply(trace_.nodes[nodes[node_]], NodeId(nodes[node_]));
-    }
     if (other == seq) return;
     if (boundary == other) {
       Apply(boundaries_[boundary_++]);

@@ -330,9 +330,8 @@ void Order::EndBeforeOthers(std::span<const NodeId> nodes, std::vector<bool>* en
 // there is only one with what it holds.
 bool Order::EndBeforeOthersOfTrees(std::span<const NodeId> nodes, std::vector<bool>* ends) const {
   std::vector<std::pair<GraphId, size_t>> by_tree;
-  for (size_t i = 0; i < nodes.size(); ++i) {
+  for (size_t i = 0; i < nodes.size(); ++i)
     by_tree.emplace_back(nesting_.Root(EndOf(nodes[i]).graph), i);
-  }
   std::ranges::sort(by_tree);
   if (by_tree.front().first == by_tree.back().first) return false;
   std::vector<NodeId> tree;

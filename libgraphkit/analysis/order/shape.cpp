@@ -134,9 +134,8 @@ struct ImpliedEdges {
 std::vector<bool> SelectGraphs(const Ran& trace, GraphId wanted) {
   const Nesting nesting(trace);
   std::vector<bool> graphs;
-  for (size_t i = 0; i < trace.graphs.size(); ++i) {
+  for (size_t i = 0; i < trace.graphs.size(); ++i)
     graphs.push_back(!wanted || nesting.Holds(wanted, GraphId(i)));
-  }
   return graphs;
 }
 

@@ -57,6 +57,45 @@ TEST_CASE("border-order names a copy that writes what an unordered launch reads"
                      "block 0 (4 KiB) was allocated before the first capture"});
 }
 
+TEST_CASE("border-order advises in the words of what handles the streams") {
+  const FrameText own{"step", "/src/step.py", 12};
+  const FrameText torch{"at::copy", "/lib/torch/lib/libtorch_cuda.so", 0};
+  const FrameText library{"ggml_clear", "/lib/ggml/libggml-cuda.so", 0};
+  const auto advice = [](std::initializer_list<FrameText> frames, const char* setting) {
+    Border s;
+    s.t.SetStack(s.t.Stack(frames));
+    s.t.Work(s.a, NodeKind::kMemcpy, {Writes(s.x, 0, 4096)});
+    s.t.SetStack({});
+    s.t.Launch(s.exec, s.b);
+    Ran trace = s.t.Build();
+    trace.process.environment = {setting};
+    const auto findings = Run("border-order", trace);
+    return findings.empty() ? "" : findings[0].advice;
+  };
+  const std::string python =
+      "after memcpy (src/step.py:12): event.record(a); before launch 0: b.wait_event(event)";
+  CHECK(advice({own}, "") == python);
+  CHECK(advice({torch, own}, "") == python);
+  CHECK(advice({library, own}, "") ==
+        "after memcpy (src/step.py:12): cudaEventRecord(event, a); before launch 0: "
+        "cudaStreamWaitEvent(b, event)");
+  CHECK(advice({library, own}, "PYTORCH_VERSION=2.9.1") == python);
+}
+
+TEST_CASE("border-order names default streams as CUDA does") {
+  Border s;
+  const StreamId own = s.t.Stream("", StreamKind::kPerThreadDefault);
+  s.t.Work(own, NodeKind::kMemcpy, {Writes(s.x, 0, 4096)});
+  s.t.Launch(s.exec, s.b);
+  const Finding finding = RunForOne("border-order", &s.t);
+  CHECK(finding.message ==
+        "a memcpy on per-thread default stream 2 writes block 0 (4 KiB), launch 0 of graph 0 on "
+        "stream 1 'b' reads it, and nothing orders the two");
+  CHECK(finding.advice ==
+        "after memcpy: cudaEventRecord(event, cudaStreamPerThread); before launch 0: "
+        "cudaStreamWaitEvent(b, event)");
+}
+
 TEST_CASE("border-order names work that reads what an unordered launch writes") {
   Border s;
   s.t.Launch(s.exec, s.b);
