@@ -165,7 +165,7 @@ struct FailedGraphRules {
   std::vector<NodeId> nodes = {};
 };
 
-// The same graph was instantiated after that, or launched.
+// The same graph was instantiated after that, taken over by an update, or launched.
 bool WentWell(const Facts& facts, const Failure& failure) {
   const Ran& trace = facts.trace;
   const std::vector<uint32_t>& launches = facts.launches()[failure.of.graph.index()];

@@ -126,6 +126,21 @@ TEST_CASE("instantiate-failed tells of uploads that didn't fit, and of what came
   CHECK(finding.severity == Severity::kNote);
 }
 
+TEST_CASE("instantiate-failed is a note where an exec took the graph over by an update") {
+  for (const bool updated : {false, true}) {
+    Failing f;
+    f.t.Kernel(f.s, "a");
+    f.t.EndCapture(f.s);
+    const GraphId other = f.t.BeginCapture(f.s);
+    f.t.Kernel(f.s, "a");
+    f.t.EndCapture(f.s);
+    f.Fail({});
+    const ExecId exec = f.t.Instantiate(other);
+    if (updated) f.t.Update(exec, f.graph);
+    CHECK(f.One().severity == (updated ? Severity::kNote : Severity::kError));
+  }
+}
+
 TEST_CASE("instantiate-failed leaves calls that a capture refuses to other checks") {
   Failing f;
   f.Fail({}, 900);

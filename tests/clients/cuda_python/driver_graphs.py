@@ -1,5 +1,6 @@
-# errors: instantiate-failed
-"""cuda.bindings.driver: a graph by explicit calls, with memory nodes; changed, cloned, updated and drawn."""
+# graphkit: note instantiate-failed :62 'form a cycle'
+"""cuda.bindings.driver: a graph by explicit calls, with memory nodes; changed, cloned, updated and drawn. One is refused for a
+cycle; without it, an exec is updated to it, so that the refusal is a note."""
 import ctypes
 import pathlib
 
