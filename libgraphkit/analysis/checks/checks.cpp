@@ -246,15 +246,10 @@ constexpr std::pair<std::string_view, std::string_view> kOldChecks[] = {
 };
 
 // Checks that judge each graph for itself, so that one habit of the program is a note for each.
-constexpr std::string_view kByGraph[] = {"dead-input",
-                                         "empty-node",
-                                         "exec-leak",
-                                         "late-free",
-                                         "programmatic-only-order",
-                                         "redundant-edge",
-                                         "reuse-opportunity",
-                                         "serialized-branches",
-                                         "static-input-pinned"};
+constexpr std::string_view kByGraph[] = {
+    "dead-input",          "deferred-record-stream",  "empty-node",     "exec-leak",
+    "late-free",           "programmatic-only-order", "redundant-edge", "reuse-opportunity",
+    "serialized-branches", "static-input-pinned"};
 
 }  // namespace
 

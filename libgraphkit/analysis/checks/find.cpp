@@ -150,9 +150,13 @@ std::vector<Finding> OneForEachCause(std::vector<Finding> findings) {
       return std::pair(findings[i].bytes, findings[i].nodes.size());
     };
     const size_t most = *std::ranges::max_element(all, {}, cost);
-    for (const size_t i : all) told[i] = i != most;
-    if (all.size() > 1)
-      findings[most].message += "; the same of " + Counted(all.size() - 1, "more graph");
+    std::set<GraphId> more;
+    for (const size_t i : all) {
+      told[i] = findings[i].graph != findings[most].graph;
+      if (told[i]) more.insert(findings[i].graph);
+    }
+    if (!more.empty())
+      findings[most].message += "; the same of " + Counted(more.size(), "more graph");
   }
   std::vector<Finding> kept;
   for (size_t i = 0; i < findings.size(); ++i)

@@ -121,6 +121,37 @@ TEST_CASE("deferred-record-stream: freed after the join") {
   CHECK(finding.advice == "free it right after its last use, before the other stream goes on");
 }
 
+// Two graphs, each with two lines whose blocks come back late without a cost.
+TEST_CASE("deferred-record-stream: a cause without a cost is found once for several graphs") {
+  TraceBuilder t;
+  const StreamId a = t.Stream("a"), b = t.Stream("b");
+  for (int graph = 0; graph < 2; ++graph) {
+    t.BeginCapture(a);
+    std::vector<BlockId> blocks;
+    for (const uint32_t line : {7u, 8u}) {
+      t.SetStack(t.Stack({{"step", "step.py", line}}));
+      blocks.push_back(AllocWritten(t, a, 4096));
+    }
+    t.Order(a, b);
+    for (const BlockId block : blocks) {
+      t.RecordStream(block, b);
+      t.Kernel(b, "read", {Reads(block)});
+    }
+    for (const BlockId block : blocks) t.RequestFree(block);
+    t.Order(b, a);
+    t.Kernel(a, "finish");
+    t.EndCapture(a);
+    for (const BlockId block : blocks) t.CompleteFree(block);
+  }
+  const std::vector<Finding> findings = Run(kCheck, &t);
+  REQUIRE(findings.size() == 2);
+  for (const Finding& finding : findings) {
+    CHECK(finding.severity == Severity::kNote);
+    CHECK(finding.graph == GraphId(size_t{0}));
+  }
+  CHECK(findings[0].message.ends_with("; the same of 1 more graph"));
+}
+
 TEST_CASE("deferred-record-stream: a stream outside the capture") {
   CrossedBlock c;
   const StreamId eager = c.t.Stream("eager");
