@@ -91,7 +91,7 @@ class Runner:
         made = sorted(str(path) for path in folder.glob("trace*.json"))
         if done.returncode != 0 or not made:
             raise Failed(f"{which}: trace ended with {done.returncode}: {done.stderr[-600:]}")
-        return made
+        return sorted(named_by_rank(trace) for trace in made) if page.ranks else made
 
     def analyze(self, traces: list[str], *options: str) -> str:
         done = subprocess.run([self.graphkit, "analyze", *traces, *options], capture_output=True, text=True, check=False)
@@ -146,6 +146,13 @@ def compare_index(folder: pathlib.Path, graphkit: pathlib.Path) -> None:
     checks = sorted(re.findall(r"^  ([a-z]+[a-z-]+) +(error|warning|note) ", listed, re.M))
     if rows != checks:
         raise Failed(f"index.md and graphkit help checks differ: {sorted(set(rows) ^ set(checks))}")
+
+
+def named_by_rank(trace: str) -> str:
+    """The name of the trace after it was renamed by its rank: else it is that of a process, or of the first that ended."""
+    path = pathlib.Path(trace)
+    rank = re.search(r'"type":"communicator",[^}]*"rank":(\d+)', path.read_text(encoding="utf-8"))
+    return str(path.rename(path.with_name(f"rank{rank.group(1)}.json"))) if rank else trace
 
 
 def found_in(report: dict) -> list[dict]:
