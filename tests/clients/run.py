@@ -138,7 +138,7 @@ def compare_attribution(trace, folder, program):
 def count_collectives(traces, program):
     wanted = heading(program, "collectives")
     for trace in traces if wanted else []:
-        lists = re.findall(r'"collectives":(\[\[.*?\]\])', trace.read_text(encoding="utf-8"))
+        lists = re.findall(r'"type":"node".*"collectives":(\[\[.*?\]\])', trace.read_text(encoding="utf-8"))
         found = sum(len(json.loads(text)) for text in lists)
         if found != int(wanted[0]):
             raise Failed(f"{found} operations over communicators in {trace.name}; expected: {wanted[0]}")

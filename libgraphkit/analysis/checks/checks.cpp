@@ -298,8 +298,7 @@ std::vector<Finding> RunCheck(const Check& check, const Facts& facts) {
     if (!check.grades) finding.severity = check.severity;
   }
   const bool by_graph = std::ranges::find(kByGraph, check.id) != std::end(kByGraph);
-  if (by_graph) return OneForEachCause(std::move(findings));
-  return findings;
+  return by_graph ? OneForEachCause(std::move(findings)) : std::move(findings);
 }
 
 }  // namespace graphkit

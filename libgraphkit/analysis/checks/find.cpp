@@ -139,8 +139,7 @@ Evidence LaunchedThere(const Ran& trace, uint32_t launch, GraphId graph, std::st
 
 std::vector<Finding> OneForEachCause(std::vector<Finding> findings) {
   std::map<std::string, std::vector<size_t>> alike;
-  for (size_t i = 0; i < findings.size(); ++i) {
-    const Finding& finding = findings[i];
+  for (const auto& [i, finding] : Enumerate(findings)) {
     if (finding.severity == Severity::kNote && finding.graph.valid())
       alike[finding.advice].push_back(i);
   }

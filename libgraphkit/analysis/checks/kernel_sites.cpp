@@ -277,7 +277,12 @@ struct DifferenceFinder {
       const auto among = [&](const Seen* shared) {
         return Among(*seen, *shared, capture, warmups);
       };
-      if (seen->before % warmups == 0 && std::ranges::all_of(launched.shared, among))
+      // Launched meanwhile, and not captured: that is for escaped-work.
+      const auto escaped = [&](const EagerWork& work) {
+        return work.kernel == seen->kernel && capture.begin < work.seq && work.seq < capture.end;
+      };
+      if (seen->before % warmups == 0 && std::ranges::all_of(launched.shared, among) &&
+          std::ranges::none_of(trace.works, escaped))
         Add(*seen, "each warm-up launched ", &finding, &missed);
     }
     for (const Seen* seen : launched.added)

@@ -130,8 +130,7 @@ struct DeferredBlocks {
   }
 
   struct Words {
-    std::string reason;
-    std::string advice;
+    std::string reason, advice;
   };
   Words WordsFor(Why why, BlockId block, const std::vector<StreamId>& streams) const {
     const std::string own = NameOf(trace, trace[block].stream), others = ListOf(trace, streams);
@@ -173,8 +172,7 @@ struct DeferredBlocks {
              "stream after the wait, or use graphkit's allocator, which reuses them on any stream";
     }
     const std::string set = SetTorchOption(trace.process, kReuseOption);
-    if (set.empty()) return kOldTorch;
-    return "let the allocator reuse during capture: in PyTorch, " + set;
+    return set.empty() ? kOldTorch : "let the allocator reuse during capture: in PyTorch, " + set;
   }
 
   Words OfHistory() const {

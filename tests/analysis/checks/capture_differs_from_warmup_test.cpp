@@ -51,6 +51,31 @@ TEST_CASE("capture-differs-from-warmup names what each warm-up launched and the 
   CHECK(findings[0].evidence.at(0).text == "each warm-up launched Combine");
 }
 
+// On a stream that isn't captured, as the legacy stream: escaped-work has that.
+TEST_CASE("capture-differs-from-warmup is silent of what was launched beside the capture") {
+  TraceBuilder t;
+  t.SetThread(t.Thread("main"));
+  const StreamId s = t.Stream(), other = t.Stream();
+  const StackId stack = t.Stack({{"Step", "step.cu", 1}, {"main", "main.cu", 7}});
+  t.SetStack(stack);
+  for (int i = 0; i < 3; ++i) {
+    t.Work(s, "Split");
+    t.Work(other, "Combine");
+  }
+  const Seq warm = t.trace().works.back().seq;
+  const GraphId graph = t.BeginCapture(s, "step");
+  t.Kernel(s, "Split");
+  t.Work(other, "Combine");
+  t.EndCapture(s);
+  t.Launch(t.Instantiate(graph), s);
+  Ran trace = t.Build();
+  Ran counted = WithSites(trace);
+  REQUIRE(Run("capture-differs-from-warmup", counted).size() == 1);
+  std::erase_if(trace.works, [&](const EagerWork& work) { return work.seq <= warm; });
+  counted.works = trace.works;
+  CHECK(Run("capture-differs-from-warmup", counted).empty());
+}
+
 TEST_CASE("capture-differs-from-warmup names what the capture alone launched") {
   const auto findings = Run("capture-differs-from-warmup",
                             WarmUps{.init = [](int step) { return step < 0; }}.Build());
