@@ -4,8 +4,7 @@
 """A step whose cache is written by an extension, which launches on a stream of its own and never asks for the current one.
 
 The fault: that stream isn't captured. The copy reads what the capture hasn't computed, runs once, and in no replay. graphkit
-must name it.
-The twin: the extension's stream waits for the capture's, and the capture's for it.
+must name it. The twin: the extension's stream waits for the capture's, and the capture's for it.
 """
 import sys
 

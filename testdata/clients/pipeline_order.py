@@ -3,7 +3,8 @@
 microbatch, captured in the order of the schedule into one pool, so that a later graph takes memory that an earlier one gave back.
 
 The fault: they are replayed in another schedule (all forwards, then all backwards), and a forward writes over what another one
-saved for its backward. graphkit must name the memory. The twin: replayed in the order of the captures.
+saved for its backward. graphkit must name the memory.
+The twin: replayed in the order of the captures.
 """
 import sys
 
