@@ -15,9 +15,8 @@ void IndexedMap::ForEachOpen(ViewMask views, const Do& with) const {
     if (views != 0) with(static_cast<uint32_t>(views - 1));
     return;
   }
-  for (views &= open_; views != 0; views &= views - 1) {
+  for (views &= open_; views != 0; views &= views - 1)
     with(static_cast<uint32_t>(std::countr_zero(views)));
-  }
 }
 
 IndexedMap::IndexedMap(const Options& options, size_t blocks)

@@ -14,9 +14,8 @@ double AsDouble(uint64_t value) { return static_cast<double>(value); }
 
 Bytes ErrorOf(const std::vector<SizePoint>& points, double offset, double slope) {
   double most = 0;
-  for (const SizePoint& point : points) {
+  for (const SizePoint& point : points)
     most = std::max(most, std::abs(offset + slope * AsDouble(point.size) - AsDouble(point.bytes)));
-  }
   return NearestBytes(std::ceil(most - 1e-6));
 }
 

@@ -120,7 +120,9 @@ struct OverwriteFinder {
       if (launches[graph].empty()) continue;
       for (const BlockId id : facts.blocks()[graph]) {
         const Interval<Address> bytes = AddressesOf(trace[id]);
-        if (bytes.end > in_use.begin && bytes.begin < in_use.end) AddWritten(id, GraphId(graph));
+        if (bytes.end <= in_use.begin || bytes.begin >= in_use.end) continue;
+        std::vector<Interval<Bytes>> fresh = {{0, trace[id].size}};
+        for (const bool sure : {true, false}) AddWritten(id, GraphId(graph), sure, &fresh);
       }
     }
     all_written.Sort();
@@ -128,10 +130,6 @@ struct OverwriteFinder {
 
   // Of a block the bytes that the graph's nodes write, or may: each with the first node, of those
   // that surely touch it if there are any.
-  void AddWritten(BlockId id, GraphId graph) {
-    std::vector<Interval<Bytes>> fresh = {{0, trace[id].size}};
-    for (const bool sure : {true, false}) AddWritten(id, graph, sure, &fresh);
-  }
   void AddWritten(BlockId id, GraphId graph, bool sure, std::vector<Interval<Bytes>>* left) {
     const Block& block = trace[id];
     ForEachAccess(trace, facts.lives(), id, [&](NodeId node, const Access& access) {
@@ -158,8 +156,7 @@ struct OverwriteFinder {
     bool backs = false;
     all_written.Visit(AddressesOf(block), [&](Interval<Address>, const Written& written) {
       if (written.block == id) return;
-      backs =
-          backs || (!block.segment.valid() && SegmentLives(trace[written.block], block.allocated));
+      backs |= !block.segment.valid() && SegmentLives(trace[written.block], block.allocated);
       over.push_back(written);
     });
     if (over.empty()) return;
@@ -256,9 +253,8 @@ struct OverwriteFinder {
     for (const WorkUse& use : uses) {
       if (loose >= kMostLoose) return;
       const auto freed = FreedThere(use);
-      if (!freed) continue;
-      ++loose;
-      if (!MayBeHandedOut(use, trace[freed->own].segment)) Add(*freed);
+      loose += freed.has_value();
+      if (freed && !MayBeHandedOut(use, *freed)) Add(*freed);
     }
   }
 
@@ -303,18 +299,25 @@ struct OverwriteFinder {
            });
   }
 
-  // True if a block of the segment lay there, as far as the clocks of both sources tell.
-  bool MayBeHandedOut(const WorkUse& use, SegmentId segment) {
-    const Nanoseconds at = TimeAt(trace, SeqOf(use.work));
+  // True if a block of the segment lay there, as far as the clocks of both sources tell; or one
+  // that the graph reads before it writes there: an input, whose memory its capture used again.
+  bool MayBeHandedOut(const WorkUse& use, const Overwrite& freed) {
+    const Seq seq = SeqOf(use.work);
+    const Nanoseconds at = TimeAt(trace, seq);
     if (in_segment.empty()) {
       for (size_t i = 0; i < trace.blocks.size(); ++i)
         in_segment[trace.blocks[i].segment].emplace_back(i);
     }
-    return std::ranges::any_of(in_segment[segment], [&](BlockId of_segment) {
+    const auto reads = [&](NodeId node) {
+      return node < freed.node && facts.RootOf(node) == freed.graph;
+    };
+    return std::ranges::any_of(in_segment[trace[freed.own].segment], [&](BlockId of_segment) {
       const Block& block = trace[of_segment];
       if (!AddressesOf(block).contains(use.bytes.begin)) return false;
-      const Seq seq = SeqOf(use.work);
       if (block.allocated < seq && seq < block.free_completed) return true;
+      if (use.mode == AccessMode::kWrite && !block.graph &&
+          std::ranges::any_of(facts.lives().Touches(of_segment), reads))
+        return true;
       return at != 0 && (Near(block.allocated, at) || Near(block.free_completed, at));
     });
   }

@@ -93,6 +93,24 @@ TEST_CASE("eager-use-of-graph-memory names work on memory that the capture freed
   CHECK(LooseUse().RunWith(Writes(BlockId(0u), 8192)).empty());  // no graph was ever there
 }
 
+// As graph trees of PyTorch do: the capture frees an input's copy, and each launch's input is
+// copied to its place.
+TEST_CASE("eager-use-of-graph-memory leaves out an input whose memory its capture used again") {
+  for (const bool reads : {true, false}) {
+    LooseUse s;
+    const BlockId input = s.t.AllocAt(s.a, 4096, s.base, s.segment);
+    s.graph = s.t.BeginCapture(s.a, "tree");
+    s.t.Kernel(s.a, "begin", {reads ? Touches(input) : Touches(s.own)});
+    s.t.Free(input);
+    s.own = s.t.AllocAt(s.a, 4096, s.base, s.segment);
+    s.t.Kernel(s.a, "end", {Writes(s.own)});
+    s.t.Free(s.own);
+    s.t.EndCapture(s.a);
+    s.exec = s.t.Instantiate(s.graph);
+    CHECK(s.RunWith(Writes(s.memory, 512)).empty() == reads);
+  }
+}
+
 // Two graphs whose blocks lie in one place: what is there is what the last launch wrote.
 TEST_CASE("eager-use-of-graph-memory names the graph that wrote what is used") {
   for (const bool first_graph : {true, false}) {
