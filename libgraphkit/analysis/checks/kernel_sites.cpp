@@ -271,18 +271,17 @@ struct DifferenceFinder {
   void Judge(const Capture& capture, const Function& function, const KernelRuns& launched) {
     const uint64_t warmups = WarmupsOf(launched);
     if (warmups == 0) return;
+    // Launched during the capture, and not captured: that is for escaped-work.
+    const auto beside = std::ranges::upper_bound(trace.works, capture.begin, {}, &EagerWork::seq);
+    const auto end = std::ranges::lower_bound(trace.works, capture.end, {}, &EagerWork::seq);
     Finding finding{.graph = capture.graph};
     std::vector<std::string> missed, added;
     for (const Seen* seen : launched.missed) {
       const auto among = [&](const Seen* shared) {
         return Among(*seen, *shared, capture, warmups);
       };
-      // Launched meanwhile, and not captured: that is for escaped-work.
-      const auto escaped = [&](const EagerWork& work) {
-        return work.kernel == seen->kernel && capture.begin < work.seq && work.seq < capture.end;
-      };
       if (seen->before % warmups == 0 && std::ranges::all_of(launched.shared, among) &&
-          std::ranges::none_of(trace.works, escaped))
+          std::ranges::find(beside, end, seen->kernel, &EagerWork::kernel) == end)
         Add(*seen, "each warm-up launched ", &finding, &missed);
     }
     for (const Seen* seen : launched.added)
