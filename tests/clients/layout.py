@@ -101,7 +101,7 @@ def main():
             checks = [finding["check"] for finding in found]
             if checks[:1] != ([ASYMMETRIES[fault]] if fault != "none" else []) or (found and f"{program.name}:" not in found[0]["message"]):
                 failed.append(f"{options.name}: {fault}: found {[finding['message'] for finding in found]}")
-    print("\n".join(failed) or f"{options.name}: equal runs are equal; {len(ASYMMETRIES)} asymmetries are named")
+    print(*failed, f"{options.name}: {1 + len(ASYMMETRIES) - len(failed)} passed, {len(failed)} failed", sep="\n")
     return 1 if failed else 0
 
 
