@@ -52,7 +52,10 @@ class TraceBuilder {
   explicit TraceBuilder(DeviceKind device = DeviceKind::kSoft);
 
   // The process.
-  void SetProgram(std::string_view program) { trace_.process.program = program; }
+  void SetProgram(std::string_view program, std::string_view executable = {}) {
+    trace_.process.program = program;
+    trace_.process.executable = executable;
+  }
   ThreadId Thread(std::string_view name = {});
   StackId Stack(std::initializer_list<FrameText> frames);
   void SetThread(ThreadId thread) { thread_ = thread; }  // of what follows

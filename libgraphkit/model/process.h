@@ -28,7 +28,8 @@ enum class Source : uint8_t {
 struct Process {
   DeviceKind device = DeviceKind::kImported;
   int64_t pid = 0;
-  std::string program;            // path, as executed
+  std::string program;            // path, as executed, or the title that it gave itself
+  std::string executable;         // the file that ran, where that isn't plain from `program`
   std::vector<std::string> args;  // without the program itself
   std::string device_name;        // "NVIDIA H200"; empty: unknown
   int driver_version = 0;         // as cuDriverGetVersion: 13000; 0: unknown

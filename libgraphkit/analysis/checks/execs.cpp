@@ -2,6 +2,7 @@
 #include <queue>
 
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/names/library_pool.h"
 #include "libgraphkit/analysis/order/shape.h"
 #include "libgraphkit/model/names.h"
 
@@ -49,6 +50,7 @@ std::vector<Finding> FindUndestroyed(const Facts& facts) {
     if (leaked == 0) return;
     const std::string execs = Counted(leaked, "exec") + " of " + NameOf(trace, graph);
     if (HasPrivatePool(facts, graph)) {
+      if (IsPythonProgram(trace)) return;  // its variables hold them until the interpreter ends
       finding->severity = Severity::kNote;
       finding->message = "kept until the end: " + execs;
       return;

@@ -36,8 +36,10 @@ std::string_view LibraryPool(const Ran& trace, StackId stack) {
 }
 
 bool IsPythonProgram(const Ran& trace) {
-  const std::string_view program = trace.process.program;
-  return program.substr(program.find_last_of('/') + 1).starts_with("python");
+  const auto is_python = [](std::string_view path) {
+    return path.substr(path.find_last_of('/') + 1).starts_with("python");
+  };
+  return is_python(trace.process.program) || is_python(trace.process.executable);
 }
 
 }  // namespace graphkit

@@ -14,6 +14,7 @@ struct ProcessRecord : NamedRecord<"process"> {
     v.Always("pid", process.pid);
     v.Always("program", process.program);
     v.Always("args", process.args);
+    v.Optional("executable", process.executable);
     v.Optional("device_name", process.device_name);
     v.Optional("driver", process.driver_version);
     v.Optional("runtime", process.runtime_version);

@@ -31,7 +31,12 @@ std::string Absolute(const std::string& path) {
   return std::string(folder) + "/" + path;
 }
 
-// The program and its arguments, as it was started.
+std::string_view NameOfFile(std::string_view path) {
+  return path.substr(path.find_last_of('/') + 1);
+}
+
+// The program and its arguments, as it was started, or the title that it gave itself since: that is
+// written over them and padded with NULs.
 std::vector<std::string> CommandLine() {
   std::vector<std::string> words;
   FILE* file = std::fopen("/proc/self/cmdline", "re");
@@ -41,6 +46,15 @@ std::vector<std::string> CommandLine() {
   std::free(word);
   if (file != nullptr) std::fclose(file);
   return words;
+}
+
+// The file that runs, where the program's name doesn't begin that file's: a server's process is
+// "VLLM::EngineCore", run by python3.11. Empty: it does, or the file isn't known.
+std::string OtherExecutable(std::string_view program) {
+  char path[PATH_MAX];
+  const ssize_t size = readlink("/proc/self/exe", path, sizeof path);
+  const std::string_view file(path, size > 0 ? static_cast<size_t>(size) : 0);
+  return NameOfFile(file).starts_with(NameOfFile(program)) ? std::string() : std::string(file);
 }
 
 uint64_t ReadClock(clockid_t clock) {
@@ -210,6 +224,9 @@ void TraceFile::WriteProcess() {
   process.pid = getpid();
   if (!words.empty()) process.program = words[0];
   if (!words.empty()) process.args.assign(words.begin() + 1, words.end());
+  process.executable = OtherExecutable(process.program);
+  if (!process.executable.empty())
+    while (!process.args.empty() && process.args.back().empty()) process.args.pop_back();
   process.device_name = facts_.device_name;
   process.driver_version = facts_.driver;
   process.cupti_version = static_cast<int>(facts_.cupti);

@@ -38,14 +38,16 @@ TEST_CASE("event-stream-leak leaves out many streams of which few are used: a li
 }
 
 TEST_CASE("event-stream-leak lets a Python program's variables hold some to its end") {
-  const auto found = [](int events) {
+  const auto found = [](int events, std::string_view program, std::string_view executable) {
     TraceBuilder t;
-    t.SetProgram("/usr/bin/python3.11");
+    t.SetProgram(program, executable);
     for (int i = 0; i < events; ++i) t.Event();
     return Run("event-stream-leak", &t);
   };
-  CHECK(found(100).empty());
-  CHECK(found(101).size() == 1);
+  CHECK(found(100, "/usr/bin/python3.11", "").empty());
+  CHECK(found(101, "/usr/bin/python3.11", "").size() == 1);
+  CHECK(found(100, "VLLM::EngineCore", "/usr/bin/python3.11").empty());
+  CHECK(found(100, "VLLM::EngineCore", "").size() == 1);
 }
 
 }  // namespace

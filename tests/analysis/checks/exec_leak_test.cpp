@@ -25,8 +25,10 @@ TEST_CASE("exec-leak finds nothing when all execs are destroyed") {
 
 // Graphs with memory in a pool of this kind, whose execs live to the end; the last one is destroyed
 // where `shut_down`.
-std::vector<Finding> Kept(int graphs, PoolKind kind, bool shut_down = false) {
+std::vector<Finding> Kept(int graphs, PoolKind kind, bool shut_down = false,
+                          std::string_view program = "server") {
   TraceBuilder t;
+  t.SetProgram(program);
   const StreamId s = t.Stream();
   t.SetPool(t.Pool(kind));
   ExecId exec;
@@ -62,6 +64,8 @@ TEST_CASE("exec-leak: an exec with a private pool may be kept on purpose") {
                             .harm = Harm::kLeak,
                             .message = "kept until the end: 1 exec of graph 0",
                             .graph = GraphId(0u)}});
+  CHECK(Kept(1, PoolKind::kPrivate, false, "/usr/bin/python3.11").empty());
+  CHECK(Kept(1, PoolKind::kDevice, false, "/usr/bin/python3.11").size() == 1);
   CHECK(Kept(1, PoolKind::kDevice) ==
         std::vector{Finding{.check = "exec-leak",
                             .harm = Harm::kLeak,

@@ -1,5 +1,5 @@
 # environment: HF_HUB_OFFLINE=1 VLLM_NO_USAGE_STATS=1 VLLM_USE_FLASHINFER_SAMPLER=0 VLLM_ENABLE_V1_MULTIPROCESSING=0
-# graphkit: warning exec-leak
+# graphkit: nothing
 """vLLM's sleep mode, both levels: memory is unmapped and mapped again at its address. It looks up the CUDA runtime in
 /proc/self/maps, where torchvision's has a name of its own."""
 import tiny_llama

@@ -28,6 +28,7 @@
 //                         a file or allocating its blocks, and captures N nodes more
 //     processes thread    captures in a thread with the smallest stack there may be
 //     processes clearenv  clears its environment before it captures
+//     processes titled    gives itself another title before it captures, as setproctitle does
 //     processes small N   captures N nodes in graphs of 100, each launched and destroyed
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -41,6 +42,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstddef>
 #include <cstdio>
@@ -48,6 +50,7 @@
 #include <cstring>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -337,6 +340,14 @@ int Fork() {
   return status == 0 ? 0 : 4;
 }
 
+// Over the words of its command line, where the system reads it.
+void SetTitle(char** argv, std::string_view title) {
+  char** last = argv;
+  while (last[1] != nullptr) ++last;
+  std::fill(argv[0], *last + std::strlen(*last), '\0');
+  std::copy(title.begin(), title.end(), argv[0]);
+}
+
 }  // namespace
 
 int main(int, char** argv) {
@@ -359,6 +370,7 @@ int main(int, char** argv) {
   if (is("filter")) return Filtered(argv[2]);
   if (is("thread")) return SmallThread();
   if (is("clearenv")) clearenv();
+  if (is("titled")) SetTitle(argv, "Server::Core");
   if (is("closed")) return Closed(argv[2]);
   if (is("tensors")) return Tensors();
   if (is("modules")) return Modules();

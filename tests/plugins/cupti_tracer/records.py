@@ -60,6 +60,16 @@ def test_a_call_that_breaks_a_capture_says_where_and_with_what(folder):
     assert count(load(folder / "trace.json"), "stack") == 0
 
 
+def test_a_process_with_a_title_of_its_own_names_its_file(folder):
+    code, _, err = trace(folder, *processes("titled"))
+    assert code == 0, err
+    process = load(folder / "trace.json")[0]
+    assert process["program"] == "Server::Core" and process["args"] == [], process
+    assert process["executable"] == str(processes("titled")[0]), process
+    trace(folder, *processes("capture"))
+    assert "executable" not in load(folder / "trace.json")[0]
+
+
 def test_a_program_with_both_runtimes_is_traced_whole(folder):
     program = BUILD / "tests/two_runtimes"
     if not program.exists():
