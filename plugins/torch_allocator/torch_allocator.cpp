@@ -5,7 +5,7 @@
 #include <new>
 #include <nlohmann/json.hpp>
 
-#include "libgraphkit/io/bytes/file_bytes.h"
+#include "libgraphkit/io/bytes/byte_sink.h"
 #include "libgraphkit/printable.h"
 
 namespace graphkit::torch {

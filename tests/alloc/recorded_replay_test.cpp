@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include "libgraphkit/io/bytes/file_bytes.h"
+#include "libgraphkit/io/bytes/byte_source.h"
 #include "libgraphkit/io/import/torch/torch_snapshot.h"
 #include "tests/alloc/recorded_score.h"
 #include "tests/alloc/snapshot_recorder.h"

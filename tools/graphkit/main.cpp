@@ -15,7 +15,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "libgraphkit/io/bytes/file_bytes.h"
+#include "libgraphkit/io/bytes/byte_sink.h"
 #include "tools/graphkit/cli/help_formatter.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/separator.h"

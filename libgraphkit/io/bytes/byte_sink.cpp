@@ -1,4 +1,4 @@
-#include "libgraphkit/io/bytes/file_bytes.h"
+#include "libgraphkit/io/bytes/byte_sink.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -6,10 +6,12 @@
 #include <zstd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "libgraphkit/temporary_name.h"

@@ -1,4 +1,4 @@
-#include "libgraphkit/io/bytes/file_bytes.h"
+#include "libgraphkit/io/bytes/byte_source.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "libgraphkit/checked_number.h"
-#include "libgraphkit/io/bytes/file_bytes.h"
+#include "libgraphkit/io/bytes/byte_source.h"
 
 namespace graphkit {
 

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "libgraphkit/checked_number.h"
+#include "libgraphkit/io/bytes/byte_source.h"
 #include "libgraphkit/io/bytes/csv_reader.h"
-#include "libgraphkit/io/bytes/file_bytes.h"
 #include "libgraphkit/io/files/json_file.h"
 
 namespace graphkit {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "libgraphkit/io/bytes/file_bytes.h"
+#include "libgraphkit/io/bytes/byte_source.h"
 #include "libgraphkit/io/import/trace_maker.h"
 #include "libgraphkit/model/file_about.h"
 #include "libgraphkit/model/trace.h"

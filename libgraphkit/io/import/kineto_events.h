@@ -6,7 +6,7 @@
 #include <functional>
 #include <string_view>
 
-#include "libgraphkit/io/bytes/file_bytes.h"
+#include "libgraphkit/io/bytes/byte_source.h"
 #include "libgraphkit/model/graph.h"
 #include "libgraphkit/result.h"
 

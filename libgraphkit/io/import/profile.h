@@ -5,7 +5,8 @@
 #include <span>
 #include <string>
 
-#include "libgraphkit/io/bytes/file_bytes.h"
+#include "libgraphkit/io/bytes/byte_sink.h"
+#include "libgraphkit/io/bytes/byte_source.h"
 #include "libgraphkit/io/import/kineto_events.h"
 #include "libgraphkit/io/import/node_times.h"
 #include "libgraphkit/model/profile.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "libgraphkit/io/bytes/file_bytes.h"
+#include "libgraphkit/io/bytes/byte_source.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/result.h"
 

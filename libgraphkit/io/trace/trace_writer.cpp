@@ -1,6 +1,6 @@
 #include "libgraphkit/io/trace/record_rows.h"
 
-#include "libgraphkit/io/bytes/file_bytes.h"
+#include "libgraphkit/io/bytes/byte_sink.h"
 #include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/io/trace/trace_lines.h"
 

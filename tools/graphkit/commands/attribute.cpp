@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "libgraphkit/compare/attribute/attribute.h"
+#include "libgraphkit/io/bytes/byte_sink.h"
+#include "libgraphkit/io/bytes/byte_source.h"
 #include "libgraphkit/io/import/profile.h"
 #include "libgraphkit/ran/resolve.h"
 #include "tools/graphkit/attribute/render.h"

@@ -12,7 +12,7 @@
 #include <streambuf>
 #include <vector>
 
-#include "libgraphkit/io/bytes/file_bytes.h"
+#include "libgraphkit/io/bytes/byte_sink.h"
 #include "libgraphkit/units.h"
 #include "tools/graphkit/terminal/talk.h"
 

@@ -5,7 +5,7 @@
 #include <ostream>
 #include <span>
 
-#include "libgraphkit/io/bytes/file_bytes.h"
+#include "libgraphkit/io/bytes/byte_source.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/render/json.h"
 #include "tools/graphkit/files/output.h"

@@ -10,7 +10,7 @@
 
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/naming.h"
-#include "libgraphkit/io/bytes/file_bytes.h"
+#include "libgraphkit/io/bytes/byte_sink.h"
 #include "libgraphkit/printable.h"
 #include "tools/graphkit/child.h"
 #include "tools/graphkit/terminal/talk.h"

@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include "libgraphkit/io/bytes/file_bytes.h"
+#include "libgraphkit/io/bytes/byte_source.h"
 
 namespace graphkit {
 namespace {

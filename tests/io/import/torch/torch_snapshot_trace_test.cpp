@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "libgraphkit/io/bytes/file_bytes.h"
+#include "libgraphkit/io/bytes/byte_source.h"
 #include "libgraphkit/io/trace/trace_file.h"
 
 namespace graphkit {

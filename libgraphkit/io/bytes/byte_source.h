@@ -1,4 +1,4 @@
-// Where the bytes of files come from and go to.
+// Where the bytes of files come from.
 #pragma once
 
 #include <atomic>
@@ -56,21 +56,5 @@ struct FileBytes {
 Result<FileBytes> ReadBytes(ByteSource& source, size_t padding = 0);
 // Opens the file ("-": stdin; compressed or not) and reads it. Errors name it.
 Result<FileBytes> ReadFile(const std::string& path);
-
-// A file that appears under its name once it is whole, or stdout; either compressed with zstd.
-class ByteSink {
- public:
-  virtual ~ByteSink() = default;  // without Finish(): nothing is left of a file
-
-  virtual Result<void> Write(std::string_view bytes) = 0;
-  virtual Result<void> Finish() = 0;
-};
-
-// "-" is stdout. A path that ends in ".zst" is compressed. A file keeps its mode, a link leads
-// where it did; pipes and devices are written to directly.
-Result<std::unique_ptr<ByteSink>> CreateFile(const std::string& path);
-
-// For a signal handler that ends the process: nothing is left of files that aren't whole.
-void RemoveUnfinishedFiles();
 
 }  // namespace graphkit
