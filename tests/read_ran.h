@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "libgraphkit/io/trace/trace_file.h"
+#include "libgraphkit/io/trace/trace_reader.h"
 #include "libgraphkit/ran/resolve.h"
 
 namespace graphkit {

@@ -9,7 +9,8 @@
 #include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/analyze.h"
-#include "libgraphkit/io/trace/trace_file.h"
+#include "libgraphkit/io/trace/trace_reader.h"
+#include "libgraphkit/io/trace/trace_writer.h"
 #include "libgraphkit/ran/resolve.h"
 #include "tests/build_trace.h"
 

@@ -3,7 +3,8 @@
 
 #include <string>
 
-#include "libgraphkit/io/trace/trace_file.h"
+#include "libgraphkit/io/trace/trace_reader.h"
+#include "libgraphkit/io/trace/trace_writer.h"
 #include "tests/generate/synth.h"
 
 namespace graphkit {

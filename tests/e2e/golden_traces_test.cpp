@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/io/trace/trace_file.h"
+#include "libgraphkit/io/trace/trace_reader.h"
+#include "libgraphkit/io/trace/trace_writer.h"
 
 namespace graphkit {
 namespace {

@@ -5,7 +5,8 @@
 #include <string_view>
 
 #include "libgraphkit/io/import/file_format.h"
-#include "libgraphkit/io/trace/trace_file.h"
+#include "libgraphkit/io/trace/trace_reader.h"
+#include "libgraphkit/io/trace/trace_writer.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const graphkit::FileFormat* format = graphkit::FindFormat(GRAPHKIT_FORMAT);

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "libgraphkit/io/trace/trace_file.h"
+#include "libgraphkit/io/trace/trace_writer.h"
 #include "libgraphkit/ran/resolve.h"
 #include "tests/linear/many.h"
 

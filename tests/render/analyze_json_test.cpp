@@ -3,7 +3,7 @@
 #include <sstream>
 #include <string>
 
-#include "libgraphkit/render/analyze/analyze.h"
+#include "libgraphkit/render/analyze/json.h"
 #include "tests/render/sample_report.h"
 
 namespace graphkit {

@@ -3,7 +3,7 @@
 #include <sstream>
 #include <string>
 
-#include "libgraphkit/render/analyze/analyze.h"
+#include "libgraphkit/render/analyze/text.h"
 #include "libgraphkit/render/text_layout.h"
 #include "tests/build_trace.h"
 #include "tests/render/sample_report.h"

@@ -6,7 +6,9 @@
 #include <string>
 
 #include "libgraphkit/compare/diff.h"
-#include "libgraphkit/render/diff/diff.h"
+#include "libgraphkit/render/diff/html.h"
+#include "libgraphkit/render/diff/json.h"
+#include "libgraphkit/render/diff/text.h"
 #include "tests/build_trace.h"
 
 namespace graphkit {

@@ -11,7 +11,8 @@
 #include <string>
 
 #include "libgraphkit/analysis/names/naming.h"
-#include "libgraphkit/render/dot/drawing.h"
+#include "libgraphkit/render/dot/labels.h"
+#include "libgraphkit/render/dot/style.h"
 #include "tests/build_trace.h"
 
 namespace graphkit {

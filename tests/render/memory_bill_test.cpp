@@ -1,4 +1,4 @@
-#include "libgraphkit/render/analyze/analyze.h"
+#include "libgraphkit/render/analyze/text.h"
 
 #include <doctest/doctest.h>
 

@@ -1,17 +1,5 @@
-// Reads a node's label. With the flag for its kind, or verbose, it is a record,
-//
-//     {KERNEL
-//     | {ID | 3 (topoId: 1) | _Z3addPf\<\<\<\{16,2,1\},128,0\>\>\>}
-//     | {{node handle | func handle} | {0x… | 0x…}} …
-//
-// else lines. The first is the node's number; the second the name of the kernel or of the graph
-// that the node holds, and for other kinds the kind:
-//
-//     "graph_1_node_0"[style="bold" shape="octagon" label="0      "…"[… shape="rectangle" label="4
-//     _Z3addPf                                                    graph_2
-//     "];                                                         "];
-//
-// Only kernels are drawn bold, and as octagons.
+#include "libgraphkit/io/import/dot.h"
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -22,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/io/import/dot_graph.h"
 #include "libgraphkit/io/import/file_format.h"
 #include "libgraphkit/model/names.h"
 

@@ -1,5 +1,8 @@
-
 #include "libgraphkit/io/import/dot_graph.h"
+
+#include <algorithm>
+#include <unordered_map>
+
 #include "libgraphkit/io/import/file_format.h"
 
 namespace graphkit {

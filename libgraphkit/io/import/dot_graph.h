@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/io/import/trace_maker.h"
 #include "libgraphkit/result.h"
 
 namespace graphkit {
@@ -40,13 +39,5 @@ struct DotGraph {
 
 // Passes over statements that aren't known; an error where the text is no graph, or is cut off.
 Result<DotGraph> ParseDot(std::string_view text);
-
-struct DrawnNode {
-  DraftNode node;
-  std::vector<std::string> graphs;  // clusters that the node holds, by their labels
-};
-
-// Kind, kernel, shape and inner graphs of a node, from its label, shape and style.
-DrawnNode ReadDrawnNode(const DotAttributes& attributes);
 
 }  // namespace graphkit

@@ -6,7 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "libgraphkit/io/files/plan_files.h"
-#include "libgraphkit/io/trace/trace_file.h"
+#include "libgraphkit/io/trace/bad_memory.h"
+#include "libgraphkit/io/trace/trace_reader.h"
 
 namespace graphkit {
 namespace {

@@ -1,8 +1,11 @@
 #include "libgraphkit/io/merge/merge.h"
 
+#include <deque>
 #include <set>
 
+#include "libgraphkit/io/merge/joins.h"
 #include "libgraphkit/io/merge/same_memory.h"
+#include "libgraphkit/io/merge/same_process.h"
 #include "libgraphkit/io/trace/record_rows.h"
 
 namespace graphkit {

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "libgraphkit/io/merge/merge.h"
+#include "libgraphkit/io/merge/joins.h"
 
 namespace graphkit {
 

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "libgraphkit/io/record/record_types.h"
-#include "libgraphkit/io/trace/trace_file.h"
+#include "libgraphkit/io/trace/bad_memory.h"
 #include "libgraphkit/large_pages.h"
 #include "libgraphkit/model/access_map.h"
 

@@ -1,4 +1,4 @@
-#include "libgraphkit/render/analyze/analyze.h"
+#include "libgraphkit/render/analyze/coverage.h"
 
 #include "libgraphkit/analysis/names/naming.h"
 

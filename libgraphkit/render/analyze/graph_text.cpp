@@ -1,3 +1,5 @@
+#include "libgraphkit/render/analyze/graph_text.h"
+
 #include <algorithm>
 #include <map>
 #include <span>
@@ -6,8 +8,6 @@
 
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/model/names.h"
-#include "libgraphkit/render/analyze/analyze.h"
-#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 

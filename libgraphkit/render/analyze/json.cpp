@@ -1,8 +1,10 @@
+#include "libgraphkit/render/analyze/json.h"
+
 #include <algorithm>
 #include <string_view>
 
 #include "libgraphkit/analysis/names/call_site.h"
-#include "libgraphkit/render/analyze/analyze.h"
+#include "libgraphkit/render/analyze/coverage.h"
 #include "libgraphkit/render/finding_text.h"
 
 namespace graphkit {

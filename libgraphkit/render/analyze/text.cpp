@@ -1,12 +1,13 @@
+#include "libgraphkit/render/analyze/text.h"
+
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/printable.h"
-#include "libgraphkit/render/analyze/analyze.h"
+#include "libgraphkit/render/analyze/graph_text.h"
 #include "libgraphkit/render/finding_text.h"
-#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 namespace {

@@ -1,8 +1,12 @@
+#include "libgraphkit/render/diff/html.h"
+
 #include <sstream>
 
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/compare/diff.h"
-#include "libgraphkit/render/diff/diff.h"
+#include "libgraphkit/render/diff/json.h"
+#include "libgraphkit/render/diff/memory_text.h"
+#include "libgraphkit/render/diff/text.h"
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/report/html.h"
 #include "libgraphkit/render/report/page_sources.h"

@@ -1,6 +1,7 @@
-#include "libgraphkit/render/json.h"
-#include "libgraphkit/render/diff/diff.h"
+#include "libgraphkit/render/diff/json.h"
+
 #include "libgraphkit/render/explain/explain.h"
+#include "libgraphkit/render/json.h"
 
 namespace graphkit {
 

@@ -1,7 +1,8 @@
-#include "libgraphkit/render/diff/diff.h"
+#include "libgraphkit/render/diff/memory_text.h"
 
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/render/explain/explain.h"
+#include "libgraphkit/render/figure_text.h"
 
 namespace graphkit {
 namespace {

@@ -1,10 +1,12 @@
+#include "libgraphkit/render/diff/text.h"
+
 #include <algorithm>
 #include <sstream>
 #include <vector>
 
 #include "libgraphkit/analysis/names/naming.h"
-#include "libgraphkit/render/diff/diff.h"
-#include "libgraphkit/render/text_layout.h"
+#include "libgraphkit/render/diff/memory_text.h"
+#include "libgraphkit/render/figure_text.h"
 
 namespace graphkit {
 

@@ -6,6 +6,8 @@
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/group_by.h"
 #include "libgraphkit/render/dot/drawing.h"
+#include "libgraphkit/render/dot/style.h"
+#include "libgraphkit/render/dot/writer.h"
 
 namespace graphkit {
 namespace {

@@ -1,87 +1,13 @@
-// The look of a drawing: shapes and colours by node kind, lines by edge kind.
+// A drawing, as the legend and the writer take it.
 #pragma once
 
-#include <ostream>
-#include <string>
-#include <string_view>
+#include <cstdint>
 #include <vector>
 
-#include "libgraphkit/model/graph.h"
-#include "libgraphkit/ran/node_changes.h"
 #include "libgraphkit/ran/ran.h"
 #include "libgraphkit/render/dot/dot.h"
 
 namespace graphkit {
-
-struct NodeLook {
-  const char* shape;
-  const char* style;
-  const char* fill;
-  const char* line;
-};
-
-struct EdgeLook {
-  const char* name;   // "full", "programmatic", "launch completion"
-  const char* style;  // Graphviz'
-  const char* head;
-  const char* colour;
-  const char* sample;  // the line in characters, for the legend
-};
-
-const NodeLook& LookOf(NodeKind kind);
-const EdgeLook& LookOf(uint8_t from_port, EdgeType type);
-
-inline constexpr const char* kFont = "Helvetica";
-inline constexpr const char* kInk = "#2b3440";      // text
-inline constexpr const char* kPaleInk = "#66717e";  // second lines
-inline constexpr const char* kGraphLine = "#b4bdc8";
-inline constexpr const char* kHoldsLine = "#8b96a3";
-inline constexpr const char* kGraphFill = "#fafbfc";
-inline constexpr const char* kStreamLine = "#dde3ea";
-inline constexpr const char* kStreamFill = "#f1f4f7";
-
-// A quoted string: what it holds stands as it is, in attributes where Graphviz expands \N as well.
-std::string DotQuoted(std::string_view text);
-
-// Texts in the boxes of a drawing, and in the tips over them.
-
-// HTML-like labels, in their angle brackets: a title, which may be empty, and pale lines below it.
-// `align`: "center" or "left".
-std::string BoxLabel(const Ran& trace, const Box& box, const DotDetails& details,
-                     const NodeChanges& changes);
-std::string TitleLabel(const std::string& title, const std::vector<std::string>& details,
-                       const char* align = "center");
-
-// Plain text; of an edge's label nothing when there is nothing to say.
-std::string EdgeLabel(const Ran& trace, const BoxEdge& edge, const DotDetails& details);
-std::string BoxTip(const Ran& trace, const Box& box);
-std::string EdgeTip(const Ran& trace, const BoxEdge& edge);
-
-// "64×2 blocks of 256"; of a memcpy "1 MiB"; of a memory node "block 3, 4 MiB".
-std::string NodeDetail(const Ran& trace, NodeId id);
-
-// Links in drawings.
-
-// The template with {node}, {file} and {line} filled in, percent-encoded (RFC 3986) but for
-// slashes; empty when the template asks for a file and the node has none.
-std::string NodeLink(std::string_view link, const Ran& trace, NodeId node);
-
-// The colour of each box, by whatever was asked for.
-struct BoxColour {
-  const char* fill;
-  const char* line;
-};
-
-// By node: a key that says which of the scheme's colours it has: a kind, a stream, a pool (or
-// kNoKey), one plus a severity (or 0), a class of durations.
-std::vector<uint32_t> ColourNodes(const Ran& trace, const DotOptions& options);
-inline constexpr uint32_t kNoKey = 0xffffffffu;
-
-// Of several nodes in one box: the first's; by finding the worst, by duration the longest.
-uint32_t KeyOfBox(const Box& box, const std::vector<uint32_t>& keys, ColourBy by);
-BoxColour ColourOfKey(uint32_t key, ColourBy by);
-
-// Writes the text of a drawing.
 
 // All that a drawing is made of; refers to values of its caller.
 struct Drawing {
@@ -91,11 +17,5 @@ struct Drawing {
   const DotOptions& options;
   std::vector<uint32_t> colour_keys;  // by node
 };
-
-// `legend` is an HTML-like label, in its angle brackets.
-void WriteDot(const Drawing& drawing, const std::string& legend, std::ostream& out);
-
-// The program, the notes, and what the boxes and lines mean that occur: an HTML-like label.
-std::string DotLegend(const Drawing& drawing, const std::vector<std::string>& notes);
 
 }  // namespace graphkit

@@ -1,8 +1,9 @@
-#include "libgraphkit/render/dot/drawing.h"
+#include "libgraphkit/render/dot/labels.h"
 
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/model/names.h"
+#include "libgraphkit/render/dot/style.h"
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {

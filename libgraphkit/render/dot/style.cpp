@@ -1,4 +1,4 @@
-#include "libgraphkit/render/dot/drawing.h"
+#include "libgraphkit/render/dot/style.h"
 
 #include <map>
 #include <set>

@@ -1,4 +1,4 @@
-#include "libgraphkit/render/dot/drawing.h"
+#include "libgraphkit/render/dot/writer.h"
 
 #include <cmath>
 #include <map>
@@ -6,6 +6,8 @@
 
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/model/nesting.h"
+#include "libgraphkit/render/dot/labels.h"
+#include "libgraphkit/render/dot/style.h"
 
 namespace graphkit {
 

@@ -1,11 +1,11 @@
+#include "libgraphkit/render/explain/explain.h"
+
 #include <algorithm>
 #include <sstream>
 
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/naming.h"
-#include "libgraphkit/render/explain/explain.h"
 #include "libgraphkit/render/finding_text.h"
-#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 

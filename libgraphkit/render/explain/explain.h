@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "libgraphkit/analysis/explain/memory_account.h"
-#include "libgraphkit/analysis/explain/where.h"
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/text_layout.h"
 
@@ -31,13 +30,6 @@ void RenderExplanation(const Explanation& explanation, const Ran& trace, bool st
 
 // Schema "graphkit-explain", version 1 (docs/cli.md).
 void RenderExplanationJson(const Explanation& explanation, std::ostream& out);
-
-// `graphkit where`: text, and schema "graphkit-where", version 1. `others`: further faulting
-// addresses of the report that the address is from.
-void RenderWhere(const Whereabouts& where, const std::vector<Address>& others, const Ran& trace,
-                 const TextOut& out);
-void RenderWhereJson(const Whereabouts& where, const std::vector<Address>& others, const Ran& trace,
-                     std::ostream& out);
 
 // The parts of an explanation that are about memory.
 

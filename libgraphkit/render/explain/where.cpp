@@ -1,11 +1,12 @@
+#include "libgraphkit/render/explain/where.h"
+
+#include <algorithm>
 #include <string>
 
 #include "libgraphkit/analysis/memory/memory_bill.h"
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/naming.h"
-#include "libgraphkit/render/explain/explain.h"
 #include "libgraphkit/render/json.h"
-#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 namespace {

@@ -1,3 +1,5 @@
+#include "libgraphkit/render/report/data.h"
+
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -8,10 +10,9 @@
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/model/nesting.h"
-#include "libgraphkit/render/analyze/analyze.h"
-#include "libgraphkit/render/dot/drawing.h"
+#include "libgraphkit/render/analyze/json.h"
+#include "libgraphkit/render/dot/labels.h"
 #include "libgraphkit/render/explain/explain.h"
-#include "libgraphkit/render/report/html.h"
 #include "libgraphkit/render/report/layout.h"
 #include "libgraphkit/render/report/packed_columns.h"
 

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "libgraphkit/render/ranks/ranks.h"
+#include "libgraphkit/render/report/data.h"
 #include "libgraphkit/render/report/packed_columns.h"
 #include "libgraphkit/render/report/page_sources.h"
 

@@ -52,12 +52,6 @@ std::vector<uint32_t> RanksToDraw(const RankReport& ranks);
 void RenderRanksHtml(const RankReport& ranks, std::span<const RankDrawing> drawings,
                      std::ostream& out);
 
-// The data of the HTML report, deflated: the report as JSON, the names, and columns of numbers
-// (docs/report.md).
-
-// The JSON, the packed columns that it lists, uint32 length of the JSON (little-endian).
-std::string DeflatedReport(const ReportPage& page);
-
 // HTML pages that hold all they need.
 struct PageParts {
   std::string_view page;       // with {{style}}, {{script}}, {{data}} … where these go

@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "libgraphkit/io/import/file_format.h"
-#include "libgraphkit/io/trace/trace_file.h"
+#include "libgraphkit/io/trace/trace_reader.h"
+#include "libgraphkit/io/trace/trace_writer.h"
 #include "tests/random.h"
 
 namespace graphkit {

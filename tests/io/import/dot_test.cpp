@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "libgraphkit/io/import/dot_graph.h"
+#include "libgraphkit/io/import/dot.h"
 #include "tests/io/import/read_format.h"
 
 namespace graphkit {

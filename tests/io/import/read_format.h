@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "libgraphkit/io/import/file_format.h"
-#include "libgraphkit/io/trace/trace_file.h"
+#include "libgraphkit/io/trace/trace_reader.h"
+#include "libgraphkit/io/trace/trace_writer.h"
 
 namespace graphkit {
 

@@ -7,7 +7,9 @@
 #include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/io/import/file_format.h"
-#include "libgraphkit/io/trace/trace_file.h"
+#include "libgraphkit/io/merge/joins.h"
+#include "libgraphkit/io/trace/trace_reader.h"
+#include "libgraphkit/io/trace/trace_writer.h"
 #include "libgraphkit/ran/resolve.h"
 #include "tests/build_trace.h"
 

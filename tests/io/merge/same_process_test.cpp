@@ -1,4 +1,4 @@
-#include "libgraphkit/io/merge/merge.h"
+#include "libgraphkit/io/merge/same_process.h"
 
 #include <doctest/doctest.h>
 

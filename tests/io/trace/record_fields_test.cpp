@@ -15,7 +15,8 @@
 #include "libgraphkit/io/merge/merge.h"
 #include "libgraphkit/io/record/field_writer.h"
 #include "libgraphkit/io/trace/record_rows.h"
-#include "libgraphkit/io/trace/trace_file.h"
+#include "libgraphkit/io/trace/trace_reader.h"
+#include "libgraphkit/io/trace/trace_writer.h"
 
 namespace graphkit {
 namespace {

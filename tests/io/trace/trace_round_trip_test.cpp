@@ -2,7 +2,8 @@
 
 #include <string>
 
-#include "libgraphkit/io/trace/trace_file.h"
+#include "libgraphkit/io/trace/trace_reader.h"
+#include "libgraphkit/io/trace/trace_writer.h"
 #include "tests/build_trace.h"
 #include "tests/io/trace/random_trace.h"
 

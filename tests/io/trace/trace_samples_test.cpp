@@ -6,7 +6,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "libgraphkit/io/trace/trace_file.h"
+#include "libgraphkit/io/trace/trace_reader.h"
+#include "libgraphkit/io/trace/trace_writer.h"
 
 namespace graphkit {
 namespace {

@@ -1,4 +1,5 @@
-#include "libgraphkit/io/trace/trace_file.h"
+#include "libgraphkit/io/trace/trace_writer.h"
+#include "libgraphkit/io/trace/trace_reader.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>

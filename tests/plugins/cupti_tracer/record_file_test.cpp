@@ -11,7 +11,7 @@
 
 #include "libgraphkit/io/record/field_writer.h"
 #include "libgraphkit/io/record/record_process.h"
-#include "libgraphkit/io/trace/trace_file.h"
+#include "libgraphkit/io/trace/trace_reader.h"
 #include "plugins/cupti_tracer/ground/record_file.h"
 
 namespace graphkit {

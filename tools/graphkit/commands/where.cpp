@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/explain/where.h"
-#include "libgraphkit/render/explain/explain.h"
+#include "libgraphkit/render/explain/where.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/files/fault_report.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/memory/known_memory.h"
-#include "libgraphkit/io/trace/trace_file.h"
+#include "libgraphkit/io/trace/trace_writer.h"
 #include "libgraphkit/ran/resolve.h"
 #include "libgraphkit/units.h"
 #include "tools/graphkit/files/output.h"

@@ -8,7 +8,7 @@
 
 #include "libgraphkit/checked_number.h"
 #include "libgraphkit/io/merge/merge.h"
-#include "libgraphkit/io/trace/trace_file.h"
+#include "libgraphkit/io/trace/trace_writer.h"
 #include "tools/graphkit/files/input.h"
 #include "tools/graphkit/plugins.h"
 #include "tools/graphkit/terminal/progress.h"

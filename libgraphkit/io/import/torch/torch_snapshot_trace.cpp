@@ -1,11 +1,12 @@
-#include "libgraphkit/io/import/file_format.h"
-#include "libgraphkit/io/import/torch/torch_snapshot.h"
+#include "libgraphkit/io/import/torch/torch_snapshot_trace.h"
 
 #include <charconv>
 #include <map>
 #include <queue>
 
+#include "libgraphkit/io/import/file_format.h"
 #include "libgraphkit/io/import/torch/snapshot_memory.h"
+#include "libgraphkit/io/import/torch/torch_snapshot.h"
 #include "libgraphkit/io/pickle/pickle.h"
 
 namespace graphkit {

@@ -1,4 +1,4 @@
-#include "libgraphkit/io/import/torch/torch_snapshot.h"
+#include "libgraphkit/io/import/torch/torch_snapshot_trace.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,9 @@
 #include <string>
 
 #include "libgraphkit/io/bytes/byte_source.h"
-#include "libgraphkit/io/trace/trace_file.h"
+#include "libgraphkit/io/import/torch/torch_snapshot.h"
+#include "libgraphkit/io/trace/trace_reader.h"
+#include "libgraphkit/io/trace/trace_writer.h"
 
 namespace graphkit {
 namespace {

@@ -1,65 +1,20 @@
-#include "libgraphkit/io/merge/merge.h"
+#include "libgraphkit/io/merge/joins.h"
 
-#include <cstdlib>
 #include <set>
 
 #include "libgraphkit/interval_map.h"
-#include "libgraphkit/io/merge/same_memory.h"
 #include "libgraphkit/model/access_map.h"
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/model/tool_ids.h"
 #include "libgraphkit/printable.h"
 
 namespace graphkit {
 namespace {
 
-constexpr int64_t kOneSecond = 1'000'000'000;
-constexpr size_t kEnough = 4;  // delays, to judge them
+std::string Named(const char* what, uint64_t id) { return what + std::to_string(id); }
 
-constexpr const char* kApartHint =
-    "import joins files of one process; graphkit analyze takes traces of several";
-
-bool IsDriver(const Trace& trace, const Block& block) {
-  return !block.segment && block.pool && trace[block.pool].kind == PoolKind::kDevice;
+std::string ToolIdText(uint64_t id) {
+  return Named("graph ", id >> 32) + Named(" node ", id & 0xffffffffu);
 }
-
-// True when most are as long as the others.
-bool Agree(const std::vector<int64_t>& differences) {
-  const int64_t median = MedianOf(differences);
-  const auto near = std::ranges::count_if(differences, [&](int64_t difference) {
-    return difference > median - kClocksAgree && difference < median + kClocksAgree;
-  });
-  return 4 * near >= 3 * std::ssize(differences);
-}
-
-std::string SecondsText(int64_t ns) {
-  return FormatCount(static_cast<uint64_t>(ns / kOneSecond)) + " s";
-}
-
-// Why they can't be of one process; empty: they may be.
-std::string Contradiction(const ProcessEvidence& evidence, const std::string& trace) {
-  const bool most = 2 * evidence.seen > evidence.segments;
-  if (evidence.whole && evidence.saw_driver && evidence.segments > 0 && !most) {
-    return FormatCount(evidence.seen) + " of its " + FormatCount(evidence.segments) +
-           " segments are memory that the driver gave there";
-  }
-  if (evidence.trace_time && evidence.snapshot_time) {
-    const auto &run = *evidence.trace_time, &history = *evidence.snapshot_time;
-    if (history.end < run.begin - kClocksApart) {
-      return "its history ended " + SecondsText(run.begin - history.end) + " before " + trace +
-             " began";
-    }
-    if (evidence.whole && history.begin > run.end + kClocksApart) {
-      return "its history began " + SecondsText(history.begin - run.end) + " after " + trace +
-             " had ended";
-    }
-  }
-  if (evidence.differences.size() >= kEnough && !Agree(evidence.differences)) {
-    return "its segments have addresses of memory there, but were allocated at other times";
-  }
-  return {};
-}
-
-std::string Named(const char* what, uint32_t id) { return what + std::to_string(id); }
 
 // A process that was killed left no last snapshot: what captures allocated after the one that is
 // there isn't known.
@@ -167,9 +122,8 @@ size_t JoinTimes(std::span<const NodeTime> times, const std::map<uint64_t, NodeI
   size_t joined = 0;
   std::map<NodeId, NodeTime> sums;  // a node may have run in several execs
   for (const NodeTime& time : times) {
-    const std::string id = "graph " + std::to_string(time.tool_id >> 32) + " node " +
-                           std::to_string(time.tool_id & 0xffffffffu) +
-                           (time.name.empty() ? "" : " (" + BaseName(time.name) + ")");
+    const std::string id =
+        ToolIdText(time.tool_id) + (time.name.empty() ? "" : " (" + BaseName(time.name) + ")");
     const auto at = by_tool_id.find(time.tool_id);
     if (at == by_tool_id.end()) {
       not_joined->Add("nodes of the profile that no graph has", id);
@@ -202,8 +156,7 @@ size_t JoinOrigins(std::span<const NodeOrigin> origins, const MovedSource& moved
     const auto at = by_tool_id.find(origin.tool_id);
     if (at == by_tool_id.end()) {
       not_joined->Add("nodes with a launch stack or an annotation that no graph has",
-                      "graph " + std::to_string(origin.tool_id >> 32) + " node " +
-                          std::to_string(origin.tool_id & 0xffffffffu));
+                      ToolIdText(origin.tool_id));
       continue;
     }
     const Seq seq = (*trace)[at->second].seq;
@@ -306,63 +259,6 @@ size_t JoinAccesses(std::span<const BlockId> blocks, Trace* trace, NotJoinedList
   for (const EagerWork& work : trace->works) count(work.seq, work.accesses, {});
   NoteUnjoined(reached, trace);
   return joined;
-}
-
-Result<void> OfOneProcess(std::span<const MergeInput* const> topologies) {
-  const MergeInput* first = nullptr;
-  for (const MergeInput* input : topologies) {
-    const Process& process = input->imported.trace.process;
-    if (process.device == DeviceKind::kImported) continue;
-    if (first == nullptr) first = input;
-    const Process& known = first->imported.trace.process;
-    if (known.pid == process.pid && known.program == process.program) continue;
-    const auto of = [](const Process& one) {
-      return one.program + " (process " + std::to_string(one.pid) + ")";
-    };
-    return Error{.message = "it is of " + of(process) + ", and " + first->name + " of " + of(known),
-                 .hint = kApartHint,
-                 .file = input->name};
-  }
-  return {};
-}
-
-void CountSeen(const Trace& snapshot, const Trace& trace, ProcessEvidence* evidence) {
-  std::vector<Address> given;
-  for (const Block& block : trace.blocks) {
-    if (IsDriver(trace, block)) given.push_back(block.address);
-  }
-  std::ranges::sort(given);
-  evidence->saw_driver = !given.empty();
-  for (const Block& block : snapshot.blocks) {
-    if (!IsDriver(snapshot, block)) continue;
-    ++evidence->segments;
-    evidence->seen += std::ranges::binary_search(given, block.address);
-  }
-}
-
-Result<std::string> JudgeProcess(const ProcessEvidence& evidence, const std::string& trace,
-                                 const std::string& snapshot) {
-  const std::string contradiction = Contradiction(evidence, trace);
-  if (!contradiction.empty()) {
-    return Error{.message = "it is of another process than " + trace + ": " + contradiction,
-                 .hint = kApartHint,
-                 .file = snapshot};
-  }
-  if (evidence.segments > 0 && evidence.seen == evidence.segments) {
-    if (evidence.differences.size() < kEnough) return std::string();
-    const int64_t apart = std::abs(MedianOf(evidence.differences));
-    if (apart < kClocksAgree) return std::string();
-    return snapshot + " has the same memory as " + trace + ", but " +
-           FormatCount(static_cast<uint64_t>(apart / (kOneSecond / 1000))) +
-           " ms apart: is it of the same process?";
-  }
-  if (evidence.seen == 0) {
-    return "nothing says whether " + snapshot + " is of the process of " + trace +
-           ": no memory is in both";
-  }
-  return FormatCount(evidence.segments - evidence.seen) + " of the " +
-         FormatCount(evidence.segments) + " segments of " + snapshot +
-         " are no memory that the driver gave in " + trace + ": is it of the same process?";
 }
 
 }  // namespace graphkit

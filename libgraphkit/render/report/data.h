@@ -1,0 +1,14 @@
+// The data of the HTML report, deflated: the report as JSON, the names, and columns of numbers
+// (docs/report.md).
+#pragma once
+
+#include <string>
+
+#include "libgraphkit/render/report/html.h"
+
+namespace graphkit {
+
+// The JSON, the packed columns that it lists, uint32 length of the JSON (little-endian).
+std::string DeflatedReport(const ReportPage& page);
+
+}  // namespace graphkit
