@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/model/date.h"
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/model/rank_report.h"
@@ -14,18 +15,6 @@
 #include "libgraphkit/units.h"
 
 namespace graphkit {
-
-// A day of the calendar. The gate compares days, so that it doesn't depend on a time zone's hour.
-struct Date {
-  int year = 0;
-  unsigned month = 0;  // 1 to 12
-  unsigned day = 0;    // 1 to 31
-  auto operator<=>(const Date&) const = default;
-};
-
-// "2026-03-31"; nothing when it isn't a day of the calendar.
-std::optional<Date> ParseDate(std::string_view text);
-std::string FormatDate(const Date& date);
 
 // Findings that are looked at and accepted. What is given must agree, what is left empty
 // agrees with anything.

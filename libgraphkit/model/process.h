@@ -117,8 +117,6 @@ struct NvtxRange {
 };
 
 // The file of another tool that a trace was imported from, and the history in it.
-struct Trace;
-
 struct ImportedFrom {
   StringId format;   // FileFormat::name: "torch-snapshot"
   StringId file;     // as the user named it; "-": standard input
@@ -146,19 +144,5 @@ struct HistoryEvents {
   Seq seq = 0;
   bool operator==(const HistoryEvents&) const = default;
 };
-
-// Null: the trace has no history.
-const MemoryHistory* HistoryOf(const Trace& trace);
-// Of all devices.
-uint64_t CountHistoryEvents(const Trace& trace);
-// The place of each event of a device; events count from 0 on each device. None: of all, by device.
-std::vector<Seq> PlacesOfEvents(const Trace& trace, std::optional<int16_t> device);
-// Appends rows for the events of a device, each of which takes the next place.
-void AppendHistoryEvents(Trace* trace, int16_t device, std::span<const Seq> places);
-// The distance that a digit stands for; none: it isn't a digit.
-std::optional<Seq> StepOf(char digit);
-
-// The name of the format; empty: the trace was recorded.
-std::string_view FormatOf(const Trace& trace);
 
 }  // namespace graphkit

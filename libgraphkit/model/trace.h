@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -274,6 +275,20 @@ inline std::span<const StackFrame> StackFrames(const Trace& trace, StackId stack
 // capture that is open where the program ends: its graph isn't whole.
 std::vector<std::string> IncompleteBecause(const Trace& trace);
 bool IsComplete(const Trace& trace);
+
+// Null: the trace has no history.
+const MemoryHistory* HistoryOf(const Trace& trace);
+// Of all devices.
+uint64_t CountHistoryEvents(const Trace& trace);
+// The place of each event of a device; events count from 0 on each device. None: of all, by device.
+std::vector<Seq> PlacesOfEvents(const Trace& trace, std::optional<int16_t> device);
+// Appends rows for the events of a device, each of which takes the next place.
+void AppendHistoryEvents(Trace* trace, int16_t device, std::span<const Seq> places);
+// The distance that a digit stands for; none: it isn't a digit.
+std::optional<Seq> StepOf(char digit);
+
+// The name of the format; empty: the trace was recorded.
+std::string_view FormatOf(const Trace& trace);
 
 // Driver allocations, and the segments that an allocator makes of them.
 

@@ -1,4 +1,4 @@
-#include "libgraphkit/model/gate.h"
+#include "libgraphkit/model/date.h"
 
 #include <chrono>
 #include <cstdio>
