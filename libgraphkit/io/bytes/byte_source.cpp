@@ -73,20 +73,6 @@ class FileSource final : public ByteSource {
   std::atomic<size_t>* read_;
 };
 
-// "-" is stdin.
-Result<std::unique_ptr<FileSource>> OpenPlain(const std::string& path, std::atomic<size_t>* read) {
-  const bool is_stdin = path == "-";
-  const int fd = is_stdin ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
-    return Error{.message = std::string("can't be opened: ") + std::strerror(errno),
-                 .kind = Error::Kind::kSystem};
-  }
-  auto file = std::make_unique<FileSource>(fd, !is_stdin, read);
-  struct stat info {};
-  if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) return Error{.message = "is a directory"};
-  return file;
-}
-
 // Gives back the bytes that were looked at, then the rest.
 class ResumedSource final : public ByteSource {
  public:
@@ -245,9 +231,16 @@ Result<std::string> ReadAll(ByteSource& source, size_t padding) {
 }
 
 Result<std::unique_ptr<ByteSource>> OpenFile(const std::string& path, std::atomic<size_t>* read) {
-  Result<std::unique_ptr<FileSource>> file = OpenPlain(path, read);
-  if (!file) return file.error();
-  return Decompressed(std::move(*file));
+  const bool is_stdin = path == "-";
+  const int fd = is_stdin ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    return Error{.message = std::string("can't be opened: ") + std::strerror(errno),
+                 .kind = Error::Kind::kSystem};
+  }
+  auto file = std::make_unique<FileSource>(fd, !is_stdin, read);
+  struct stat info {};
+  if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) return Error{.message = "is a directory"};
+  return Decompressed(std::move(file));
 }
 
 Result<FileBytes> ReadBytes(ByteSource& source, size_t padding) {

@@ -11,19 +11,10 @@ namespace graphkit {
 namespace {
 
 // The values that a pickle's opcodes make, and the stack they lie on. Only pickle.cpp needs them.
-PickleValue Integer(int64_t v) {
-  PickleValue value;
-  value.type = PickleType::kInt;
-  value.integer = v;
-  return value;
-}
+PickleValue Integer(int64_t v) { return {.type = PickleType::kInt, .integer = v}; }
 
 PickleValue Text(PickleType type, std::string_view text) {
-  PickleValue value;
-  value.type = type;
-  value.length = static_cast<uint32_t>(text.size());
-  value.chars = text.data();
-  return value;
+  return {.type = type, .length = static_cast<uint32_t>(text.size()), .chars = text.data()};
 }
 
 // Two's complement, little-endian, of any length: pickle's LONG.
@@ -35,12 +26,7 @@ PickleValue LongInteger(std::string_view bytes) {
     low = (low & ~(uint64_t{0xff} << (8 * i))) | (byte(i) << (8 * i));
   }
   if (bytes.size() <= 8) return Integer(static_cast<int64_t>(low));
-  if (bytes.size() == 9 && bytes[8] == 0) {
-    PickleValue value;
-    value.type = PickleType::kUint;
-    value.natural = low;
-    return value;
-  }
+  if (bytes.size() == 9 && bytes[8] == 0) return {.type = PickleType::kUint, .natural = low};
   return Text(PickleType::kBigInt, bytes);
 }
 
@@ -123,10 +109,7 @@ class Unpickler {
     return true;
   }
   bool Push(PickleType type, PickleContainer* container) {
-    PickleValue value;
-    value.type = type;
-    value.container = container;
-    return Push(value);
+    return Push({.type = type, .container = container});
   }
   size_t fence() const { return marks_.empty() ? 0 : marks_.back(); }
   bool Need(size_t count) {
@@ -210,11 +193,7 @@ class Unpickler {
         ++last->length;
         continue;
       }
-      PickleValue run;
-      run.type = T::kTaken;
-      run.length = 1;
-      run.natural = place;
-      joined_.push_back(run);
+      joined_.push_back({.type = T::kTaken, .length = 1, .natural = place});
     }
     return joined_;
   }
@@ -222,11 +201,7 @@ class Unpickler {
   bool Remember(uint64_t index) {
     if (!Need(1)) return false;
     if (index > bytes_.size()) return Fail("uses a memo place beyond the file's size");
-    if (index >= memo_.size()) {
-      PickleValue unset;
-      unset.type = kUnset;
-      memo_.resize(index + 1, unset);
-    }
+    if (index >= memo_.size()) memo_.resize(index + 1, {.type = kUnset});
     memo_[index] = stack_.back();
     return true;
   }
@@ -268,9 +243,7 @@ class Unpickler {
   bool PushNone() { return Push(PickleValue{}); }
   template <bool value>
   bool PushBool() {
-    PickleValue v = Integer(value);
-    v.type = T::kBool;
-    return Push(v);
+    return Push({.type = T::kBool, .integer = value});
   }
   template <typename Number>
   bool PushInteger() {
@@ -286,10 +259,7 @@ class Unpickler {
   bool PushFloat() {
     uint64_t bits;
     if (!Read(&bits)) return false;
-    PickleValue value;
-    value.type = T::kFloat;
-    value.real = std::bit_cast<double>(__builtin_bswap64(bits));
-    return Push(value);
+    return Push({.type = T::kFloat, .real = std::bit_cast<double>(__builtin_bswap64(bits))});
   }
   template <PickleType type, typename Length>
   bool PushText() {

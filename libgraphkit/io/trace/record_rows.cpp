@@ -139,24 +139,15 @@ struct Row {
 };
 
 constexpr auto kRows = RecordTable<Row>(RecordTypes());
-constexpr const RecordRow* kProcessRow = &kRows[kRecordIndex<ProcessRecord>];
-constexpr const RecordRow* kNoteRow = &kRows[kRecordIndex<NoteRecord>];
-constexpr const RecordRow* kDroppedRow = &kRows[kRecordIndex<DroppedRecord>];
-constexpr const RecordRow* kBlankRow = &kRows[kRecordIndex<BlankRecord>];
+template <typename Record>
+constexpr const RecordRow* kRowOf = &kRows[kRecordIndex<Record>];
 
 void PutProcess(const Process& process, Places& places) {
   Process nothing;
   nothing.device = process.device;
   nothing.seq = process.seq;
-  places.row = kProcessRow;
+  places.row = kRowOf<ProcessRecord>;
   if (!(process == nothing)) places.Put(process.seq, 0);
-}
-
-std::vector<PlacedRecord> Unplaced(const Completeness& completeness) {
-  std::vector<PlacedRecord> records;
-  for (uint32_t i = 0; i < completeness.notes.size(); ++i) records.push_back({kNoteRow, i});
-  if (completeness.dropped_records != 0) records.push_back({kDroppedRow, 0});
-  return records;
 }
 
 }  // namespace
@@ -172,7 +163,7 @@ PlacePrinter::PlacePrinter(const Trace& trace, std::string* out, RecordMover* mo
 }
 
 void PlacePrinter::Print(const PlacedRecord& placed) {
-  (placed.row != nullptr ? placed.row : kBlankRow)->print(*this, placed.index);
+  (placed.row != nullptr ? placed.row : kRowOf<BlankRecord>)->print(*this, placed.index);
 }
 
 std::span<const GraphId> PlacePrinter::HeldGraphs(NodeId node) const {
@@ -195,12 +186,14 @@ Result<std::vector<PlacedRecord>> PlaceRecords(const Trace& trace) {
   }
   if (places.error) return *places.error;
   auto free = places.records.begin();
-  const auto is_free = [](const PlacedRecord& record) { return record.row == nullptr; };
-  for (const PlacedRecord& record : Unplaced(trace.completeness)) {
-    free = std::find_if(free, places.records.end(), is_free);
+  const auto put_free = [&](const RecordRow* row, uint32_t index) {
+    free = std::ranges::find(free, places.records.end(), nullptr, &PlacedRecord::row);
     if (free == places.records.end()) free = places.records.insert(free, PlacedRecord());
-    *free = record;
-  }
+    *free = {row, index};
+  };
+  const Completeness& completeness = trace.completeness;
+  for (uint32_t i = 0; i < completeness.notes.size(); ++i) put_free(kRowOf<NoteRecord>, i);
+  if (completeness.dropped_records != 0) put_free(kRowOf<DroppedRecord>, 0);
   return std::move(places.records);
 }
 

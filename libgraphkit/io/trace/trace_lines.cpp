@@ -37,10 +37,8 @@ struct Reads {
 constexpr auto kRecordTypes = RecordTable<Reads>(RecordTypes());
 
 const RecordType* FindType(std::string_view name) {
-  for (const RecordType& type : kRecordTypes) {
-    if (type.name == name) return &type;
-  }
-  return nullptr;
+  const auto* at = std::ranges::find(kRecordTypes, name, &RecordType::name);
+  return at == kRecordTypes.end() ? nullptr : at;
 }
 
 std::string Quoted(std::string_view name) { return "record \"" + std::string(name) + "\""; }

@@ -220,8 +220,9 @@ struct Range {
   Bytes offset = 0;
 };
 
-bool InSegment(const Ran& trace, const Block& block) {
-  return block.segment.index() < trace.segments.size();
+// None: the trace has no such segment.
+SegmentId SegmentOf(const Ran& trace, const Block& block) {
+  return block.segment.index() < trace.segments.size() ? block.segment : SegmentId();
 }
 
 // The index of a block.
@@ -237,8 +238,8 @@ std::vector<Placed> ByAddress(const Ran& trace, std::span<const BlockId> blocks)
   sorted.reserve(blocks.size());
   for (const BlockId id : blocks) {
     const Block& block = trace[id];
-    sorted.push_back({InSegment(trace, block) ? block.segment : SegmentId(),
-                      static_cast<uint32_t>(sorted.size()), block.address});
+    sorted.push_back(
+        {SegmentOf(trace, block), static_cast<uint32_t>(sorted.size()), block.address});
   }
   std::ranges::sort(sorted, {}, [](const Placed& placed) {
     return std::tuple(placed.segment, placed.address, placed.index);
@@ -248,7 +249,7 @@ std::vector<Placed> ByAddress(const Ran& trace, std::span<const BlockId> blocks)
 
 void Extend(const Ran& trace, const Block& block, std::vector<Range>& ranges) {
   const Address end = block.address + AllocatedSize(block);
-  const SegmentId segment = InSegment(trace, block) ? block.segment : SegmentId();
+  const SegmentId segment = SegmentOf(trace, block);
   const bool same = !ranges.empty() && ranges.back().segment == segment &&
                     (segment || (ranges.back().end >= block.address));
   if (!same) ranges.push_back({segment, block.pool, block.address, end});

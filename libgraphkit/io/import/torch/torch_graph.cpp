@@ -10,16 +10,14 @@
 namespace graphkit {
 namespace {
 
-uint64_t NaturalOf(const PickleValue* value) {
+uint64_t NaturalOf(const PickleValue* value, uint64_t otherwise = 0) {
   uint64_t number = 0;
-  return value && Natural(*value, &number) ? number : 0;
+  return value && Natural(*value, &number) ? number : otherwise;
 }
 
 // Of a dict; without the key what no node has.
 uint64_t NumberOf(const PickleValue& dict, std::string_view key) {
-  const PickleValue* value = dict.find(key);
-  uint64_t number = 0;
-  return value && Natural(*value, &number) ? number : ~uint64_t{0};
+  return NaturalOf(dict.find(key), ~uint64_t{0});
 }
 
 void ReadDimensions(const PickleValue* value, uint32_t out[3]) {

@@ -344,10 +344,7 @@ class SnapshotReader final : public PickleTaker {
 
   bool Event(const PickleValue& dict) {
     if (dict.is(PickleType::kDict) && dict.container->taken()) {
-      PickleValue run;
-      run.length = 1;
-      run.natural = dict.container->capacity - 1;
-      return TakenEvents(run);
+      return TakenEvents({.length = 1, .natural = dict.container->capacity - 1});
     }
     TorchEvent event;
     if (!Read(dict, event_keys_, "an event", event)) return false;
