@@ -32,57 +32,46 @@ BlockId GivenBy(int64_t time, int64_t apart, const std::vector<Given>& given, co
   return best ? best->block : BlockId();
 }
 
-class Pairing {
- public:
-  Pairing(const TimedTrace& snapshot, const TimedTrace& base)
-      : snapshot_(snapshot), base_(base), in_base_(DriverBlocks(base.trace)) {
-    const auto timed = std::ranges::upper_bound(snapshot.wall, kAtOnce);
-    if (timed != snapshot.wall.end()) history_begin_ = *timed;
-    for (const auto& [address, block] : DriverBlocks(snapshot.trace)) {
-      // The record of the segment, which has the time, follows that of its memory.
-      const int64_t wall = snapshot.wall[snapshot.trace[block].allocated + 1];
-      at_[address].snapshot.push_back({wall, block});
-    }
-    for (const auto& [address, block] : in_base_) {
-      const auto at = at_.find(address);
-      if (at == at_.end()) continue;
-      at->second.base.push_back({base.wall[base.trace[block].allocated], block});
-    }
+std::map<Address, AtAddress> GivenAt(const TimedTrace& snapshot, const TimedTrace& base,
+                                     const BlocksByAddress& in_base) {
+  std::map<Address, AtAddress> given;
+  for (const auto& [address, block] : DriverBlocks(snapshot.trace)) {
+    // The record of the segment, which has the time, follows that of its memory.
+    const int64_t wall = snapshot.wall[snapshot.trace[block].allocated + 1];
+    given[address].snapshot.push_back({wall, block});
   }
-
-  std::map<BlockId, BlockId> Run(int64_t apart, NotJoinedList* not_joined) const {
-    std::map<BlockId, BlockId> same;
-    for (const auto& [address, given] : at_) {
-      for (const auto& [wall, block] : given.snapshot) {
-        const Bytes size = snapshot_.trace[block].size;
-        const int64_t time = wall == kAtOnce ? history_begin_ : wall;
-        const BlockId there = GivenBy(time, apart, given.base, [&](BlockId first) {
-          return !RunOfBlocks(base_.trace, in_base_, first, size).empty();
-        });
-        if (there) {
-          same[block] = there;
-        } else if (not_joined && !base_.trace.blocks.empty()) {
-          not_joined->Add("segments of the snapshot whose memory the trace didn't see asked for",
-                          "block " + std::to_string(block.value));
-        }
-      }
-    }
-    return same;
+  for (const auto& [address, block] : in_base) {
+    const auto at = given.find(address);
+    if (at == given.end()) continue;
+    at->second.base.push_back({base.wall[base.trace[block].allocated], block});
   }
-
- private:
-  const TimedTrace& snapshot_;
-  const TimedTrace& base_;
-  BlocksByAddress in_base_;
-  int64_t history_begin_ = kAtOnce;
-  std::map<Address, AtAddress> at_;
-};
+  return given;
+}
 
 }  // namespace
 
 std::map<BlockId, BlockId> SameDriverBlocks(const TimedTrace& snapshot, const TimedTrace& base,
                                             int64_t apart, NotJoinedList* not_joined) {
-  return Pairing(snapshot, base).Run(apart, not_joined);
+  const BlocksByAddress in_base = DriverBlocks(base.trace);
+  const auto timed = std::ranges::upper_bound(snapshot.wall, kAtOnce);
+  const int64_t history_begin = timed == snapshot.wall.end() ? kAtOnce : *timed;
+  std::map<BlockId, BlockId> same;
+  for (const auto& [address, given] : GivenAt(snapshot, base, in_base)) {
+    for (const auto& [wall, block] : given.snapshot) {
+      const Bytes size = snapshot.trace[block].size;
+      const int64_t time = wall == kAtOnce ? history_begin : wall;
+      const BlockId there = GivenBy(time, apart, given.base, [&](BlockId first) {
+        return !RunOfBlocks(base.trace, in_base, first, size).empty();
+      });
+      if (there) {
+        same[block] = there;
+      } else if (not_joined && !base.trace.blocks.empty()) {
+        not_joined->Add("segments of the snapshot whose memory the trace didn't see asked for",
+                        "block " + std::to_string(block.value));
+      }
+    }
+  }
+  return same;
 }
 
 int64_t MedianOf(std::vector<int64_t> numbers) {

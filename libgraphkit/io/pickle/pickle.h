@@ -35,7 +35,17 @@ enum class PickleType : uint8_t {
   kTaken,  // in a list: length dicts that a PickleTaker took, from the natural-th on
 };
 
-struct PickleContainer;
+struct PickleValue;
+
+// The items of a list, tuple, dict or set. Shared: two values may refer to the same container.
+struct PickleContainer {
+  PickleValue* data = nullptr;
+  uint32_t size = 0;  // for a dict: keys and values
+  uint32_t capacity = 0;
+
+  // A dict that a PickleTaker took is empty, and knows how many were taken before it.
+  bool taken() const { return !data && capacity > 0; }
+};
 
 struct PickleValue {
   PickleType type = PickleType::kNone;
@@ -51,24 +61,10 @@ struct PickleValue {
   bool is(PickleType t) const { return type == t; }
   bool is_sequence() const { return type == PickleType::kList || type == PickleType::kTuple; }
   std::string_view text() const { return {chars, length}; }
-  std::span<const PickleValue> items() const;
+  std::span<const PickleValue> items() const { return {container->data, container->size}; }
   // The value of a string key of a dict; null when there is none or this isn't a dict.
   const PickleValue* find(std::string_view key) const;
 };
-
-// The items of a list, tuple, dict or set. Shared: two values may refer to the same container.
-struct PickleContainer {
-  PickleValue* data = nullptr;
-  uint32_t size = 0;  // for a dict: keys and values
-  uint32_t capacity = 0;
-
-  // A dict that a PickleTaker took is empty, and knows how many were taken before it.
-  bool taken() const { return !data && capacity > 0; }
-};
-
-inline std::span<const PickleValue> PickleValue::items() const {
-  return {container->data, container->size};
-}
 
 // The text of a string; empty for anything else, and for null.
 inline std::string_view TextOf(const PickleValue* value) {

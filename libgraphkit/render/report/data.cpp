@@ -89,21 +89,19 @@ uint64_t Maybe(Id<Tag> id) {
 }
 
 void AddNodes(const Ran& trace, const NodeTexts& texts, PackedColumns& columns) {
-  columns.AddAll("node.graph", trace.nodes, [](const Node& n) { return Maybe(n.graph); });
-  columns.AddAll("node.stream", trace.nodes, [](const Node& n) { return Maybe(n.stream); });
-  columns.AddAll("node.kind", trace.nodes, [](const Node& n) {
-    return std::min<uint64_t>(static_cast<uint64_t>(n.kind), kNodeKindCount);
-  });
+  const auto add = [&](const char* name, auto get) { columns.AddAll(name, trace.nodes, get); };
+  add("node.graph", [](const Node& n) { return Maybe(n.graph); });
+  add("node.stream", [](const Node& n) { return Maybe(n.stream); });
+  add("node.kind",
+      [](const Node& n) { return std::min(uint64_t(n.kind), uint64_t(kNodeKindCount)); });
   columns.AddAll("node.name", texts.name, [](StringId id) { return id.value; });
   columns.AddAll("node.detail", texts.detail, [](StringId id) { return id.value; });
-  columns.AddAll("node.stack", trace.nodes, [](const Node& n) { return Maybe(n.stack); });
-  columns.AddAll("node.duration", trace.nodes,
-                 [](const Node& n) { return uint64_t{n.duration_ns}; });
-  columns.AddAll("node.accesses", trace.nodes, [](const Node& n) { return n.accesses.count; });
+  add("node.stack", [](const Node& n) { return Maybe(n.stack); });
+  add("node.duration", [](const Node& n) { return uint64_t{n.duration_ns}; });
+  add("node.accesses", [](const Node& n) { return n.accesses.count; });
   std::vector<Access> accesses;
   for (const Node& node : trace.nodes) {
-    for (uint32_t i = 0; i < node.accesses.count; ++i)
-      accesses.push_back(trace.accesses[node.accesses.first + i]);
+    for (const Access& access : trace.accesses.Of(node.accesses)) accesses.push_back(access);
   }
   columns.AddAll("access.block", accesses, [](const Access& a) { return Maybe(a.block); });
   columns.AddAll("access.mode", accesses, [](const Access& a) { return uint64_t(a.mode); });
@@ -116,12 +114,13 @@ uint64_t EdgeSort(const Edge& edge) {
 }
 
 void AddEdges(const Ran& trace, PackedColumns& columns) {
-  std::vector<EdgeId> edges;
-  for (const EdgeId id : trace.graph_edges) edges.push_back(id);
-  columns.AddAll("edge.id", edges, [](EdgeId id) { return id.value; });
-  columns.AddAll("edge.from", edges, [&](EdgeId id) { return trace[id].from.value; });
-  columns.AddAll("edge.to", edges, [&](EdgeId id) { return trace[id].to.value; });
-  columns.AddAll("edge.sort", edges, [&](EdgeId id) { return EdgeSort(trace[id]); });
+  const auto add = [&](const char* name, auto get) {
+    columns.AddAll(name, trace.graph_edges, get);
+  };
+  add("edge.id", [](EdgeId id) { return id.value; });
+  add("edge.from", [&](EdgeId id) { return trace[id].from.value; });
+  add("edge.to", [&](EdgeId id) { return trace[id].to.value; });
+  add("edge.sort", [&](EdgeId id) { return EdgeSort(trace[id]); });
 }
 
 // What becomes of a block's content: in `contents`.
