@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
+#include <string_view>
 
 #include "libgraphkit/model/memory.h"
 #include "libgraphkit/model/names.h"
@@ -21,6 +22,9 @@ void to_json(Json& json, Id<Tag> id) {
 template <typename Enum>
 requires requires { Names<Enum>::value; }
 void to_json(Json& json, Enum value) { json = NameOf(value); }
+
+// The text; null where it is empty.
+inline Json NullIfEmpty(std::string_view text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 template <typename List, typename ToJson>
 Json ListJson(const List& list, ToJson to_json) {

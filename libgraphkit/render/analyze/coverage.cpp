@@ -100,7 +100,7 @@ void RenderCoverage(const Coverage& coverage, const Ran& trace, const TextOut& o
 }
 
 Json CoverageJson(const Coverage& coverage, const Ran& trace) {
-  Json json{{"unknown", coverage.unknown.empty() ? Json(nullptr) : Json(coverage.unknown)}};
+  Json json{{"unknown", NullIfEmpty(coverage.unknown)}};
   json.update(ShareJson(coverage.share));
   if (!coverage.unknown.empty()) json["kernel_share"] = nullptr;
   json["before_first_launch"] = coverage.before;

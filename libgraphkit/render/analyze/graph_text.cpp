@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/names/naming.h"
+#include "libgraphkit/group_by.h"
 #include "libgraphkit/model/names.h"
 
 namespace graphkit {
@@ -91,15 +92,13 @@ std::string Label(std::string_view name) {
 }
 
 std::string NodesText(const GraphSummary& graph) {
-  std::vector<size_t> kinds;
-  for (size_t i = 0; i < graph.nodes_by_type.size(); ++i) {
-    if (graph.nodes_by_type[i] > 0) kinds.push_back(i);
-  }
-  std::ranges::stable_sort(kinds, std::ranges::greater(),
-                           [&](size_t kind) { return graph.nodes_by_type[kind]; });
+  const auto count = [&](uint32_t kind) { return graph.nodes_by_type[kind]; };
+  const std::vector<uint32_t> kinds =
+      IndicesBy(graph.nodes_by_type.size(), count, std::ranges::greater());
   std::string text = FormatCount(graph.nodes);
-  for (const size_t kind : kinds) {
-    text += (kind == kinds.front() ? ": " : ", ") + FormatCount(graph.nodes_by_type[kind]) + " " +
+  for (const uint32_t kind : kinds) {
+    if (count(kind) == 0) break;
+    text += (kind == kinds.front() ? ": " : ", ") + FormatCount(count(kind)) + " " +
             NodeKindName(static_cast<NodeKind>(kind));
   }
   if (graph.critical_path_nodes > 0) {

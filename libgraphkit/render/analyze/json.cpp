@@ -30,9 +30,6 @@ Json StackJson(const Ran& trace, StackId id) {
   return stack;
 }
 
-// Why something isn't known; null where it is.
-Json Reason(const std::string& reason) { return reason.empty() ? Json(nullptr) : Json(reason); }
-
 Json AskedMemoryJson(const std::optional<AskedMemory>& memory) {
   Json json;
   GRAPHKIT_ADD_MEMBERS(json, memory.value_or(AskedMemory()), asked_bytes, segment_used_bytes,
@@ -105,7 +102,7 @@ Json ReportGraphJson(const GraphSummary& graph, const Report& report, const Ran&
   json["early_launches"] = ListJson(graph.early_launches, [&](const EarlyLaunches& launches) {
     return EarlyLaunchesJson(launches, trace);
   });
-  json["unknown_memory"] = Reason(graph.unknown_memory);
+  json["unknown_memory"] = NullIfEmpty(graph.unknown_memory);
   GRAPHKIT_ADD_MEMBERS(json, graph, total_bytes, peak_live_bytes, deferred_bytes, lower_bound_bytes,
                        lower_bound_exact, plan_bytes, peak_blocks, lower_bound_blocks, pools,
                        pinned_bytes, pinned_blocks, recorded_extent_bytes, never_freed_bytes,
@@ -183,7 +180,7 @@ Json TotalsJson(const ReportTotals& totals, const Ran& trace) {
 Json ReportJson(const Report& report, const Ran& trace, bool pairs) {
   Json json{{"schema", "graphkit-analyze"}, {"version", 1}};
   GRAPHKIT_ADD_MEMBERS(json, report, device, complete, incomplete_because);
-  json["unknown_memory"] = Reason(report.unknown_memory);
+  json["unknown_memory"] = NullIfEmpty(report.unknown_memory);
   json["program"] = report.program;
   json["graphs"] = ListJson(report.graphs, [&](const GraphSummary& graph) {
     return ReportGraphJson(graph, report, trace, pairs);

@@ -379,7 +379,6 @@ Json HolderJson(const HeldGroup& group) {
   static constexpr std::array<const char*, 5> kKinds = {"line", "operation", "no-stack",
                                                         "before-recording", "pool"};
   const bool line = group.kind == HeldGroup::Kind::kLine;
-  const std::string_view role = RoleText(group.role);
   return Json{{"kind", kKinds[static_cast<size_t>(group.kind)]},
               {"file", line ? Json(group.file) : Json(nullptr)},
               {"line", line ? Json(group.line) : Json(nullptr)},
@@ -387,7 +386,7 @@ Json HolderJson(const HeldGroup& group) {
               {"function", ShortName(Demangle(group.function), kFunctionColumns)},
               {"pool", group.pool},
               {"operations", group.operations},
-              {"role", role.empty() ? Json(nullptr) : Json(role)},
+              {"role", NullIfEmpty(RoleText(group.role))},
               {"bytes", group.bytes},
               {"blocks", group.blocks}};
 }
@@ -395,14 +394,13 @@ Json HolderJson(const HeldGroup& group) {
 Json MemoryJson(const std::vector<MemoryAccount>& memory) { return ListJson(memory, DeviceJson); }
 
 void RenderExplanationJson(const Explanation& explanation, std::ostream& out) {
-  const std::string& unknown = explanation.unknown_memory;
   const Report none, &report = explanation.report ? *explanation.report : none;
   WriteDocument("graphkit-explain",
                 Json{{"file", explanation.file},
                      {"kind", explanation.about.kind},
                      {"what", explanation.about.what},
                      {"facts", explanation.about.facts},
-                     {"unknown_memory", unknown.empty() ? Json(nullptr) : Json(unknown)},
+                     {"unknown_memory", NullIfEmpty(explanation.unknown_memory)},
                      {"devices", ListJson(explanation.memory, DeviceJson)},
                      {"findings", FindingsJson(report)},
                      {"graphs", ListJson(report.graphs, GraphJson)},

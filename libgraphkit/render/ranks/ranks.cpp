@@ -243,7 +243,7 @@ Json FindingChangeJson(const FindingChange& change) {
 }
 
 Json FigureChangeJson(const RankFigureChange& change) {
-  return Json{{"graph", change.graph.empty() ? Json(nullptr) : Json(change.graph)},
+  return Json{{"graph", NullIfEmpty(change.graph)},
               {"figure", change.change.figure},
               {"usual", change.change.before},
               {"here", change.change.after}};
