@@ -42,18 +42,4 @@ std::vector<ToolIdRun> ExecToolIds::Of(ExecId id) const {
   return runs;
 }
 
-std::vector<uint64_t> FirstExecToolIds(const Trace& trace) {
-  std::vector<uint64_t> ids(trace.nodes.size());
-  const ExecToolIds execs(trace);
-  for (size_t i = 0; i < trace.execs.size(); ++i) {
-    for (const ToolIdRun& run : execs.Of(ExecId(i))) {
-      for (uint32_t j = 0; j < run.count; ++j) {
-        uint64_t& tool_id = ids[run.first.index() + j];
-        if (tool_id == 0) tool_id = run.tool_id + j;
-      }
-    }
-  }
-  return ids;
-}
-
 }  // namespace graphkit

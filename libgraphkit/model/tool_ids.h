@@ -42,7 +42,4 @@ class ExecToolIds {
   std::vector<std::vector<NodeId>> nodes_;  // by graph; of those whose execs have no ids recorded
 };
 
-// By node: what it is called in the first exec that has it; 0: unknown.
-std::vector<uint64_t> FirstExecToolIds(const Trace& trace);
-
 }  // namespace graphkit

@@ -230,25 +230,6 @@ class EventScanner {
 
 }  // namespace
 
-NodeKind KindOfCategory(std::string_view category) {
-  if (category == "kernel" || category == "Kernel") return NodeKind::kKernel;
-  if (category == "gpu_memcpy" || category == "Memcpy") return NodeKind::kMemcpy;
-  if (category == "gpu_memset" || category == "Memset") return NodeKind::kMemset;
-  return NodeKind::kUnknown;
-}
-
-std::string_view CallName(std::string_view name) {
-  for (const std::string_view api : {"cuda", "hip", "cu"}) {
-    if (name.starts_with(api)) return name.substr(api.size());
-  }
-  return {};
-}
-
-bool LaunchesKernel(std::string_view call) {
-  const size_t launch = call.find("Launch");
-  return launch != std::string_view::npos && call.find("Kernel", launch) != call.npos;
-}
-
 Result<void> ForEachKinetoEvent(ByteSource& source, const TakeKinetoEvent& take) {
   EventScanner scanner(source);
   ondemand::parser parser;

@@ -38,15 +38,6 @@ struct KinetoEvent {
   }
 };
 
-// "gpu_memcpy": memcpy; kUnknown: it isn't work of a GPU.
-NodeKind KindOfCategory(std::string_view category);
-
-// A call of CUDA or HIP without their prefixes: "StreamBeginCapture"; empty: it is none.
-std::string_view CallName(std::string_view name);
-
-// True for a call that launches a kernel: "cudaLaunchKernelExC", "hipExtModuleLaunchKernel".
-bool LaunchesKernel(std::string_view call);
-
 using TakeKinetoEvent = std::function<void(const KinetoEvent&)>;
 
 // {"traceEvents": […]}, or the array itself.

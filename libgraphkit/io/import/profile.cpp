@@ -88,6 +88,28 @@ std::string LineText(std::string_view function) {
          std::string(function.substr(close + 3));
 }
 
+// "gpu_memcpy": memcpy; kUnknown: it isn't work of a GPU.
+NodeKind KindOfCategory(std::string_view category) {
+  if (category == "kernel" || category == "Kernel") return NodeKind::kKernel;
+  if (category == "gpu_memcpy" || category == "Memcpy") return NodeKind::kMemcpy;
+  if (category == "gpu_memset" || category == "Memset") return NodeKind::kMemset;
+  return NodeKind::kUnknown;
+}
+
+// A call of CUDA or HIP without their prefixes: "StreamBeginCapture"; empty: it is none.
+std::string_view CallName(std::string_view name) {
+  for (const std::string_view api : {"cuda", "hip", "cu"}) {
+    if (name.starts_with(api)) return name.substr(api.size());
+  }
+  return {};
+}
+
+// True for a call that launches a kernel: "LaunchKernelExC", "ExtModuleLaunchKernel".
+bool LaunchesKernel(std::string_view call) {
+  const size_t launch = call.find("Launch");
+  return launch != std::string_view::npos && call.find("Kernel", launch) != call.npos;
+}
+
 NodeKind KindOfCall(std::string_view call) {
   if (LaunchesKernel(call)) return NodeKind::kKernel;
   if (call.starts_with("Memcpy")) return NodeKind::kMemcpy;
@@ -349,28 +371,6 @@ Result<ProfileCounts> ReadWork(const ProfileEvents& events, Profile* profile) {
   reader.AddReplays();
   reader.AddCaptures({});
   return reader.Counts();
-}
-
-Result<void> CopyWithTexts(ByteSource& source, ByteSink& sink, std::span<const uint64_t> places,
-                           const std::function<std::string(size_t)>& text) {
-  std::string chunk(size_t{1} << 20, ' '), out;
-  uint64_t base = 0;
-  size_t next = 0;
-  while (true) {
-    const Result<size_t> got = source.Read(chunk);
-    if (!got) return got.error();
-    if (*got == 0) return sink.Finish();
-    out.clear();
-    size_t copied = 0;
-    for (; next < places.size() && places[next] < base + *got; ++next) {
-      const size_t place = places[next] - base;
-      out.append(chunk, copied, place - copied).append(text(next));
-      copied = place;
-    }
-    out.append(chunk, copied, *got - copied);
-    base += *got;
-    if (const Result<void> written = sink.Write(out); !written) return written;
-  }
 }
 
 }  // namespace graphkit

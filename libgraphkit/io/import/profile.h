@@ -2,10 +2,8 @@
 #pragma once
 
 #include <functional>
-#include <span>
 #include <string>
 
-#include "libgraphkit/io/bytes/byte_sink.h"
 #include "libgraphkit/io/bytes/byte_source.h"
 #include "libgraphkit/io/import/kineto_events.h"
 #include "libgraphkit/io/import/node_times.h"
@@ -29,9 +27,5 @@ using ProfileEvents = std::function<Result<void>(const TakeKinetoEvent&)>;
 Result<void> ReadReplays(const ProfileEvents& events, Profile* profile);
 // Adds captures without their places, too; gives the numbers of everything in the file.
 Result<ProfileCounts> ReadWork(const ProfileEvents& events, Profile* profile);
-
-// Copies bytes, and puts text(i) in front of the byte at places[i]; the places ascend.
-Result<void> CopyWithTexts(ByteSource& source, ByteSink& sink, std::span<const uint64_t> places,
-                           const std::function<std::string(size_t)>& text);
 
 }  // namespace graphkit

@@ -9,7 +9,7 @@
 
 namespace graphkit {
 
-// The memory of both sides over events, each by PackDrawing (render/report/html.h); empty: it isn't
+// The memory of both sides over events, each by PackDrawing (render/report/data.h); empty: it isn't
 // compared.
 struct DrawnSides {
   std::string before;

@@ -300,7 +300,7 @@ Json ColumnsJson(const PackedColumns& columns) {
 
 }  // namespace
 
-std::string DeflatedReport(const ReportPage& page) {
+std::string PackDrawing(const ReportPage& page) {
   const Ran& trace = page.facts.trace;
   std::string text = "{\"analyze\":" + Dump(ReportJson(page.report, trace, false));
   const NodeTexts texts = NameNodes(trace);
@@ -326,7 +326,7 @@ std::string DeflatedReport(const ReportPage& page) {
   const size_t length = text.size();
   columns.AppendTo(text);
   for (size_t i = 0; i < sizeof(uint32_t); ++i) text += static_cast<char>(length >> 8 * i & 0xff);
-  return Deflate(text);
+  return Packed(text);
 }
 
 }  // namespace graphkit

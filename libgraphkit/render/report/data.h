@@ -1,4 +1,4 @@
-// The data of the HTML report, deflated: the report as JSON, the names, and columns of numbers
+// The data of the HTML report: the report as JSON, the names, and columns of numbers
 // (docs/report.md).
 #pragma once
 
@@ -8,7 +8,8 @@
 
 namespace graphkit {
 
-// The JSON, the packed columns that it lists, uint32 length of the JSON (little-endian).
-std::string DeflatedReport(const ReportPage& page);
+// Packed (html.h): the JSON, the packed columns that it lists, uint32 length of the JSON
+// (little-endian).
+std::string PackDrawing(const ReportPage& page);
 
 }  // namespace graphkit

@@ -53,8 +53,6 @@ void Fill(std::string_view text, Value value, std::ostream& out) {
 
 }  // namespace
 
-std::string PackDrawing(const ReportPage& page) { return Base64(DeflatedReport(page)); }
-
 void RenderReportHtml(const ReportPage& page, std::ostream& out) {
   WritePage(ReportParts(), PackDrawing(page), "", out);
 }

@@ -40,8 +40,6 @@ struct RankDrawing {
   bool operator==(const RankDrawing&) const = default;
 };
 
-std::string PackDrawing(const ReportPage& page);
-
 // The ranks that a page can draw: the worst, the first of each group that differs, then the others
 // as they were given, as long as they come to a few million nodes, edges and blocks. Those that
 // hold nothing are left out, but for the worst.

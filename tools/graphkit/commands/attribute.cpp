@@ -111,24 +111,47 @@ Result<void> ReadReplayFile(const std::string& path, bool named, Profile* profil
   return Error{.message = "no launch of a graph", .hint = "profile replays", .file = path};
 }
 
+// Where captured work ran, bytes into the profile, and its number.
+using NamedPlaces = std::vector<std::pair<uint64_t, uint32_t>>;
+
+// Copies the profile, and puts the names in front of the bytes at their places, which ascend.
+Result<void> CopyWithNames(ByteSource& source, ByteSink& sink, const Profile& profile,
+                           const NamedPlaces& places) {
+  std::string chunk(size_t{1} << 20, ' '), out;
+  uint64_t base = 0;
+  size_t next = 0;
+  while (true) {
+    const Result<size_t> got = source.Read(chunk);
+    if (!got) return got.error();
+    if (*got == 0) return sink.Finish();
+    out.clear();
+    size_t copied = 0;
+    for (; next < places.size() && places[next].first < base + *got; ++next) {
+      const size_t place = places[next].first - base;
+      out.append(chunk, copied, place - copied);
+      out += AttributedArguments(profile, places[next].second);
+      copied = place;
+    }
+    out.append(chunk, copied, *got - copied);
+    base += *got;
+    if (const Result<void> written = sink.Write(out); !written) return written;
+  }
+}
+
 // The profile again, with the names among the arguments of its events.
 Result<void> WriteNamed(const AttributeArguments& arguments, const Profile& profile,
                         const Attribution& attribution) {
-  std::vector<std::pair<uint64_t, uint32_t>> places;
+  NamedPlaces places;
   for (size_t i = 0; i < profile.replayed.size(); ++i) {
     const uint32_t captured = attribution.captured_of[i];
     if (captured != ~uint32_t{0}) places.emplace_back(profile.replayed[i].at, captured);
   }
   std::ranges::sort(places);
-  std::vector<uint64_t> at;
-  for (const auto& [place, captured] : places) at.push_back(place);
   const Result<std::unique_ptr<ByteSource>> source = OpenFile(arguments.replay);
   if (!source) return InFile(source.error(), arguments.replay);
   const Result<std::unique_ptr<ByteSink>> sink = CreateFile(arguments.output);
   if (!sink) return InFile(sink.error(), arguments.output);
-  const Result<void> copied = CopyWithTexts(**source, **sink, at, [&](size_t i) {
-    return AttributedArguments(profile, places[i].second);
-  });
+  const Result<void> copied = CopyWithNames(**source, **sink, profile, places);
   if (!copied) return InFile(copied.error(), arguments.output);
   LogWritten(arguments.output);
   return {};

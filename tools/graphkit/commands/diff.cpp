@@ -13,7 +13,7 @@
 #include "libgraphkit/render/diff/html.h"
 #include "libgraphkit/render/diff/json.h"
 #include "libgraphkit/render/diff/text.h"
-#include "libgraphkit/render/report/html.h"
+#include "libgraphkit/render/report/data.h"
 #include "tools/graphkit/check/check.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/commands.h"

@@ -8,6 +8,7 @@
 
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/analyze.h"
+#include "libgraphkit/render/report/data.h"
 #include "libgraphkit/render/report/html.h"
 #include "tools/graphkit/check_pages.h"
 #include "tools/graphkit/cli/options.h"

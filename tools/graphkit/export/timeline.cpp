@@ -31,6 +31,21 @@ std::vector<Nanoseconds> TimesOf(const Ran& trace, TimeAxis axis) {
   return times;
 }
 
+// By node: what it is called in the first exec that has it; 0: unknown.
+std::vector<uint64_t> FirstExecToolIds(const Trace& trace) {
+  std::vector<uint64_t> ids(trace.nodes.size());
+  const ExecToolIds execs(trace);
+  for (size_t i = 0; i < trace.execs.size(); ++i) {
+    for (const ToolIdRun& run : execs.Of(ExecId(i))) {
+      for (uint32_t j = 0; j < run.count; ++j) {
+        uint64_t& tool_id = ids[run.first.index() + j];
+        if (tool_id == 0) tool_id = run.tool_id + j;
+      }
+    }
+  }
+  return ids;
+}
+
 // The subject of a track: a stream's nodes or launches, or nodes of a graph without a stream.
 enum class TrackKind : uint8_t { kNodes, kLaunches, kExplicit };
 
