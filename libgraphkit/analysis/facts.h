@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "libgraphkit/analysis/launches/collectives.h"
+#include "libgraphkit/analysis/launches/graph_writes.h"
 #include "libgraphkit/analysis/launches/launches.h"
+#include "libgraphkit/analysis/launches/rank_collectives.h"
+#include "libgraphkit/analysis/launches/spoilt_reads.h"
 #include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/analysis/memory/memory_facts.h"
 #include "libgraphkit/analysis/names/naming.h"

@@ -1,5 +1,6 @@
 #include "libgraphkit/compare/gate.h"
 
+#include "libgraphkit/analysis/launches/collectives.h"
 #include "libgraphkit/analysis/launches/coverage.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/compare/match_graphs.h"

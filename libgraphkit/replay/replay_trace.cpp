@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "libgraphkit/analysis/order/build_order.h"
 #include "libgraphkit/parallel.h"
 #include "libgraphkit/replay/graph_replayer.h"
 

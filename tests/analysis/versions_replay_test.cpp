@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/analysis/order/order.h"
+#include "libgraphkit/analysis/order/build_order.h"
 #include "libgraphkit/ran/resolve.h"
 #include "tests/build_trace.h"
 

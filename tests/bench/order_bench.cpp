@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "libgraphkit/analysis/order/build_order.h"
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/random.h"
 #include "tests/bench/order_peers.h"

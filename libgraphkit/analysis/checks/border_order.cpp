@@ -1,9 +1,7 @@
 // Order across the border of graphs: launches, and work outside of graphs, that touch the same
 // bytes of memory that graphs use.
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/checks/places.h"
 #include "libgraphkit/analysis/checks/unordered_uses.h"
-#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {

@@ -1,6 +1,6 @@
 // Checks of communication between ranks.
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/interval_map.h"
+#include "libgraphkit/analysis/launches/collectives.h"
 
 namespace graphkit {
 namespace {

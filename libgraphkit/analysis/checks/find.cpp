@@ -2,8 +2,6 @@
 
 #include <memory>
 
-#include "libgraphkit/model/caching_config.h"
-
 namespace graphkit {
 namespace {
 

@@ -16,11 +16,14 @@
 #include <utility>
 #include <vector>
 
+#include "libgraphkit/analysis/checks/places.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/analysis/order/topology.h"
+#include "libgraphkit/interval_map.h"
+#include "libgraphkit/model/caching_config.h"
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/ran/ran.h"
 

@@ -1,6 +1,5 @@
 // Checks of graphs that CUDA makes no exec of, or doesn't bring to the device.
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/order/topology.h"
 
 namespace graphkit {
 namespace {

@@ -7,7 +7,6 @@
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/memory/first_writes.h"
 #include "libgraphkit/ran/node_changes.h"
-#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {

@@ -1,8 +1,5 @@
 // Checks of work outside of graphs that shares memory with them.
-#include <map>
-
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/model/memory.h"
 
 namespace graphkit {
 namespace {

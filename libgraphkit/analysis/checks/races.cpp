@@ -1,9 +1,7 @@
 // Checks of order: nodes that touch the same memory and that nothing orders, and what takes order
 // away.
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/checks/places.h"
 #include "libgraphkit/analysis/order/frontier.h"
-#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {

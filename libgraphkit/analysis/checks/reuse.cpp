@@ -1,6 +1,5 @@
 // Checks of memory that blocks, streams and graphs could share, and of pools that graphs share.
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/interval_map.h"
 
 namespace graphkit {
 namespace {

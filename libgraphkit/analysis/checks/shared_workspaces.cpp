@@ -1,7 +1,6 @@
 // Memory that launches without order both write: blocks, and private pools.
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/checks/unordered_uses.h"
-#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {

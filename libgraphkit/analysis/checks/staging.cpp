@@ -1,7 +1,6 @@
 #include "libgraphkit/analysis/checks/staging.h"
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {

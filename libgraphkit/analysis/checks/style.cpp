@@ -1,7 +1,6 @@
 // Checks of programs that could be simpler or faster: the shape of their graphs, and the time that
 // captures take on the host.
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/interval.h"
 
 namespace graphkit {
 namespace {

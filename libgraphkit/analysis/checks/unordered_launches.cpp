@@ -1,6 +1,5 @@
 // Sends whose memory a launch without order writes.
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/interval_map.h"
 
 namespace graphkit {
 namespace {

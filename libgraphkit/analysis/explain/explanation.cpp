@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/explain/memory_account.h"
+#include "libgraphkit/analysis/explain/explanation.h"
 
 #include <algorithm>
 #include <utility>

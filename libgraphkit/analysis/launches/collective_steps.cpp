@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/launches/collectives.h"
+#include "libgraphkit/analysis/launches/collective_steps.h"
 
 #include <algorithm>
 #include <map>

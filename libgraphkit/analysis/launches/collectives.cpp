@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "libgraphkit/analysis/launches/collective_steps.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/model/names.h"
 

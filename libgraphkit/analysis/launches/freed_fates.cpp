@@ -1,3 +1,5 @@
+#include "libgraphkit/analysis/launches/freed_fates.h"
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -5,7 +7,6 @@
 #include <tuple>
 #include <utility>
 
-#include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/memory_facts.h"
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/interval_map.h"

@@ -1,3 +1,5 @@
+#include "libgraphkit/analysis/launches/graph_writes.h"
+
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -6,7 +8,6 @@
 #include <utility>
 
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/analysis/memory/first_writes.h"
 #include "libgraphkit/interval_map.h"
 

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/launches/freed_fates.h"
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/ran/node_changes.h"

@@ -1,5 +1,5 @@
-// Launches of graphs: the graph that each ran, inputs that were freed before, memory that they
-// overwrite; the kernels that they and others launch; and the host time of captures.
+// Launches of graphs: the graph that each ran, and inputs that were freed before; the kernels that
+// they and others launch; and the host time of captures.
 #pragma once
 
 #include <compare>
@@ -42,35 +42,10 @@ std::vector<HostTime> FindHostTimes(const Ran& trace);
 // "850 ns", "12.3 us", "4.56 ms", "1.20 s".
 std::string FormatNanoseconds(Nanoseconds ns);
 
-// The fate of freed blocks, as of a later place in the trace: whether their memory was
-// handed out again, and which block the program made in their place. Answered for many blocks at
-// once, by sweeps over the trace's blocks.
-
-// A freed block, and the place. Its free was requested before that.
-struct FreedBlock {
-  BlockId block;
-  Seq at = 0;
-  Seq written = 0;  // by its graph, which was launched again; what was handed out before is over
-};
-
-struct FreedFate {
-  // Memory of its segment that it lay in was allocated outside of graphs since.
-  bool handed_out = false;
-  // A block that was allocated outside of graphs lies there at the place.
-  bool occupied = false;
-  // Made again in its place: as `replaced_by`, at the same address.
-  bool remade = false;
-  // Allocated since the last launch before the free, as it was (the same size, pool, stream and
-  // code), alive at the place, and at another address. None, or not the only one: an invalid id.
-  BlockId replaced_by;
-  bool operator==(const FreedFate&) const = default;
-};
-
-// `looks`, if it isn't null, gets how many blocks and pieces of memory were looked at.
-std::vector<FreedFate> FindFates(const MemoryFacts& facts, std::span<const FreedBlock> freed,
-                                 uint64_t* looks = nullptr);
-
 class Facts;
+
+// No launch and no work: of indices in Trace::launches and Trace::works.
+inline constexpr uint32_t kNoUse = 0xffffffffu;
 
 // By launch, the graph that it ran: the exec's own, or that of its last update. None where it ran a
 // version of it that isn't shown (ran/ran.h).
@@ -112,21 +87,6 @@ struct StaleInput {
 // graphs of one pool hand their results on: what the pool's allocator calls free is written anew by
 // the launch of its owner.
 std::vector<std::vector<StaleInput>> FindStaleInputs(const Facts& facts);
-
-// Memory that one graph of a pool leaves to another one, and that a third one writes over before a
-// launch reads it.
-//
-//     captures   0: writes x    1: reads x (which is freed then)    2: writes y, where x lay
-//     launches   0   1   2   0   2   1      the last one reads what 2 left of x
-struct SpoiltRead {
-  BlockId left;
-  GraphId owner;        // that makes it anew
-  GraphId writer;       // over it
-  GraphId reader;       // or it may read it
-  uint32_t launch = 0;  // in Trace::launches: the first that reads it so
-};
-// By what is left.
-std::vector<SpoiltRead> FindSpoiltReads(const Facts& facts);
 
 // Makes a note of a finding on launches that only waits of other threads order.
 void DoubtThreads(Finding* finding);
@@ -176,32 +136,5 @@ struct SiteLaunches {
 using KernelSites = std::map<KernelSite, SiteLaunches>;
 
 KernelSites FindKernelSites(const Facts& facts);
-
-// Memory that launches of graphs overwrite and that isn't theirs any more: work outside of graphs
-// that a graph's replay writes as another block of its own.
-//
-//     capture of graph 0:   block 1 (freed)   block 2, at the same address (kept)
-//     outside of graphs:                         writes block 2 ──┐               ┌── reads block 2
-//     launches:                                                   └── graph 0 ────┘
-//                                                                     writes block 1
-
-inline constexpr uint32_t kNoUse = 0xffffffffu;
-
-// Memory used outside of graphs that a launch wrote over, or may have.
-struct Overwrite {
-  BlockId used;              // what is used outside of graphs; none: no allocator's block is there
-  BlockId own;               // the graph's block in its place
-  NodeId node;               // that writes it
-  GraphId graph;             // that was launched
-  uint32_t launch = 0;       // in Trace::launches: the one that wrote over it
-  uint32_t before = kNoUse;  // in Trace::works: what used it before the launch, if any did
-  uint32_t after = kNoUse;   // that uses it after the launch; none: nothing recorded does
-  AccessMode mode = AccessMode::kUnknown;  // of `after`: it reads what is used, or may
-  bool sure = true;                        // both uses are known to be some (SureAccess)
-  bool operator==(const Overwrite&) const = default;
-};
-
-// By what is used, each by each graph once.
-std::vector<Overwrite> FindOverwrites(const Facts& facts);
 
 }  // namespace graphkit

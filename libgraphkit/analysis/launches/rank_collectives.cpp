@@ -1,10 +1,11 @@
+#include "libgraphkit/analysis/launches/rank_collectives.h"
+
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
 
-#include "libgraphkit/analysis/launches/collectives.h"
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/order/topology.h"
 

@@ -1,10 +1,11 @@
+#include "libgraphkit/analysis/launches/spoilt_reads.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/analysis/launches/launches.h"
 #include "libgraphkit/interval_map.h"
 
 namespace graphkit {

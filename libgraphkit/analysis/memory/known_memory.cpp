@@ -6,7 +6,6 @@
 #include "libgraphkit/analysis/memory/lifetimes.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/ran/node_changes.h"
-#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {

@@ -10,7 +10,6 @@
 #include "libgraphkit/analysis/order/frontier.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/group_by.h"
-#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {

@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/memory/memory_facts.h"
+#include "libgraphkit/analysis/memory/races.h"
 
 #include <algorithm>
 #include <map>
@@ -7,6 +7,7 @@
 #include <tuple>
 #include <unordered_set>
 
+#include "libgraphkit/analysis/memory/memory_facts.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/model/memory.h"
 #include "libgraphkit/ran/ran.h"

@@ -5,7 +5,6 @@
 
 #include "libgraphkit/group_by.h"
 #include "libgraphkit/interval.h"
-#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {

@@ -7,7 +7,6 @@
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/printable.h"
-#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {

@@ -1,8 +1,8 @@
+#include "libgraphkit/analysis/order/build_order.h"
+
 #include <algorithm>
 
-#include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/analysis/order/topology.h"
-#include "libgraphkit/ran/ran.h"
 
 namespace graphkit {
 namespace {

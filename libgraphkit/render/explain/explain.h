@@ -17,6 +17,7 @@
 #include <ostream>
 #include <vector>
 
+#include "libgraphkit/analysis/explain/explanation.h"
 #include "libgraphkit/analysis/explain/memory_account.h"
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/text_layout.h"

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/launches/collective_steps.h"
 #include "libgraphkit/model/names.h"
 #include "tests/build_trace.h"
 #include "tests/random.h"

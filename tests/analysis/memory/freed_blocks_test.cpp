@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/launches/launches.h"
+#include "libgraphkit/analysis/launches/freed_fates.h"
 
 #include <doctest/doctest.h>
 

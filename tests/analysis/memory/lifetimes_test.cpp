@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/memory/block_order.h"
+#include "libgraphkit/analysis/order/build_order.h"
 #include "tests/analysis/memory/slow_lifetimes.h"
 #include "tests/analysis/pieces.h"
 #include "tests/analysis/random_trace.h"

@@ -9,6 +9,7 @@
 
 #include "libgraphkit/analysis/memory/lanes.h"
 #include "libgraphkit/analysis/memory/timeline.h"
+#include "libgraphkit/analysis/order/build_order.h"
 #include "tests/analysis/pieces.h"
 #include "tests/analysis/random_trace.h"
 #include "tests/build_trace.h"

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/analysis/order/build_order.h"
 #include "libgraphkit/analysis/order/frontier.h"
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/analysis/order/shape.h"

@@ -6,6 +6,7 @@
 #include <ostream>
 #include <vector>
 
+#include "libgraphkit/analysis/order/build_order.h"
 #include "tests/analysis/order/slow_order.h"
 #include "tests/analysis/pieces.h"
 #include "tests/analysis/random_trace.h"

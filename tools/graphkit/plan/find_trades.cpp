@@ -4,6 +4,7 @@
 
 #include "libgraphkit/alloc/judge/validate.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
+#include "libgraphkit/analysis/order/build_order.h"
 #include "libgraphkit/parallel.h"
 
 namespace graphkit {
