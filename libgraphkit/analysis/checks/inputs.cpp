@@ -42,13 +42,6 @@ bool Copies(const Facts& facts, GraphId graph, BlockId block) {
   });
 }
 
-// The first launch of a graph after a block was freed; there is one.
-uint32_t FirstAfter(const Facts& facts, GraphId graph, const Block& block) {
-  const std::vector<uint32_t>& launches = facts.launches()[graph.index()];
-  const auto seq = [&](uint32_t launch) { return facts.trace.launches[launch].seq; };
-  return *std::ranges::upper_bound(launches, block.free_requested, {}, seq);
-}
-
 // Adds what freed an input, and the launch after it for the first one.
 void AddFreed(const Facts& facts, GraphId graph, const GraphInput& input, bool host,
               Finding* finding) {
@@ -60,7 +53,7 @@ void AddFreed(const Facts& facts, GraphId graph, const GraphInput& input, bool h
                   registered ? "unregistered" : "freed", facts.places().Of(block.free_requested),
                   input.node),
               block.free_stack, {input.node}, {input.block});
-  const uint32_t launch = FirstAfter(facts, graph, block);
+  const uint32_t launch = LaunchesAfter(facts, graph, block.free_requested).front();
   if (finding->blocks.size() == 1 && trace.launches[launch].stack.valid())
     finding->evidence.push_back(LaunchedThere(trace, launch, graph));
 }

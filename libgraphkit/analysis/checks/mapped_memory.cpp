@@ -60,10 +60,9 @@ struct MappedMemory {
   // What an access to a block may write: of unknown length, what is mapped from there on.
   Range WrittenBy(const Access& access) const {
     const Block block = trace[access.block];
-    const Interval<Bytes> bytes = BytesOf(access, block.size);
-    const Address begin = block.address + bytes.begin;
+    const Range bytes = AddressesOf(access, block);
     const bool open = block.mapped && access.length == kLengthUnknown;
-    return {begin, open ? RunOf(block.address).end : block.address + bytes.end};
+    return {bytes.begin, open ? RunOf(block.address).end : bytes.end};
   }
 
   // What nodes do with bytes of a mapping, by the addresses that they were captured with. A read of
@@ -87,10 +86,8 @@ struct MappedMemory {
   }
 
   std::optional<uint32_t> FirstLaunch(GraphId root, Seq after) const {
-    const std::vector<uint32_t>& launches = facts.launches()[root.index()];
-    const auto seq = [&](uint32_t launch) { return trace.launches[launch].seq; };
-    const auto first = std::ranges::upper_bound(launches, after, {}, seq);
-    return first == launches.end() ? std::nullopt : std::optional(*first);
+    const std::span<const uint32_t> launches = LaunchesAfter(facts, root, after);
+    return launches.empty() ? std::nullopt : std::optional(launches[0]);
   }
   Attempt FirstAttempt(GraphId root, Seq after) const {
     Attempt first;

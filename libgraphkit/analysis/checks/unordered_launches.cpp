@@ -4,16 +4,11 @@
 namespace graphkit {
 namespace {
 
-// send-buffer-reuse: a graph writes where another one's send or copy to the host may still read, or
-// one that was submitted outside of graphs.
-
-constexpr uint32_t kNoWork = 0xffffffffu;
-
 // Who touches memory: a node of a launched graph, or work outside of graphs.
 struct Toucher {
   GraphId graph;
   NodeId node;
-  uint32_t work = kNoWork;  // in Trace::works
+  uint32_t work = kNoUse;  // in Trace::works
 };
 
 // A range of addresses that is touched.
@@ -52,8 +47,7 @@ struct ReuseFinder {
     const auto may_send = [&](const Node& node) {
       return communicates.Has(node.kernel) || node.kind == NodeKind::kMemcpy;
     };
-    const bool any = std::ranges::any_of(trace.nodes.shared(), may_send);
-    if (any) {
+    if (std::ranges::any_of(trace.nodes.shared(), may_send)) {
       for (const NodeId id : trace.graph_nodes)
         if (sends(trace[id])) AddNode(id, true);
     }
@@ -75,14 +69,13 @@ struct ReuseFinder {
       const bool sure = access.mode != AccessMode::kUnknown;
       if (sends && !sure) continue;
       const Block& block = trace[access.block];
-      const Interval<Bytes> bytes = BytesOf(access, block.size);
-      if (bytes.empty()) continue;
-      const Reach reach{{block.address + bytes.begin, block.address + bytes.end},
+      const Reach reach{AddressesOf(access, block),
                         access.block,
                         by,
                         sure,
                         !SureAccess(trace, work.kernel, access),
                         At(access, block.address)};
+      if (reach.bytes.empty()) continue;
       if (sends) all_sent.push_back(reach);
       if (!sends) all_written.Add(reach.bytes, reach);
     }
@@ -107,7 +100,7 @@ struct ReuseFinder {
   // The line of the program that sends; none: it isn't known.
   std::string SiteOf(const Toucher& sends) const {
     const StackId stack =
-        sends.work == kNoWork ? trace[sends.node].stack : trace.works[sends.work].stack;
+        sends.work == kNoUse ? trace[sends.node].stack : trace.works[sends.work].stack;
     return OwnPlace(trace, stack);
   }
 
@@ -122,19 +115,18 @@ struct ReuseFinder {
   // A launch that sends (or none, for work), and one of a graph that need not wait for it.
   std::optional<LaunchPair> Unordered(const LaunchOrder& order, const Toucher& sends,
                                       GraphId writes) const {
-    const std::vector<uint32_t>& later = launches[writes.index()];
-    if (sends.work == kNoWork) {
-      return FindUnordered(order, trace, launches[sends.graph.index()], later);
+    if (sends.work == kNoUse) {
+      return FindUnordered(order, trace, launches[sends.graph.index()], launches[writes.index()]);
     }
     // The launches of a graph wait for each other: the next one is enough.
-    const auto next = std::ranges::upper_bound(later, trace.works[sends.work].seq, {},
-                                               [&](uint32_t at) { return trace.launches[at].seq; });
-    if (next == later.end() || order.Before({sends.work, true}, {*next})) return std::nullopt;
-    return LaunchPair{*next, *next, order.BeforeByThreads({sends.work, true}, {*next})};
+    const Submission work{sends.work, true};
+    const auto later = LaunchesAfter(facts, writes, trace.works[sends.work].seq);
+    if (later.empty() || order.Before(work, {later[0]})) return std::nullopt;
+    return LaunchPair{later[0], later[0], order.BeforeByThreads(work, {later[0]})};
   }
 
   std::string SenderName(const Toucher& sends) const {
-    if (sends.work == kNoWork) return Say(trace, "{} of {}", sends.node, sends.graph);
+    if (sends.work == kNoUse) return Say(trace, "{} of {}", sends.node, sends.graph);
     return NameOf(trace, trace.works[sends.work]);
   }
 
@@ -152,7 +144,7 @@ struct ReuseFinder {
             written.sure ? " writes over " : " may write over ", sent.block, SenderName(sent.by));
     finding->advice =
         std::string("let the later launch's stream wait for the one that sends, or ") +
-        (sent.by.work == kNoWork ? "give the second graph memory of its own" : "send from a copy");
+        (sent.by.work == kNoUse ? "give the second graph memory of its own" : "send from a copy");
     if (pair.by_threads) DoubtThreads(finding);
     AddSender(sent.by, pair.first, finding);
     finding->streams.push_back(trace.launches[pair.second].stream);
@@ -166,7 +158,7 @@ struct ReuseFinder {
   }
 
   void AddSender(const Toucher& sends, uint32_t launch, Finding* finding) const {
-    if (sends.work == kNoWork) {
+    if (sends.work == kNoUse) {
       finding->streams.push_back(trace.launches[launch].stream);
       finding->evidence.push_back(LaunchedThere(trace, launch, sends.graph));
       return;

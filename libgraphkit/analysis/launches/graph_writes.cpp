@@ -33,12 +33,6 @@ struct WorkUse {
   Interval<Address> whole = bytes;  // of a copy that runs over several blocks
 };
 
-// Of an access to a block.
-Interval<Address> AddressesOf(const Access& access, const Block& block) {
-  const Interval<Bytes> bytes = BytesOf(access, block.size);
-  return {block.address + bytes.begin, block.address + bytes.end};
-}
-
 struct OverwriteFinder {
   std::vector<Overwrite> FindAll() {
     FindUses();
@@ -134,7 +128,7 @@ struct OverwriteFinder {
   void AddWritten(BlockId id, GraphId graph, bool sure, std::vector<Interval<Bytes>>* left) {
     const Block& block = trace[id];
     ForEachAccess(trace, facts.lives(), id, [&](NodeId node, const Access& access) {
-      const bool own = facts.roots()[trace[node].graph.index()] == graph;
+      const bool own = facts.RootOf(node) == graph;
       if (!own || access.mode == AccessMode::kRead || left->empty()) return;
       if (SureAccess(trace, trace[node].kernel, access) != sure) return;
       const Interval<Bytes> bytes = BytesOf(access, block.size);
@@ -228,7 +222,7 @@ struct OverwriteFinder {
   std::vector<OwnWrite> OwnWrites(BlockId id) const {
     std::vector<OwnWrite> writes;
     ForEachAccess(trace, facts.lives(), id, [&](NodeId node, const Access& access) {
-      const GraphId root = facts.roots()[trace[node].graph.index()];
+      const GraphId root = facts.RootOf(node);
       if (access.mode == AccessMode::kRead || launches[root.index()].empty()) return;
       const OwnWrite write{root, AddressesOf(access, trace[id])};
       if (std::ranges::find(writes, write) == writes.end()) writes.push_back(write);

@@ -200,6 +200,12 @@ std::optional<uint32_t> LaunchBefore(const Facts& facts, GraphId graph, Seq at) 
   return *std::prev(next);
 }
 
+std::span<const uint32_t> LaunchesAfter(const Facts& facts, GraphId graph, Seq at) {
+  const std::vector<uint32_t>& launches = facts.launches()[graph.index()];
+  const auto seq = [&](uint32_t launch) { return facts.trace.launches[launch].seq; };
+  return {std::ranges::upper_bound(launches, at, {}, seq), launches.end()};
+}
+
 std::vector<bool> CapturedWith(const Ran& trace, CaptureStatus status) {
   std::vector<bool> captured(trace.graphs.size());
   for (const Capture& capture : trace.captures) {

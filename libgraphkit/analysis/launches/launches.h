@@ -57,6 +57,8 @@ std::vector<std::vector<uint32_t>> LaunchesByGraph(const Ran& trace,
 
 // The last launch of a graph before a place; none: there is none.
 std::optional<uint32_t> LaunchBefore(const Facts& facts, GraphId graph, Seq at);
+// Those after a place, in order.
+std::span<const uint32_t> LaunchesAfter(const Facts& facts, GraphId graph, Seq at);
 
 // By graph: a capture of it came to that.
 std::vector<bool> CapturedWith(const Ran& trace, CaptureStatus status);

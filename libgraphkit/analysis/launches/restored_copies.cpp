@@ -114,10 +114,9 @@ struct RestoreFinder {
   void Add(const Access& access, CopyUse use) {
     if (access.block.index() >= trace.blocks.size()) return;
     const Block block = trace[access.block];
-    const Interval<Bytes> bytes = BytesOf(access, block.size);
     use.reads = access.mode != AccessMode::kWrite;
     use.writes = access.mode != AccessMode::kRead;
-    uses.Add({block.address + bytes.begin, block.address + bytes.end}, use);
+    uses.Add(AddressesOf(access, block), use);
   }
 
   bool Restores(const PlainCopy& copy, uint32_t before, uint32_t work) const {
@@ -139,7 +138,7 @@ struct RestoreFinder {
     uses.Visit(bytes, [&](Range, const CopyUse& use) {
       if (use.work != kNoUse && use.seq > at) ask(trace.works[use.work].stream, {use.work, true});
       if (use.work != kNoUse) return;
-      for (const uint32_t launch : LaunchesFrom(use.root, at)) {
+      for (const uint32_t launch : LaunchesAfter(facts, use.root, at)) {
         const StreamId stream = trace.launches[launch].stream;
         if (asked.emplace(use.root, stream).second) ask(stream, {launch, false});
       }
@@ -155,13 +154,8 @@ struct RestoreFinder {
   }
   bool RanIn(const CopyUse& use, Interval<Seq> time) const {
     if (use.work != kNoUse) return time.contains(use.seq);
-    const std::span<const uint32_t> launches = LaunchesFrom(use.root, time.begin);
+    const std::span<const uint32_t> launches = LaunchesAfter(facts, use.root, time.begin - 1);
     return !launches.empty() && trace.launches[launches[0]].seq < time.end;
-  }
-  std::span<const uint32_t> LaunchesFrom(GraphId root, Seq at) const {
-    const std::vector<uint32_t>& launches = facts.launches()[root.index()];
-    const auto seq = [&](uint32_t launch) { return trace.launches[launch].seq; };
-    return {std::ranges::lower_bound(launches, at, {}, seq), launches.end()};
   }
 
   // From a save on, until the same work or another writes there again.

@@ -15,8 +15,7 @@ StrayAccesses::StrayAccesses(const Facts& facts, const FirstWrites& writes)
 
 Interval<Address> StrayAccesses::BytesOf(const Access& access) const {
   const Block block = facts_.trace[access.block];
-  const Interval<Bytes> bytes = graphkit::BytesOf(access, block.size);
-  Interval<Address> range{block.address + bytes.begin, block.address + bytes.end};
+  Interval<Address> range = AddressesOf(access, block);
   const bool backs = facts_.lives().backs_segment[access.block.index()];
   if (access.length != kLengthUnknown || !backs) return range;
   Address end = range.begin;

@@ -101,6 +101,12 @@ void ForEachAccess(const Ran& trace, const Lifetimes& lives, BlockId block, Visi
   }
 }
 
+// What an access may touch of a block.
+inline Interval<Address> AddressesOf(const Access& access, const Block& block) {
+  const Interval<Bytes> bytes = BytesOf(access, block.size);
+  return {block.address + bytes.begin, block.address + bytes.end};
+}
+
 // True for copies, and where a kernel's signature or an argument of a word, or an array of
 // pointers, has the address. A word of another structure may be what lay on the host's stack.
 bool SureAccess(const Ran& trace, KernelId kernel, const Access& access);
