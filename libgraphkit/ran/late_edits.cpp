@@ -27,8 +27,7 @@ std::vector<Seq> FirstFixes(const Trace& trace, const std::vector<GraphId>& root
 
 // Those of a graph; they are sorted by graph.
 std::span<const GraphEdit> Of(GraphId root, const std::vector<GraphEdit>& edits) {
-  const auto first = std::ranges::lower_bound(edits, root, {}, &GraphEdit::root);
-  return {first, std::ranges::upper_bound(first, edits.end(), root, {}, &GraphEdit::root)};
+  return std::ranges::equal_range(edits, root, {}, &GraphEdit::root);
 }
 
 }  // namespace

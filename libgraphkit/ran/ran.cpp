@@ -33,8 +33,7 @@ bool HasSeveralVersions(const Ran& trace, GraphId graph) {
 }
 
 std::span<const GraphVersion> VersionsOf(const Ran& trace, GraphId root) {
-  const auto all = std::ranges::equal_range(trace.versions, root, {}, &GraphVersion::graph);
-  return {all.begin(), all.end()};
+  return std::ranges::equal_range(trace.versions, root, {}, &GraphVersion::graph);
 }
 
 std::span<const GraphVersion> ShownVersions(const Ran& trace, GraphId graph) {

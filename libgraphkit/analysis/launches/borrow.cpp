@@ -95,7 +95,7 @@ struct BarFinder {
         const BlockId block = access.block;
         if (block.index() >= backs.size() || (!backs[block.index()] && !IsEager(block))) continue;
         StrayBytes stray = StrayAt(access);
-        stray.root = facts.roots()[node.graph.index()];
+        stray.root = facts.RootOf(id);
         if (IsEager(block)) stray.block = block;
         AddStray(stray);
         stray.found = true;
@@ -169,10 +169,6 @@ struct BarFinder {
       facts.trace.blocks.size());  // by block: its own, or that of the segment that it backs
   BorrowBars bars = {};
 };
-
-bool HasDurations(const Ran& trace) {
-  return std::ranges::any_of(trace.nodes, [](const Node& node) { return node.duration_ns != 0; });
-}
 
 // Finds the free bytes of captures' pools, pool by pool.
 struct BorrowFinder {
@@ -348,9 +344,8 @@ struct BorrowFinder {
   // Accesses of the pool's own graphs there count where they may find something, and those of work
   // outside of graphs from the first launch on.
   void AddStrays(PoolBorrow* pool, std::vector<BarredBlock>* all) const {
-    auto at = std::ranges::lower_bound(bars.strays, pool->pool, {}, &StrayBytes::pool);
-    for (; at != bars.strays.end() && at->pool == pool->pool; ++at) {
-      const StrayBytes& stray = *at;
+    for (const StrayBytes& stray :
+         std::ranges::equal_range(bars.strays, pool->pool, {}, &StrayBytes::pool)) {
       const bool outside = !stray.root.valid();
       const bool own = std::ranges::binary_search(pool->graphs, stray.root);
       if (own != stray.found || (outside && stray.seq < first_launch)) continue;
@@ -380,8 +375,8 @@ struct BorrowFinder {
   const MarkerRule rule;
   const Ran& trace = facts.trace;
   const BorrowBars bars = FindBorrowBars(facts, rule);
-  const bool measured = HasDurations(trace);  // nodes have durations
-  std::vector<GraphId> ran = {};              // by launch; root graphs
+  const bool measured = std::ranges::any_of(trace.nodes, &Node::duration_ns);
+  std::vector<GraphId> ran = {};  // by launch; root graphs
   std::map<PoolId, std::vector<BlockId>> pool_blocks = {};
   std::map<PoolId, std::set<GraphId>> pool_graphs = {};
   std::map<PoolId, std::vector<uint32_t>> launches = {};
