@@ -14,19 +14,11 @@ namespace {
 
 // A clock that runs while its thread does: waiting, for the processor or for a disk, doesn't count,
 // so that a time limit cuts off the same on a busy machine, or where memory is short.
-struct ThreadClock {
-  using duration = std::chrono::nanoseconds;
-  using rep = duration::rep;
-  using period = duration::period;
-  using time_point = std::chrono::time_point<ThreadClock>;
-  [[maybe_unused]] static constexpr bool is_steady = true;
-
-  static time_point now() {
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return time_point(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
-  }
-};
+std::chrono::nanoseconds ThreadTime() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
 
 // The heaviest set of pairwise conflicting blocks among a few: a maximum-weight antichain, found as
 // a maximum flow. Weighted Dilworth: the blocks' bytes less the most bytes that can be handed from
@@ -49,7 +41,7 @@ class AntichainFlow {
   // fragmentation would need.
   // With very many lanes it gives up at the deadline: then all bytes are new, and Solve() can't be
   // asked.
-  Bytes Fluid(std::span<const uint32_t> items, ThreadClock::time_point deadline) {
+  Bytes Fluid(std::span<const uint32_t> items, std::chrono::nanoseconds deadline) {
     LayOut(items);
     const size_t count = items_.size();
     gave_up_ = !FindAllExits(deadline);
@@ -118,7 +110,7 @@ class AntichainFlow {
   }
 
   // False: past the deadline, which few lanes never are.
-  bool FindAllExits(ThreadClock::time_point deadline) {
+  bool FindAllExits(std::chrono::nanoseconds deadline) {
     constexpr size_t kFewLanes = 64;
     constexpr uint32_t kStep = 16;
     exit_first_.assign(1, 0);
@@ -126,7 +118,7 @@ class AntichainFlow {
     exit_from_.clear();
     for (uint32_t local = 0; local < items_.size(); ++local) {
       const bool look = used_lanes_.size() > kFewLanes && local % kStep == 0;
-      if (look && ThreadClock::now() > deadline) return false;
+      if (look && ThreadTime() > deadline) return false;
       FindExits(local);
       exit_first_.push_back(static_cast<uint32_t>(exit_to_.size()));
     }
@@ -318,7 +310,7 @@ struct Bounder {
     return std::move(bound);
   }
 
-  bool OutOfTime() const { return ThreadClock::now() > deadline; }
+  bool OutOfTime() const { return ThreadTime() > deadline; }
 
   // One sweep in capture order: which items reach into which windows, and each window's greedy
   // bound. Where many items reach into a window it is larger, so that they aren't looked at often.
@@ -403,14 +395,14 @@ struct Bounder {
       active.resize(kSolved);
       std::ranges::sort(active);
     }
-    flow.Fluid(active, ThreadClock::time_point::max());
+    flow.Fluid(active, std::chrono::nanoseconds::max());
   }
 
   const LowerBoundOptions& options;
   const Lanes lanes;
   const Exits exits{lanes};
   AntichainFlow flow{lanes, exits};
-  ThreadClock::time_point deadline = ThreadClock::now() + options.time_limit;
+  std::chrono::nanoseconds deadline = ThreadTime() + options.time_limit;
   std::vector<uint32_t> last_window = {};  // by item: the last window that it reaches into
   std::vector<uint32_t> run_last = {};     // the same, the latest of each 1024 items
   std::vector<size_t> next_birth = std::vector<size_t>(lanes.lanes());  // by lane
