@@ -31,20 +31,6 @@ constexpr CaptureRule kCaptureRules[] = {
      "end it in the thread that began it, or begin it in relaxed mode", false},
 };
 
-}  // namespace
-
-const CaptureRule* CaptureRuleOf(int32_t error) {
-  const auto* found = std::ranges::find(kCaptureRules, error, &CaptureRule::error);
-  return found == std::end(kCaptureRules) ? nullptr : found;
-}
-
-namespace {
-
-template <typename Item, size_t kItems>
-bool OneOf(const Item& item, const Item (&items)[kItems]) {
-  return std::ranges::find(items, item) != std::end(items);
-}
-
 // Calls on a stream that no capture takes, whatever its mode.
 struct UncapturedCall {
   std::string_view call;  // after "cuda" or "cu"
@@ -78,8 +64,8 @@ bool OfCapture(const Ran& trace, StreamId stream, const Capture& capture) {
 std::string UnsafeAdvice(const Ran& trace, const Failure& failure, const Capture* capture) {
   const std::string outside = CaptureRuleOf(kErrorUnsupported)->advice;
   if (capture == nullptr || capture->mode == CaptureMode::kRelaxed) return outside;
-  if (OneOf(trace[failure.call], kWaits) || OfCapture(trace, failure.stream, *capture))
-    return outside;
+  const bool waits = std::ranges::find(kWaits, trace[failure.call]) != std::end(kWaits);
+  if (waits || OfCapture(trace, failure.stream, *capture)) return outside;
   if (failure.thread == capture->thread) return outside + ", or capture in relaxed mode";
   return Say(trace,
              "{}, capture in thread-local mode, or let {} call cudaThreadExchangeStreamCaptureMode "
@@ -88,6 +74,11 @@ std::string UnsafeAdvice(const Ran& trace, const Failure& failure, const Capture
 }
 
 }  // namespace
+
+const CaptureRule* CaptureRuleOf(int32_t error) {
+  const auto* found = std::ranges::find(kCaptureRules, error, &CaptureRule::error);
+  return found == std::end(kCaptureRules) ? nullptr : found;
+}
 
 std::optional<BrokenRule> RuleOf(const Ran& trace, const Failure& failure, const Capture* capture) {
   const CaptureRule* rule = CaptureRuleOf(failure.error);

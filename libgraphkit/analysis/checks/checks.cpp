@@ -258,8 +258,7 @@ std::span<const SettingRule> SettingRules() { return kSettingRules; }
 void ExplainBySettings(const Process& process, std::vector<Finding>* findings) {
   if (process.environment.empty()) return;
   for (const SettingRule& rule : kSettingRules) {
-    const bool torch = rule.variable == kAllocConf;
-    if (torch && !IsPyTorch(process)) continue;
+    if (rule.variable == kAllocConf && !IsPyTorch(process)) continue;
     const auto finding = std::ranges::find(*findings, rule.check, &Finding::check);
     if (finding == findings->end()) continue;
     std::string text = Explain(process, rule);

@@ -270,16 +270,6 @@ std::vector<Finding> FindGraphLeaks(const Facts& facts) {
   });
 }
 
-// Whether a graph was launched, and whether each exec that was launched frees on launch.
-std::pair<bool, bool> LaunchedAndFreeing(const Facts& facts, GraphId graph) {
-  const std::vector<uint32_t>& launches = facts.launches()[graph.index()];
-  const bool frees = std::ranges::all_of(launches, [&](uint32_t launch) {
-    const Exec& exec = facts.trace[facts.trace.launches[launch].exec];
-    return (exec.flags & kInstantiateAutoFreeOnLaunch) != 0;
-  });
-  return {!launches.empty(), frees};
-}
-
 // graph-allocation-leak: memory that a graph allocates and that is never freed.
 std::vector<Finding> FindGraphAllocationLeaks(const Facts& facts) {
   const Ran& trace = facts.trace;
@@ -296,7 +286,11 @@ std::vector<Finding> FindGraphAllocationLeaks(const Facts& facts) {
       AddEvidence(finding, "allocated by " + NameOf(trace, block.alloc_node), block.stack);
     }
     if (finding->blocks.empty()) return;
-    const auto [launched, frees] = LaunchedAndFreeing(facts, graph);
+    const std::vector<uint32_t>& launches = facts.launches()[graph.index()];
+    const bool launched = !launches.empty();
+    const bool frees = std::ranges::all_of(launches, [&](uint32_t launch) {  // each exec, on launch
+      return (trace[trace.launches[launch].exec].flags & kInstantiateAutoFreeOnLaunch) != 0;
+    });
     finding->severity = launched && !frees ? Severity::kError : Severity::kWarning;
     finding->message = Say(trace, "{} allocates {}, never freed{}", graph, BlocksText(*finding),
                            !launched ? "; the graph can be launched only once"
