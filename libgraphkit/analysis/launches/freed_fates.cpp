@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "libgraphkit/analysis/memory/memory_facts.h"
 #include "libgraphkit/analysis/names/call_site.h"
+#include "libgraphkit/group_by.h"
 #include "libgraphkit/interval_map.h"
 
 namespace graphkit {
@@ -29,14 +29,6 @@ struct FateFinder {
   using Kind = std::tuple<Bytes, PoolId, StreamId, Site>;
   using Occupant = std::tuple<SegmentId, Address, BlockId>;
 
-  template <typename Value>
-  std::vector<size_t> Sorted(Value value) const {
-    std::vector<size_t> order(all.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::ranges::sort(order, {}, value);
-    return order;
-  }
-
   // Backwards, so that the last one to claim some bytes is the first after the free.
   void FindHandedOut() {
     std::map<SegmentId, IntervalMap<Seq>> owners;  // by address: when it is allocated next
@@ -47,7 +39,7 @@ struct FateFinder {
     const auto from = [&](size_t i) {
       return std::max(trace[all[i].block].free_requested, all[i].written);
     };
-    const std::vector<size_t> order = Sorted(from);
+    const std::vector<uint32_t> order = IndicesBy(all.size(), from);
     size_t others = trace.blocks.size();
     for (auto at = order.rbegin(); at != order.rend(); ++at) {
       const Block& block = trace[all[*at].block];
@@ -67,6 +59,11 @@ struct FateFinder {
     }
   }
 
+  static void Put(const auto& item, bool comes, auto* alive) {
+    if (comes) alive->insert(item);
+    if (!comes) alive->erase(item);
+  }
+
   // Forwards, with what is alive of each kind that is asked for.
   void FindReplaced() {
     std::map<Kind, std::set<std::pair<Seq, BlockId>>> alive;
@@ -79,34 +76,30 @@ struct FateFinder {
       places[{kind, trace[freed.block].address}];
     }
     const std::vector<uint32_t> frees = BlocksBySeq(trace, &Block::free_requested);
-    const std::vector<size_t> order = Sorted([&](size_t i) { return all[i].at; });
+    const std::vector<uint32_t> order = IndicesBy(all.size(), [&](size_t i) { return all[i].at; });
     size_t made = 0;
     auto gone = frees.begin();
-    const auto with = [&](BlockId id, uint32_t more, auto change) {
+    const auto change = [&](BlockId id, bool comes) {
       ++looked;
       if (facts.lives()[id].root.valid()) return;
       const Block& block = trace[id];
       if (segments.contains(block.segment)) {
         longest = std::max(longest, block.size);
-        const Occupant here(block.segment, block.address, id);
-        if (more == 1)
-          occupants.insert(here);
-        else
-          occupants.erase(here);
+        Put(Occupant(block.segment, block.address, id), comes, &occupants);
       }
       const Kind kind = KindOf(id);
       const auto of_kind = alive.find(kind);
       if (of_kind == alive.end()) return;
-      change(&of_kind->second, std::pair(trace[id].allocated, id));
-      const auto place = places.find({kind, trace[id].address});
-      if (place != places.end()) place->second += more;
+      Put(std::pair(block.allocated, id), comes, &of_kind->second);
+      const auto place = places.find({kind, block.address});
+      if (place != places.end()) place->second += comes ? 1 : ~0u;
     };
     for (const size_t i : order) {
       const Seq at = all[i].at;
       for (; made < trace.blocks.size() && trace.blocks[made].allocated < at; ++made)
-        with(BlockId(made), 1, [](auto* blocks, const auto& block) { blocks->insert(block); });
+        change(BlockId(made), true);
       for (; gone != frees.end() && trace.blocks[*gone].free_requested < at; ++gone)
-        with(BlockId(*gone), ~0u, [](auto* blocks, const auto& block) { blocks->erase(block); });
+        change(BlockId(*gone), false);
       const Kind kind = KindOf(all[i].block);
       fates[i].replaced_by = Replacement(all[i].block, alive.at(kind));
       fates[i].occupied = Occupied(trace[all[i].block]);
