@@ -255,8 +255,7 @@ struct RuledFacts {
 std::vector<Finding> RunCheckOn(const Check& check, const RuledFacts& facts) {
   std::vector<Finding> findings = RunCheck(check, check.proves ? facts.proved() : facts.asked);
   if (check.find_unproved == nullptr || !facts.completion) return findings;
-  for (Finding& finding : check.find_unproved(facts.asked, facts.proved()))
-    findings.push_back(std::move(finding));
+  Append(check.find_unproved(facts.asked, facts.proved()), &findings);
   return findings;
 }
 

@@ -135,8 +135,7 @@ struct BorderFinder {
       for (const Access& access : trace.accesses.Of(trace.works[i].accesses))
         works.emplace_back(access.block, i);
     }
-    std::ranges::sort(works);
-    works.erase(std::unique(works.begin(), works.end()), works.end());
+    SortUnique(&works);
     FindMappings();
     for (size_t i = 0; i < trace.blocks.size(); ++i) {
       const BlockId block(i);

@@ -192,7 +192,7 @@ struct Lender {
     bool exchanged = false;
     for (const NodeId touch : facts.lives().Touches(id)) {
       const Node& node = trace[touch];
-      const GraphId root = facts.roots()[node.graph.index()];
+      const GraphId root = facts.RootOf(touch);
       if (node.graph != root || (graph.valid() && graph != root)) return {};
       graph = root;
       exchanged = exchanged || communicates.Has(node.kernel);

@@ -200,8 +200,7 @@ struct EscapeFinder {
 
   // True if the work makes what it writes out of other memory of the device.
   bool HasSource(const EagerWork& work, BlockId written) const {
-    const auto accesses = trace.accesses.Of(work.accesses);
-    return std::any_of(accesses.begin(), accesses.end(), [&](const Access& access) {
+    return std::ranges::any_of(trace.accesses.Of(work.accesses), [&](const Access& access) {
       const bool host = KindOf(trace, trace[access.block].pool) == PoolKind::kHost;
       return !host && MayRead(access.mode) &&
              (access.block != written || access.mode == AccessMode::kReadWrite);

@@ -36,8 +36,7 @@ struct StagingFinder {
   }
 
   bool Writes(NodeId node, BlockId block) const {
-    const auto accesses = trace.accesses.Of(trace[node].accesses);
-    return std::any_of(accesses.begin(), accesses.end(), [&](const Access& access) {
+    return std::ranges::any_of(trace.accesses.Of(trace[node].accesses), [&](const Access& access) {
       return access.block == block && access.mode != AccessMode::kRead;
     });
   }

@@ -170,8 +170,7 @@ struct RecordingFinder {
       recording.sizes = HashOf(recording.sizes, uint64_t{node.shape});
       for (const Scalar& scalar : RowsAt(trace.scalars, node.seq))
         recording.values = HashOf(recording.values, scalar.argument, scalar.offset, scalar.bits);
-      for (uint32_t k = 0; k < node.accesses.count; ++k) {
-        const Access access = trace.accesses[node.accesses.first + k];
+      for (const Access& access : trace.accesses.Of(node.accesses)) {
         const bool input = IsInput(capture.graph, access.block);
         recording.form = HashOf(recording.form, id - of_graph.Of(capture.graph.index())[0], input);
         if (!input) continue;

@@ -62,7 +62,6 @@ struct ContentUse {
 };
 
 struct ContentFinder {
-  using Event = ContentUse;
   using enum ContentMarkKind;
   using enum ContentClass;
 
@@ -288,7 +287,7 @@ struct ContentFinder {
 
   ContentUses FindUses(const std::set<uint32_t>& roots, const std::set<uint32_t>& works) const {
     ContentUses uses;
-    std::vector<Event> events;
+    std::vector<ContentUse> events;
     for (const uint32_t root : roots) {
       for (const uint32_t launch : facts.launches()[root]) {
         events.push_back({.seq = trace.launches[launch].seq, .index = launch, .reads = true});
@@ -310,19 +309,20 @@ struct ContentFinder {
       uses.written = uses.written || (seq > since && MayWriteBy(mark, true));
       uses.may_be_written = uses.may_be_written || seq > since;
     }
-    std::ranges::sort(events, {}, [](const Event& e) { return std::tuple(e.seq, e.sure); });
+    std::ranges::sort(events, {},
+                      [](const ContentUse& use) { return std::tuple(use.seq, use.sure); });
     uses.needed = NeededAtSomeCut(events);
     return uses;
   }
 
   // From the last event to the first: what is still to be read before it is written.
-  bool NeededAtSomeCut(std::span<const Event> events) const {
-    std::vector<Event> readers;
+  bool NeededAtSomeCut(std::span<const ContentUse> events) const {
+    std::vector<ContentUse> readers;
     Seq next = kNever;
     for (size_t i = events.size(); i-- > 0; next = events[i].seq) {
-      const Event& event = events[i];
+      const ContentUse& event = events[i];
       if (!readers.empty() && LaunchIn(event.seq, next)) return true;
-      const auto before = [&](const Event& reader) { return Ordered(event, reader); };
+      const auto before = [&](const ContentUse& reader) { return Ordered(event, reader); };
       if (event.sure && std::ranges::all_of(readers, before)) readers.clear();
       if (event.reads) readers.push_back(event);
     }
@@ -335,7 +335,7 @@ struct ContentFinder {
   }
 
   // True if work has surely ended when something later starts.
-  bool Ordered(const Event& work, const Event& later) const {
+  bool Ordered(const ContentUse& work, const ContentUse& later) const {
     const StreamId other =
         later.work ? trace.works[later.index].stream : trace.launches[later.index].stream;
     return trace.works[work.index].stream.valid() && other.valid() &&

@@ -95,14 +95,13 @@ struct CoverageFinder {
 
   std::vector<Point> SortedPoints() const {
     std::vector<Point> points;
-    const auto add = [&](const auto& column, Point::What what, auto seq_of) {
-      for (uint32_t i = 0; i < column.size(); ++i) points.push_back({seq_of(column[i]), what, i});
+    const auto add = [&](const auto& column, Point::What what, auto seq) {
+      for (uint32_t i = 0; i < column.size(); ++i) points.push_back({column[i].*seq, what, i});
     };
-    const auto seq_of = [](const auto& row) { return row.seq; };
-    add(trace.nvtx_ranges, Point::kBegins, [](const NvtxRange& range) { return range.begin; });
-    add(trace.nvtx_ranges, Point::kEnds, [](const NvtxRange& range) { return range.end; });
-    add(trace.launches, Point::kLaunch, seq_of);
-    add(trace.works, Point::kWork, seq_of);
+    add(trace.nvtx_ranges, Point::kBegins, &NvtxRange::begin);
+    add(trace.nvtx_ranges, Point::kEnds, &NvtxRange::end);
+    add(trace.launches, Point::kLaunch, &Launch::seq);
+    add(trace.works, Point::kWork, &EagerWork::seq);
     std::ranges::sort(points);
     return points;
   }
@@ -144,7 +143,7 @@ struct CoverageFinder {
     for (const NodeId id : trace.graph_nodes) {
       const Node& node = trace[id];
       if (node.kind != NodeKind::kKernel || !node.kernel) continue;
-      const size_t root = facts.roots()[node.graph.index()].index();
+      const size_t root = facts.RootOf(id).index();
       const EagerBecause here = !facts.launches()[root].empty() ? EagerBecause::kAlsoInGraphs
                                 : facts.invalidated()[root]     ? EagerBecause::kCaptureBroke
                                                                 : EagerBecause::kNeverLaunched;

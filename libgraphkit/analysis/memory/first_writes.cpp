@@ -36,7 +36,7 @@ std::vector<FirstWrites::Use> FirstWrites::UsesOf(BlockId block, GraphId root,
   std::vector<Use> uses;
   NodeId last;
   for (const NodeId node : touches) {
-    if (node == last || facts_.roots()[facts_.trace[node].graph.index()] != root) continue;
+    if (node == last || facts_.RootOf(node) != root) continue;
     last = node;
     for (const Access& access : facts_.trace.accesses.Of(facts_.trace[node].accesses)) {
       if (access.block != block) continue;
@@ -124,7 +124,7 @@ std::vector<RangeIndex<NodeId>> FirstWrites::FindWrites() const {
       }
     }
     ForEachAccess(trace, facts_.lives(), BlockId(i), [&](NodeId node, const Access& access) {
-      const GraphId root = facts_.roots()[trace[node].graph.index()];
+      const GraphId root = facts_.RootOf(node);
       const bool known = access.mode == AccessMode::kWrite && access.length != kLengthUnknown &&
                          access.rows == AccessRows();
       if (root != own && known && !unsure_[node.index()])
@@ -139,7 +139,7 @@ std::vector<FirstWrites::OfGraph> FirstWrites::Of(BlockId block) const {
   const GraphId own = facts_.lives()[block].root;
   std::map<GraphId, std::vector<NodeId>> touches = {{own, {}}};  // one graph is gone through once
   for (const NodeId node : facts_.lives().Touches(block))
-    touches[facts_.roots()[facts_.trace[node].graph.index()]].push_back(node);
+    touches[facts_.RootOf(node)].push_back(node);
   std::vector<OfGraph> found = {Of(block, own, touches[own])};
   for (const auto& [root, nodes] : touches) {
     if (root != own) found.push_back(Of(block, root, nodes));

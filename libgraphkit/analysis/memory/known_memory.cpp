@@ -60,12 +60,8 @@ bool KnowsWhatWasFreed(const Ran& trace) {
 std::vector<bool> GraphsOfHistories(const Ran& trace) {
   const bool imported = trace.process.device == DeviceKind::kImported;
   std::vector<bool> histories(trace.graphs.size(), imported);
-  size_t left = imported ? histories.size() : 0;
-  for (const Node& node : trace.nodes) {
-    if (left == 0) break;
-    if (node.source == Source::kDerived || !histories[node.graph.index()]) continue;
-    histories[node.graph.index()] = false;
-    --left;
+  for (size_t i = 0; imported && i < trace.nodes.size(); ++i) {
+    if (trace.nodes[i].source != Source::kDerived) histories[trace.nodes[i].graph.index()] = false;
   }
   return histories;
 }

@@ -67,15 +67,10 @@ MemoryBill BillGraph(const Ran& trace, const GraphSummary& graph,
 
 // The device that had the most in use.
 std::optional<DeviceIndex> BusiestDevice(const MemoryTimeline& timeline) {
-  std::optional<DeviceIndex> busiest;
-  Bytes most = 0;
-  for (const DeviceIndex device : timeline.devices()) {
-    const Bytes peak = timeline.Of(device).peak_in_use.in_use;
-    if (busiest && peak <= most) continue;
-    busiest = device;
-    most = peak;
-  }
-  return busiest;
+  const std::vector<DeviceIndex>& all = timeline.devices();
+  const auto busiest = std::ranges::max_element(
+      all, {}, [&](DeviceIndex device) { return timeline.Of(device).peak_in_use.in_use; });
+  return busiest == all.end() ? std::nullopt : std::optional(*busiest);
 }
 
 Result<Seq> SeqOf(uint64_t number, const std::vector<Seq>& events, const Ran& trace) {

@@ -171,9 +171,6 @@ std::string FrameTitle(const Ran& trace, uint32_t frame) {
 
 std::string FillIn(std::string_view sentence, std::initializer_list<std::string> things) {
   std::string text;
-  size_t size = sentence.size();
-  for (const std::string& thing : things) size += thing.size();
-  text.reserve(size);
   for (const std::string& thing : things) {
     const size_t at = sentence.find("{}");
     text.append(sentence.substr(0, at)).append(thing);
