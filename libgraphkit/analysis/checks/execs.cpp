@@ -100,14 +100,13 @@ Bytes HeldBy(const Facts& facts, const std::vector<ExecId>& execs) {
 
 // By line, execs that ran, and never again once the next of the same line was made.
 std::vector<std::vector<ExecId>> ReplacedByLine(const Facts& facts) {
-  const Ran& trace = facts.trace;
   std::vector<std::vector<ExecId>> by_line;
   for (const auto& [line, execs] : KeptByLine(facts)) {
     std::vector<ExecId> replaced;
     for (size_t i = 0; i + 1 < execs.size(); ++i) {
       const std::optional<Seq> ran = LastLaunch(facts, execs[i].index()),
                                next = LastLaunch(facts, execs[i + 1].index());
-      if (ran && next && *ran < trace[execs[i + 1]].created) replaced.push_back(execs[i]);
+      if (ran && next && *ran < facts.trace[execs[i + 1]].created) replaced.push_back(execs[i]);
     }
     if (replaced.size() >= kManyReplaced) by_line.push_back(std::move(replaced));
   }
@@ -209,26 +208,15 @@ class Shapes {
       const auto place = std::ranges::lower_bound(nodes, edge.from) - nodes.begin();
       mix(HashOf(static_cast<uint64_t>(place), edge.from_port, edge.full));
     });
-    switch (node.kind) {
-      case NodeKind::kMemcpy:
-        mix(std::hash<std::string>()(CopyText(trace_, id)));
-        break;
-      case NodeKind::kConditional:
-        mix(static_cast<uint64_t>(node.conditional));
-        break;
-      case NodeKind::kKernel:
-        if (std::ranges::binary_search(updatable_, id)) shape->can_update = false;
-        break;
-      case NodeKind::kMemset:
-      case NodeKind::kHost:
-      case NodeKind::kChildGraph:
-      case NodeKind::kEmpty:
-      case NodeKind::kEventWait:
-      case NodeKind::kEventRecord:
-        break;
-      default:  // memory nodes belong to one exec; of the others what counts isn't recorded
-        shape->can_update = false;
-    }
+    if (node.kind == NodeKind::kMemcpy) mix(std::hash<std::string>()(CopyText(trace_, id)));
+    if (node.kind == NodeKind::kConditional) mix(static_cast<uint64_t>(node.conditional));
+    // Memory nodes belong to one exec; of the others that aren't here what counts isn't recorded.
+    using enum NodeKind;
+    constexpr NodeKind kUpdated[] = {kKernel, kMemcpy,     kMemset,    kHost,       kConditional,
+                                     kEmpty,  kChildGraph, kEventWait, kEventRecord};
+    const bool known = std::ranges::find(kUpdated, node.kind) != std::end(kUpdated);
+    if (!known || (node.kind == kKernel && std::ranges::binary_search(updatable_, id)))
+      shape->can_update = false;
   }
 
   const Ran& trace_;
@@ -401,8 +389,7 @@ std::vector<Finding> FindDuplicateExecs(const Facts& facts) {
     size_t switches = 0;
     execs = OneAfterAnother(facts, execs, &switches);
     if (execs.size() < kAlike) continue;
-    const uint64_t nodes = shapes.Of(trace[execs.front()]).nodes;
-    findings.push_back(Describe(facts, execs, nodes, switches));
+    findings.push_back(Describe(facts, execs, shapes.Of(trace[execs.front()]).nodes, switches));
   }
   std::ranges::stable_sort(findings, {}, &Finding::graph);
   KeepOneNote("such group", &findings);

@@ -176,8 +176,7 @@ bool KeptReady(const Facts& facts, GraphId graph) {
 std::vector<bool> Needed(const Facts& facts) {
   std::vector<bool> needed(facts.trace.blocks.size());
   for (size_t i = 0; i < needed.size(); ++i) {
-    const auto touches = facts.lives().Touches(BlockId(i));
-    needed[i] = std::ranges::any_of(touches, [&](const NodeId touch) {
+    needed[i] = std::ranges::any_of(facts.lives().Touches(BlockId(i)), [&](const NodeId touch) {
       return !facts.launches()[facts.RootOf(touch).index()].empty();
     });
   }

@@ -166,10 +166,9 @@ struct FailedGraphRules {
 
 // The same graph was instantiated after that, taken over by an update, or launched.
 bool WentWell(const Facts& facts, const Failure& failure) {
-  const Ran& trace = facts.trace;
   if (!LaunchesAfter(facts, failure.of.graph, failure.seq).empty()) return true;
   return std::ranges::any_of(facts.exec_graphs().Of(failure.of.graph.index()), [&](uint32_t at) {
-    return trace.exec_graphs[at].since > failure.seq;
+    return facts.trace.exec_graphs[at].since > failure.seq;
   });
 }
 

@@ -49,8 +49,7 @@ struct DeferredBlocks {
   }
 
   void Add(GraphId graph, BlockId id) {
-    const Why why = WhyDeferred(id);
-    Finding& finding = by_cause[{why, SiteOf(id)}];
+    Finding& finding = by_cause[{WhyDeferred(id), SiteOf(id)}];
     finding.graph = graph;
     AddBlock(trace, id, &finding);
     for (const uint32_t use : recorded.Of(id.index()))

@@ -50,8 +50,7 @@ std::vector<Finding> FindOverwritten(const Facts& facts, Describe describe) {
     const auto [place, fresh] =
         found.try_emplace(KeyOf(trace, overwrite, described.severity), std::move(described));
     Finding& finding = place->second;
-    const BlockId about = overwrite.used.valid() ? overwrite.used : overwrite.own;
-    AddBlockOnce(trace, about, &finding);
+    AddBlockOnce(trace, overwrite.used.valid() ? overwrite.used : overwrite.own, &finding);
     if (!fresh) continue;
     finding.graph = overwrite.graph;
     finding.nodes = {overwrite.node};

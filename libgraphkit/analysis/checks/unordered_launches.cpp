@@ -25,10 +25,9 @@ struct ReuseFinder {
   std::vector<Finding> FindReused() {
     Collect();
     if (all_sent.empty() || all_written.empty()) return {};
-    const LaunchOrder& order = facts.launch_order();
     all_written.Sort();
     for (const bool sure : {true, false}) {
-      for (const Reach& sent : all_sent) Compare(order, sent, sure);
+      for (const Reach& sent : all_sent) Compare(sent, sure);
     }
     for (const auto& [key, more] : further) found[key].message += "; the same of " + ListOf(more);
     return TakeValues(&found);
@@ -81,13 +80,13 @@ struct ReuseFinder {
     }
   }
 
-  void Compare(const LaunchOrder& order, const Reach& sent, bool sure) {
+  void Compare(const Reach& sent, bool sure) {
     all_written.Visit(sent.bytes, [&](Interval<Address>, const Reach& written) {
       if (written.by.graph == sent.by.graph || written.sure != sure) return;
       if (Overlap(sent.access, written.access) == Ternary::kNo) return;
       if (!compared.insert({sent.by.graph, sent.by.work, written.by.graph, sent.block}).second)
         return;
-      const auto pair = Unordered(order, sent.by, written.by.graph);
+      const auto pair = Unordered(sent.by, written.by.graph);
       if (!pair) return;
       const Key key{sent.by.graph, written.by.graph, !sure, SiteOf(sent.by)};
       const auto [place, fresh] = found.try_emplace(key);
@@ -113,8 +112,8 @@ struct ReuseFinder {
   }
 
   // A launch that sends (or none, for work), and one of a graph that need not wait for it.
-  std::optional<LaunchPair> Unordered(const LaunchOrder& order, const Toucher& sends,
-                                      GraphId writes) const {
+  std::optional<LaunchPair> Unordered(const Toucher& sends, GraphId writes) const {
+    const LaunchOrder& order = facts.launch_order();
     if (sends.work == kNoUse) {
       return FindUnordered(order, trace, launches[sends.graph.index()], launches[writes.index()]);
     }

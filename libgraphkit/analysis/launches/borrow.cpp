@@ -90,8 +90,7 @@ struct BarFinder {
   // the program put there.
   void FindStrays() {
     for (const NodeId id : trace.graph_nodes) {
-      const Node& node = trace[id];
-      for (const Access& access : trace.accesses.Of(node.accesses)) {
+      for (const Access& access : trace.accesses.Of(trace[id].accesses)) {
         const BlockId block = access.block;
         if (block.index() >= backs.size() || (!backs[block.index()] && !IsEager(block))) continue;
         StrayBytes stray = StrayAt(access);
@@ -399,9 +398,7 @@ Bytes PoolBorrow::free_bytes() const {
 }
 
 Bytes PoolBorrow::largest() const {
-  Bytes most = 0;
-  for (const Range& range : free) most = std::max(most, range.size());
-  return most;
+  return free.empty() ? 0 : std::ranges::max(free, {}, &Range::size).size();
 }
 
 GraphMemory FindGraphMemory(const Ran& trace) {

@@ -178,8 +178,7 @@ struct Comparison {
 
   bool Exchanges(const Member& from, const Member& to) const {
     const auto has = [&](const Member& member, CollectiveKind kind, uint32_t peer) {
-      const Peers& peers = PeersOf(member);
-      return peers.contains({kind, static_cast<int32_t>(peer)});
+      return PeersOf(member).contains({kind, static_cast<int32_t>(peer)});
     };
     return has(from, CollectiveKind::kSend, to.rank) ||
            has(to, CollectiveKind::kReceive, from.rank);

@@ -301,8 +301,7 @@ KernelSites FindKernelSites(const Facts& facts) {
   for (const NodeId id : trace.graph_nodes) {
     const Node node = trace[id];
     if (!runs[node.graph.index()]) continue;
-    const uint32_t original = finder.OriginalOf(id.value);
-    SiteLaunches* site = finder.At(node.kernel, trace.nodes[original].stack);
+    SiteLaunches* site = finder.At(node.kernel, trace.nodes[finder.OriginalOf(id.value)].stack);
     if (site == nullptr) continue;
     site->nodes.push_back(id);
     if (!finder.AddCaptured(id, node, &site->captured)) site->captured_known = false;

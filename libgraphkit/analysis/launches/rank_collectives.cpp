@@ -91,18 +91,10 @@ struct Summary {
 
   static std::string BodyName(const Node& holder, const Graph& graph) {
     if (graph.origin != GraphOrigin::kBody) return "";
-    const std::string number = std::to_string(graph.body);
-    switch (holder.conditional) {
-      case ConditionalType::kIf:
-        return graph.body == 0 ? "if" : "else";
-      case ConditionalType::kWhile:
-        return "while";
-      case ConditionalType::kSwitch:
-        return "case " + number;
-      case ConditionalType::kUnknown:
-        break;
-    }
-    return "body " + number;
+    if (holder.conditional == ConditionalType::kIf) return graph.body == 0 ? "if" : "else";
+    if (holder.conditional == ConditionalType::kWhile) return "while";
+    const bool switches = holder.conditional == ConditionalType::kSwitch;
+    return (switches ? "case " : "body ") + std::to_string(graph.body);
   }
 
   void Add(Seq seq, StackId stack, NodeId node, const std::string& body, RankProgram* program) {

@@ -113,10 +113,9 @@ struct RestoreFinder {
   }
   void Add(const Access& access, CopyUse use) {
     if (access.block.index() >= trace.blocks.size()) return;
-    const Block block = trace[access.block];
     use.reads = access.mode != AccessMode::kWrite;
     use.writes = access.mode != AccessMode::kRead;
-    uses.Add(AddressesOf(access, block), use);
+    uses.Add(AddressesOf(access, trace[access.block]), use);
   }
 
   bool Restores(const PlainCopy& copy, uint32_t before, uint32_t work) const {

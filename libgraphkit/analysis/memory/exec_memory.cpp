@@ -247,16 +247,9 @@ ExecPeak PeakOf(const Ran& trace, const std::vector<ExecCost>& costs,
 }
 
 ExecPart PartOf(NodeKind kind) {
-  switch (kind) {
-    case NodeKind::kKernel:
-    case NodeKind::kUnknown:
-      return ExecPart::kKernel;
-    case NodeKind::kMemcpy:
-    case NodeKind::kMemset:
-      return ExecPart::kCopy;
-    default:
-      return ExecPart::kOther;
-  }
+  if (kind == NodeKind::kKernel || kind == NodeKind::kUnknown) return ExecPart::kKernel;
+  const bool copies = kind == NodeKind::kMemcpy || kind == NodeKind::kMemset;
+  return copies ? ExecPart::kCopy : ExecPart::kOther;
 }
 
 }  // namespace

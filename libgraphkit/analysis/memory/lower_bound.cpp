@@ -368,8 +368,7 @@ struct Bounder {
   void SolveWindow(uint32_t window) {
     constexpr uint32_t kRun = 1024;
     active.clear();
-    const uint32_t end = ends[window];
-    for (uint32_t item = 0; item < end; ++item) {
+    for (uint32_t item = 0; item < ends[window]; ++item) {
       if (item % kRun == 0 && run_last[item / kRun] < window) {
         item += kRun - 1;
         continue;

@@ -30,18 +30,10 @@ std::vector<Line> Sorted(std::map<std::string, Line> by_name, BytesOf bytes_of) 
 // The line that a block is billed to.
 std::string BillName(const Ran& trace, BlockId id, BillBy by, BlockClasses classes) {
   const Block& block = trace[id];
-  switch (by) {
-    case BillBy::kBlock:
-      return "block " + std::to_string(id.value);
-    case BillBy::kStream:
-      return StreamTitle(trace, block.stream);
-    case BillBy::kPool:
-      return PoolTitle(trace, block.pool);
-    case BillBy::kContent:
-      return std::string(classes[id.index()]);
-    case BillBy::kStack:
-      break;
-  }
+  if (by == BillBy::kBlock) return "block " + std::to_string(id.value);
+  if (by == BillBy::kStream) return StreamTitle(trace, block.stream);
+  if (by == BillBy::kPool) return PoolTitle(trace, block.pool);
+  if (by == BillBy::kContent) return std::string(classes[id.index()]);
   const std::string at = StackTitle(trace, block.stack);
   return at.empty() ? kNoStack : at;
 }

@@ -338,16 +338,9 @@ bool HasTorchFrames(const Ran& trace, StackId stack) {
 }
 
 std::string_view RoleText(MemoryRole role) {
-  switch (role) {
-    case MemoryRole::kWeights:
-      return "weights and buffers";
-    case MemoryRole::kOptimizer:
-      return "optimizer state";
-    case MemoryRole::kBackward:
-      return "gradients and what a backward made";
-    default:
-      return "";
-  }
+  if (role == MemoryRole::kWeights) return "weights and buffers";
+  if (role == MemoryRole::kOptimizer) return "optimizer state";
+  return role == MemoryRole::kBackward ? "gradients and what a backward made" : "";
 }
 
 std::string ShortPlace(std::string_view file, uint32_t line) {

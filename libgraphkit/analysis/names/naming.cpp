@@ -383,15 +383,9 @@ std::string NodeTitle(const Ran& trace, NodeId id, size_t columns) {
 }
 
 std::string DeviceTitle(DeviceKind device, std::string_view name) {
-  switch (device) {
-    case DeviceKind::kSoft:
-      return "recorded on the software device (simulated)";
-    case DeviceKind::kCuda:
-      return "recorded on " + (name.empty() ? "a CUDA device" : Printable(name));
-    case DeviceKind::kImported:
-      break;
-  }
-  return "imported from another tool's file";
+  if (device == DeviceKind::kSoft) return "recorded on the software device (simulated)";
+  if (device == DeviceKind::kImported) return "imported from another tool's file";
+  return "recorded on " + (name.empty() ? "a CUDA device" : Printable(name));
 }
 
 void AddMissingEdgeData(const Process& process, std::vector<std::string>& notes) {

@@ -377,30 +377,20 @@ bool GraphDifferences::SameEdges(NodesAt old, NodesAt now, uint32_t place) {
 }
 
 GraphDifference GraphDifferences::InPair(uint32_t place, NodeId old, NodeId now) const {
-  const Ran& trace = trace_;
-  const auto found = [&](What what, std::string text) {
-    return GraphDifference{what, place, old, now, std::move(text)};
+  const NodeKind kind = trace_[now].kind;
+  if (kind == NodeKind::kKernel && trace_[old].kernel != trace_[now].kernel)
+    return {What::kKernel, place, old, now, InsteadText(trace_, old, now)};
+  const bool copies = kind == NodeKind::kMemcpy;
+  if (!copies && kind != NodeKind::kMemAlloc) return {};
+  const bool same = copies ? CopyText(trace_, old) == CopyText(trace_, now)
+                           : AllocatedBytes(trace_, old) == AllocatedBytes(trace_, now);
+  if (same) return {};
+  const auto what = [&](NodeId node) {
+    return copies ? CopyText(trace_, node) : FormatBytes(AllocatedBytes(trace_, node));
   };
-  switch (trace[now].kind) {
-    case NodeKind::kKernel:
-      if (trace[old].kernel == trace[now].kernel) break;
-      return found(What::kKernel, InsteadText(trace, old, now));
-    case NodeKind::kMemcpy: {
-      const std::string was = CopyText(trace, old), is = CopyText(trace, now);
-      if (was == is) break;
-      return found(What::kCopy, NameOf(trace, now) + " copies " + is + ", and " +
-                                    NameOf(trace, old) + " of the exec " + was);
-    }
-    case NodeKind::kMemAlloc: {
-      const Bytes was = AllocatedBytes(trace, old), is = AllocatedBytes(trace, now);
-      if (was == is) break;
-      return found(What::kSize, NameOf(trace, now) + " allocates " + FormatBytes(is) + ", and " +
-                                    NameOf(trace, old) + " of the exec " + FormatBytes(was));
-    }
-    default:
-      break;
-  }
-  return {};
+  return {copies ? What::kCopy : What::kSize, place, old, now,
+          Say(trace_, "{} {} {}, and {} of the exec {}", now, copies ? "copies" : "allocates",
+              what(now), old, what(old))};
 }
 
 }  // namespace graphkit
