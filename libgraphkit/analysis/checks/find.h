@@ -105,12 +105,12 @@ void Append(std::vector<Item> more, std::vector<Item>* list) {
 }
 
 // The values of a map, in the order of their keys.
-template <typename Key>
-std::vector<Finding> TakeValues(std::map<Key, Finding>* by_key) {
-  std::vector<Finding> findings;
-  for (auto& [key, finding] : *by_key) findings.push_back(std::move(finding));
+template <typename Key, typename Value>
+std::vector<Value> TakeValues(std::map<Key, Value>* by_key) {
+  std::vector<Value> values;
+  for (auto& [key, value] : *by_key) values.push_back(std::move(value));
   by_key->clear();
-  return findings;
+  return values;
 }
 
 }  // namespace graphkit

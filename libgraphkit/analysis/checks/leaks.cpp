@@ -169,8 +169,7 @@ std::vector<KeptLine> LinesOf(const Facts& facts, const std::vector<const Unfree
     line.bytes += site->bytes;
     line.blocks.insert(line.blocks.end(), site->blocks.begin(), site->blocks.end());
   }
-  std::vector<KeptLine> lines;
-  for (auto& [key, line] : by_line) lines.push_back(std::move(line));
+  std::vector<KeptLine> lines = TakeValues(&by_line);
   std::ranges::stable_sort(lines, std::greater(), &KeptLine::bytes);
   return lines;
 }

@@ -36,8 +36,6 @@ struct ReuseFinder {
   // Who sends, who writes, whether it isn't sure that it writes, and the line that sends.
   using Key = std::tuple<GraphId, GraphId, bool, std::string>;
 
-  bool Launched(GraphId root) const { return !launches[root.index()].empty(); }
-
   void Collect() {
     const KernelSet& communicates = facts.communication();
     const auto sends = [&](const auto& work) {
@@ -59,7 +57,7 @@ struct ReuseFinder {
 
   void AddNode(NodeId id, bool sends) {
     const GraphId root = facts.RootOf(id);
-    if (Launched(root)) Add({.graph = root, .node = id}, trace[id], sends);
+    if (!launches[root.index()].empty()) Add({.graph = root, .node = id}, trace[id], sends);
   }
 
   void Add(const Toucher& by, const auto& work, bool sends) {

@@ -46,11 +46,10 @@ std::vector<std::string> SnapshotFacts(const Ran& trace, const MemoryHistory& hi
 }
 
 std::vector<std::string> TraceFacts(const Ran& trace) {
-  const std::string launches =
-      trace.launches.size() == 1 ? "1 launch" : FormatCount(trace.launches.size()) + " launches";
   std::vector<std::string> facts = {DeviceTitle(trace.process.device, trace.process.device_name),
                                     Counted(trace.graphs.size(), "graph"),
-                                    Counted(trace.nodes.size(), "node"), launches};
+                                    Counted(trace.nodes.size(), "node"),
+                                    Counted(trace.launches.size(), "launch")};
   AddMissingEdgeData(trace.process, facts);
   return facts;
 }

@@ -50,10 +50,10 @@ void Take(const Ran& trace, const Block& block, const StackName& name, Building*
 }
 
 HeldGroup Finished(Building building) {
-  std::vector<std::pair<Bytes, std::string>> operations;
-  for (auto& [name, bytes] : building.operations) operations.emplace_back(bytes, name);
-  std::ranges::stable_sort(operations, std::greater(), &std::pair<Bytes, std::string>::first);
-  for (auto& [bytes, name] : operations) building.group.operations.push_back(std::move(name));
+  std::vector<std::string>& operations = building.group.operations;
+  for (const auto& [name, bytes] : building.operations) operations.push_back(name);
+  std::ranges::stable_sort(operations, std::greater(),
+                           [&](const std::string& name) { return building.operations.at(name); });
   return std::move(building.group);
 }
 
@@ -153,17 +153,15 @@ std::string In(Bytes bytes, uint64_t count, const char* thing) {
   return FormatBytes(bytes) + " in " + Counted(count, thing);
 }
 
-bool IsExpandable(const Ran& trace) {
-  return FindSetting(trace.process, "PYTORCH_ALLOC_CONF", "expandable_segments") == "True";
-}
-
 std::string AdviceFor(const Ran& trace, const OutOfMemoryEvent& failed, const IdleMemory& idle) {
   if (failed.free_on_device >= failed.asked) {
     return "the device had enough: a limit refused it, such as that of "
            "torch.cuda.set_per_process_memory_fraction";
   }
   const Bytes shared = idle.bytes() - idle.private_bytes;
-  if (shared + failed.free_on_device >= failed.asked && !IsExpandable(trace)) {
+  const bool expandable =
+      FindSetting(trace.process, "PYTORCH_ALLOC_CONF", "expandable_segments") == "True";
+  if (shared + failed.free_on_device >= failed.asked && !expandable) {
     return "the memory is there, in pieces: " +
            SetTorchOption(trace.process, "expandable_segments") + " lets segments grow instead";
   }

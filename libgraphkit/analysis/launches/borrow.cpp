@@ -236,25 +236,20 @@ struct BorrowFinder {
   void FindWindows(PoolBorrow* pool) {
     std::map<std::pair<GraphId, GraphId>, std::pair<BorrowWindow, std::vector<Nanoseconds>>>
         windows;
-    std::optional<uint32_t> last;
-    first_launch = kNever;
-    for (const uint32_t i : launches[pool->pool]) {
-      ++pool->launches;
-      ++pool->looks;
-      const Seq at = trace.launches[i].seq;
-      if (!last) first_launch = at;
-      if (last) {
-        auto& [window, times] = windows[{ran[*last], ran[i]}];
-        ++window.count;
-        if (!facts.launch_order().Before(*last, i)) ++window.unordered;
-        if (const auto time = TimeBetween(*last, i)) times.push_back(*time);
-      }
-      last = i;
-      last_launch = at;
+    const std::vector<uint32_t>& all = launches[pool->pool];
+    pool->launches = all.size();
+    pool->looks += all.size();
+    for (size_t i = 1; i < all.size(); ++i) {
+      const uint32_t before = all[i - 1], after = all[i];
+      auto& [window, times] = windows[{ran[before], ran[after]}];
+      ++window.count;
+      if (!facts.launch_order().Before(before, after)) ++window.unordered;
+      if (const auto time = TimeBetween(before, after)) times.push_back(*time);
     }
+    first_launch = all.empty() ? 0 : trace.launches[all.front()].seq;
+    last_launch = all.empty() ? 0 : trace.launches[all.back()].seq;
     // Where nothing was launched: when the last capture into the pool had ended.
-    if (!last) {
-      first_launch = last_launch = 0;
+    if (all.empty()) {
       for (const GraphId graph : pool->graphs)
         last_launch = std::max(last_launch, captured[graph.index()]);
       first_launch = last_launch;
