@@ -1,4 +1,6 @@
 // Checks of communication between ranks.
+#include <array>
+
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/launches/collectives.h"
 
@@ -134,41 +136,32 @@ struct CollectiveFinder {
   std::vector<Finding> found = {};
 };
 
-// Memory from the driver, by its addresses: while it was there.
-using DriverPieces = RangeIndex<Interval<Seq>>;
+// Memory from the driver, by its addresses: while it was there. PyTorch's history has what it
+// mapped at once as one segment, whatever the number of driver allocations: these count as well.
+using DriverPieces = std::array<RangeIndex<Interval<Seq>>, 2>;  // segments; driver allocations
 
-// Over how many pieces a block spans at a place of the trace.
-size_t Spanned(const DriverPieces& pieces, const Block& block, Seq at) {
-  const Interval<Address> own = AddressesOf(block);
-  size_t spanned = 0;
-  pieces.Visit(own, [&](Interval<Address> piece, Interval<Seq> there) {
-    spanned += Common(piece, own) != own && there.contains(at);
-  });
-  return spanned;
+DriverPieces PiecesOf(const Ran& trace) {
+  DriverPieces pieces;
+  for (const Segment& at : trace.segments) pieces[0].Add(AddressesOf(at), {at.allocated, at.freed});
+  for (const Block& at : trace.blocks) {
+    if (at.pool.valid() && trace[at.pool].kind == PoolKind::kDevice)
+      pieces[1].Add(AddressesOf(at), {at.allocated, at.free_completed});
+  }
+  for (auto& of_kind : pieces) of_kind.Sort();
+  return pieces;
 }
 
-// PyTorch's history has what it mapped at once as one segment, whatever the number of driver
-// allocations: these count as well.
-class Segments {
- public:
-  explicit Segments(const Ran& trace) {
-    for (const Segment& at : trace.segments)
-      segments_.Add(AddressesOf(at), {at.allocated, at.freed});
-    for (const Block& at : trace.blocks) {
-      if (!at.pool.valid() || trace[at.pool].kind != PoolKind::kDevice) continue;
-      driver_.Add(AddressesOf(at), {at.allocated, at.free_completed});
-    }
-    segments_.Sort();
-    driver_.Sort();
+// Over how many pieces of one kind a block spans at a place of the trace.
+size_t Spanned(const DriverPieces& pieces, const Block& block, Seq at) {
+  const Interval<Address> own = AddressesOf(block);
+  std::array<size_t, 2> spanned = {};
+  for (size_t kind = 0; kind < pieces.size(); ++kind) {
+    pieces[kind].Visit(own, [&](Interval<Address> piece, Interval<Seq> there) {
+      spanned[kind] += Common(piece, own) != own && there.contains(at);
+    });
   }
-
-  size_t SpannedBy(const Block& block, Seq at) const {
-    return std::max(Spanned(segments_, block, at), Spanned(driver_, block, at));
-  }
-
- private:
-  DriverPieces segments_, driver_;
-};
+  return std::ranges::max(spanned);
+}
 
 struct Lender {
   std::vector<Finding> FindLoans() {
@@ -358,7 +351,7 @@ std::vector<Finding> FindNcclMultiSegments(const Facts& facts) {
   const bool registers = !trace.process.environment.empty();
   const KernelSet& communicates = facts.communication();
   if (communicates.empty()) return {};
-  const Segments segments(trace);
+  const DriverPieces pieces = PiecesOf(trace);
   std::vector<Finding> by_graph(trace.graphs.size());
   for (const NodeId at : trace.graph_nodes) {
     const Node& node = trace[at];
@@ -366,7 +359,7 @@ std::vector<Finding> FindNcclMultiSegments(const Facts& facts) {
     Finding& finding = by_graph[facts.RootOf(at).index()];
     for (const Access& access : trace.accesses.Of(node.accesses)) {
       const BlockId id = access.block;
-      const size_t spanned = segments.SpannedBy(trace[id], node.seq);
+      const size_t spanned = Spanned(pieces, trace[id], node.seq);
       if (spanned < 2 || !AddBlockOnce(trace, id, &finding)) continue;
       finding.nodes.push_back(at);
       AddEvidence(&finding, NameOf(trace, id) + " spans " + std::to_string(spanned) + " segments",

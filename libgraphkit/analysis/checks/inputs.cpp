@@ -29,11 +29,6 @@ bool SurelyTouches(const Facts& facts, GraphId graph, BlockId block) {
   });
 }
 
-// Page-locked by CUDA, or registered.
-bool IsHostMemory(const Ran& trace, BlockId block) {
-  return KindOf(trace, trace[block].pool) == PoolKind::kHost;
-}
-
 // True if a node of the graph surely reaches a block: a copy or a memset, not a kernel that was
 // given its address.
 bool Copies(const Facts& facts, GraphId graph, BlockId block) {
@@ -66,7 +61,8 @@ std::vector<Finding> FindFreedInputs(const Facts& facts, bool host, const char* 
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     bool known = false, sure = false, pooled = true;
     for (const auto& [input, now, in_pool] : facts.stale_inputs()[graph.index()]) {
-      if (now.valid() || IsHostMemory(trace, input.block) != host) continue;
+      const bool page_locked = KindOf(trace, trace[input.block].pool) == PoolKind::kHost;
+      if (now.valid() || page_locked != host) continue;
       pooled = pooled && in_pool;
       const bool copied = host && Copies(facts, graph, input.block);
       sure = sure || (!in_pool && SurelyTouches(facts, graph, input.block));

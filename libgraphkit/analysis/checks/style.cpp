@@ -214,7 +214,7 @@ struct RecordingFinder {
     const Moved cause = now.Since(old);
     if (cause == Moved::kOther) return;
     const auto moved = *MovedBetween(old, now, nullptr);
-    ++same->others[{cause, moved.empty() ? "" : LineOf(moved[0].to)}];
+    ++same->others[{cause, moved.empty() ? "" : OwnPlace(trace, trace[moved[0].to].stack)}];
   }
 
   // With a capture, nothing where both are there side by side, as the weights of two layers are, or
@@ -240,8 +240,6 @@ struct RecordingFinder {
   bool IsInput(GraphId graph, BlockId block) const {
     return std::ranges::binary_search(facts.inputs()[graph.index()], block, {}, &GraphInput::block);
   }
-
-  std::string LineOf(BlockId block) const { return OwnPlace(trace, trace[block].stack); }
 
   Finding Describe(const Recordings& of, size_t nodes) const {
     constexpr size_t kOften = 4;

@@ -62,11 +62,11 @@ class UseSweep {
   // Visits the pairs.
   void Run() {
     for (uint32_t user = 0; user < users_.size(); ++user) {
-      if (users_[user].work != kNoUse) {
-        Submit({users_[user].work, true}, user);
+      if (const uint32_t work = users_[user].work; work != kNoUse) {
+        Submit(facts_.trace.works[work], {work, true}, user);
       } else {
         for (const uint32_t launch : facts_.launches()[users_[user].graph.index()])
-          Submit({launch}, user);
+          Submit(facts_.trace.launches[launch], {launch}, user);
       }
     }
     std::ranges::sort(submitted_, {}, &Submitted::seq);
@@ -87,12 +87,8 @@ class UseSweep {
   };
   static constexpr size_t kMostAtOnce = 32;  // with more, each has been found beside others
 
-  void Submit(Submission at, uint32_t user) {
-    const Ran& trace = facts_.trace;
-    const auto add = [&](const auto& row) {
-      if (row.stream.valid()) submitted_.push_back({row.seq, at, user});
-    };
-    at.work ? add(trace.works[at.index]) : add(trace.launches[at.index]);
+  void Submit(const auto& row, Submission at, uint32_t user) {
+    if (row.stream.valid()) submitted_.push_back({row.seq, at, user});
   }
 
   bool Covers(const UseOfBytes& use, const UseOfBytes& other) const {

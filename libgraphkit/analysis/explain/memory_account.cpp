@@ -62,11 +62,6 @@ const StackName& NameIn(std::span<const StackName> names, const Block& block) {
   return block.stack ? names[block.stack.index()] : kNone;
 }
 
-bool IsCall(const Ran& trace, const StackFrame& frame) {
-  const std::string_view function = trace[frame.function];
-  return function == "_call_impl" || function == "_wrapped_call_impl";
-}
-
 // The line that called the outermost module.
 std::string CallerOfModel(const Ran& trace, StackId stack) {
   const Slice run = trace.stacks[stack.index()].frames;
@@ -74,12 +69,12 @@ std::string CallerOfModel(const Ran& trace, StackId stack) {
   std::string caller;
   for (uint32_t i = run.first; i < run.first + run.count; ++i) {
     const StackFrame& frame = trace.stack_frames[i];
+    const std::string_view function = trace[frame.function];
     if (!IsPythonFile(trace[frame.file])) continue;
-    if (IsCall(trace, frame)) {
+    if (function == "_call_impl" || function == "_wrapped_call_impl") {
       called = true;
       caller.clear();
-    } else if (called && caller.empty() &&
-               !IsLibraryFrame(trace[frame.function], trace[frame.file])) {
+    } else if (called && caller.empty() && !IsLibraryFrame(function, trace[frame.file])) {
       caller = PlaceOfFrame(trace, i);
     }
   }
@@ -115,12 +110,6 @@ bool IsOf(const Ran& trace, const StackName& name, OperatorFamily family) {
   const bool loss = Contains(name.operation, kLoss) || Contains(function, kLoss);
   if (family == OperatorFamily::kLoss) return loss;
   return !loss && (Contains(name.operation, kScores) || Contains(function, kScores));
-}
-
-// The stack of the allocation that is at that place of the trace.
-StackId StackAt(const Ran& trace, Seq seq) {
-  const auto at = std::ranges::find(trace.blocks, seq, &Block::allocated);
-  return at == trace.blocks.end() ? StackId() : at->stack;
 }
 
 void TakeHistory(const MemoryFacts& facts, const MemoryHistory& history, MemoryAccount* account) {
@@ -364,7 +353,9 @@ MemoryAccount AccountFor(const MemoryFacts& facts, std::span<const StackName> na
   account.told = account.moments.peak_in_use;
   if (const MemoryHistory* history = HistoryOf(trace)) TakeHistory(facts, *history, &account);
   if (told == Told::kEnd) account.told = account.moments.end;
-  account.peak_stack = StackAt(trace, account.moments.peak_in_use.seq);
+  const Seq peak = account.moments.peak_in_use.seq;
+  const auto at_peak = std::ranges::find(trace.blocks, peak, &Block::allocated);
+  if (at_peak != trace.blocks.end()) account.peak_stack = at_peak->stack;
   account.holders = GroupHeld(trace, names, facts.timeline().InUse(device, account.told.seq),
                               account.first_event);
   account.idle_at_end = facts.timeline().IdleAfter(device, trace.records);

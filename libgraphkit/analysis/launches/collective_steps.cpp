@@ -5,26 +5,27 @@
 #include <tuple>
 
 namespace graphkit {
+namespace {
 
 // A place in a sequence.
 class StepCursor {
  public:
   explicit StepCursor(const CollectiveSteps& steps) : steps_(steps) { Begin(); }
 
-  bool done() const { return run_ == steps_.runs_.size(); }
+  bool done() const { return run_ == steps_.runs.size(); }
   bool at_start() const { return step_ == 0; }
-  uint32_t program() const { return steps_.runs_[run_].program; }
+  uint32_t program() const { return steps_.runs[run_].program; }
   uint32_t times_left() const { return left_; }
-  const CollectiveStep& step() const { return steps_.programs_[program()][step_]; }
-  const RankProgram* named() const { return done() ? nullptr : &steps_.rank_->programs[program()]; }
+  const CollectiveStep& step() const { return steps_.programs[program()][step_]; }
+  const RankProgram* named() const { return done() ? nullptr : &steps_.rank->programs[program()]; }
 
   void Next() {
-    if (++step_ == steps_.programs_[program()].size()) Skip(1);
+    if (++step_ == steps_.programs[program()].size()) Skip(1);
   }
   // The steps of one node: they begin together.
   std::span<const CollectiveStep> group() const {
     const std::span<const CollectiveStep> steps =
-        std::span(steps_.programs_[program()]).subspan(step_);
+        std::span(steps_.programs[program()]).subspan(step_);
     const NodeId node = steps.front().operation->node;
     const auto end = std::ranges::find_if(
         steps, [&](const CollectiveStep& step) { return step.operation->node != node; });
@@ -43,14 +44,57 @@ class StepCursor {
   }
 
  private:
-  void Begin() { left_ = done() ? 0 : steps_.runs_[run_].times; }
+  void Begin() { left_ = done() ? 0 : steps_.runs[run_].times; }
 
   const CollectiveSteps& steps_;
   size_t run_ = 0, step_ = 0;
   uint32_t left_ = 0;
 };
 
-namespace {
+struct StepComparison {
+  StepsCompared Compare() {
+    StepCursor a(first), b(second);
+    StepsCompared found;
+    uint64_t index = 0;
+    while (!a.done() && !b.done()) {
+      if (a.at_start() && b.at_start() && Same(a.program(), b.program())) {
+        const uint32_t times = std::min(a.times_left(), b.times_left());
+        index += times * first.programs[a.program()].size();
+        a.Skip(times);
+        b.Skip(times);
+        continue;
+      }
+      if (!a.step().SameOperation(b.step())) break;
+      if (!found.size && !a.step().SameSize(b.step())) found.size = At(index, a, b);
+      ++index;
+      a.Next();
+      b.Next();
+    }
+    if (!a.done() || !b.done()) found.order = At(index, a, b);
+    return found;
+  }
+
+  static StepDifference At(uint64_t index, const StepCursor& a, const StepCursor& b) {
+    StepDifference at{.index = index, .program_a = a.named(), .program_b = b.named()};
+    if (!a.done()) at.a = a.step();
+    if (!b.done()) at.b = b.step();
+    return at;
+  }
+
+  bool Same(uint32_t a, uint32_t b) {
+    const auto [known, is_new] = same.try_emplace({a, b});
+    if (is_new) {
+      known->second = std::ranges::equal(
+          first.programs[a], second.programs[b],
+          [](const auto& x, const auto& y) { return x.SameOperation(y) && x.SameSize(y); });
+    }
+    return known->second;
+  }
+
+  const CollectiveSteps& first;
+  const CollectiveSteps& second;
+  std::map<std::pair<uint32_t, uint32_t>, bool> same = {};
+};
 
 constexpr size_t kMostSteps = 100'000;  // of all ranks
 
@@ -151,66 +195,21 @@ struct DeadlockSearch {
 
 }  // namespace
 
-CollectiveSteps::CollectiveSteps(const RankCollectives& rank, std::span<const RankRun> runs,
+CollectiveSteps::CollectiveSteps(const RankCollectives& of, std::span<const RankRun> all_runs,
                                  bool works, const CollectiveFilter& filter)
-    : rank_(&rank), programs_(rank.programs.size()) {
-  for (size_t i = 0; i < rank.programs.size(); ++i) {
-    const RankProgram& program = rank.programs[i];
+    : rank(&of), programs(of.programs.size()) {
+  for (size_t i = 0; i < programs.size(); ++i) {
+    const RankProgram& program = of.programs[i];
     if (!program.graph && !works) continue;
     for (const RankOperation& operation : program.operations) {
       const std::optional<Collective> key = filter(operation.what);
-      if (key) programs_[i].push_back({*key, program.graph.valid(), &operation});
+      if (key) programs[i].push_back({*key, program.graph.valid(), &operation});
     }
   }
-  for (const RankRun& run : runs) {
-    if (!programs_[run.program].empty() && run.times > 0) runs_.push_back(run);
+  for (const RankRun& run : all_runs) {
+    if (!programs[run.program].empty() && run.times > 0) runs.push_back(run);
   }
 }
-
-struct StepComparison {
-  StepsCompared Compare() {
-    StepCursor a(first), b(second);
-    StepsCompared found;
-    uint64_t index = 0;
-    while (!a.done() && !b.done()) {
-      if (a.at_start() && b.at_start() && Same(a.program(), b.program())) {
-        const uint32_t times = std::min(a.times_left(), b.times_left());
-        index += times * first.programs_[a.program()].size();
-        a.Skip(times);
-        b.Skip(times);
-        continue;
-      }
-      if (!a.step().SameOperation(b.step())) break;
-      if (!found.size && !a.step().SameSize(b.step())) found.size = At(index, a, b);
-      ++index;
-      a.Next();
-      b.Next();
-    }
-    if (!a.done() || !b.done()) found.order = At(index, a, b);
-    return found;
-  }
-
-  static StepDifference At(uint64_t index, const StepCursor& a, const StepCursor& b) {
-    StepDifference at{.index = index, .program_a = a.named(), .program_b = b.named()};
-    if (!a.done()) at.a = a.step();
-    if (!b.done()) at.b = b.step();
-    return at;
-  }
-
-  bool Same(uint32_t a, uint32_t b) {
-    const auto [known, is_new] = same.try_emplace({a, b});
-    if (is_new) {
-      known->second = std::ranges::equal(
-          first.programs_[a], second.programs_[b],
-          [](const auto& x, const auto& y) { return x.SameOperation(y) && x.SameSize(y); });
-    }
-    return known->second;
-  }
-
-  const CollectiveSteps& first;
-  const CollectiveSteps& second;
-  std::map<std::pair<uint32_t, uint32_t>, bool> same = {};
-};
 
 StepsCompared CompareSteps(const CollectiveSteps& a, const CollectiveSteps& b) {
   return StepComparison{a, b}.Compare();

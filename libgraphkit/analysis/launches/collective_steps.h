@@ -34,19 +34,15 @@ struct CollectiveStep {
 // How an operation counts; nothing: it doesn't.
 using CollectiveFilter = std::function<std::optional<Collective>(const Collective&)>;
 
-class CollectiveSteps {
- public:
+struct CollectiveSteps {
   // The summary must outlive it. Without `works`, what is outside of graphs doesn't count.
-  CollectiveSteps(const RankCollectives& rank, std::span<const RankRun> runs, bool works,
+  CollectiveSteps(const RankCollectives& of, std::span<const RankRun> all_runs, bool works,
                   const CollectiveFilter& filter);
-  bool empty() const { return runs_.empty(); }
+  bool empty() const { return runs.empty(); }
 
- private:
-  friend class StepCursor;
-  friend struct StepComparison;
-  const RankCollectives* rank_;
-  std::vector<RankRun> runs_;  // of programs that have a step
-  std::vector<std::vector<CollectiveStep>> programs_;
+  const RankCollectives* rank;
+  std::vector<RankRun> runs;  // of programs that have a step
+  std::vector<std::vector<CollectiveStep>> programs;
 };
 
 // Steps at one place of both; none: that sequence is over.
