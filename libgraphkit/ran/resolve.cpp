@@ -79,38 +79,25 @@ NodeVersion VersionIn(const VersionMap& versions, NodeId node) {
 
 // Goes through the trace once. Nodes that nothing changes aren't looked at: which ones are changed
 // is known only in the end, so it goes through it twice.
-class VersionWalk {
- public:
-  VersionWalk(const Ran& trace, GraphPlaces& places, std::unordered_set<NodeId>* changed)
-      : trace_(trace), places_(places), changed_(*changed), execs_(trace.execs.size()) {
-    for (const NodeId node : changed_) by_root_[RootOf(trace_, trace_[node].graph)].push_back(node);
-  }
-
+struct VersionWalk {
   void Go(const std::vector<TraceEvent>& events) {
+    for (const NodeId node : changed) by_root[RootOf(trace, trace[node].graph)].push_back(node);
     for (const TraceEvent& event : events) Apply(event);
-    for (uint32_t i = 0; i < execs_.size(); ++i) RunPending(ExecId(i), false);
-    for (const auto& [root, nodes] : by_root_) {
-      if (started_.contains(root)) continue;
-      for (const NodeId node : nodes) run_.push_back({node, VersionIn(of_graph_, node)});
+    for (uint32_t i = 0; i < execs.size(); ++i) RunPending(ExecId(i), false);
+    for (const auto& [root, nodes] : by_root) {
+      if (started.contains(root)) continue;
+      for (const NodeId node : nodes) run.push_back({node, VersionIn(of_graph, node)});
     }
-    SortUnique(&run_);
+    SortUnique(&run);
   }
 
-  // Of all nodes that are changed, by node, each once.
-  std::span<const RunVersion> run() const { return run_; }
-  // The versions of graphs that execs took over.
-  std::vector<GraphFix> TakeFixes() { return std::move(fixes_); }
-  // By graph: why that isn't all.
-  const std::map<GraphId, std::string>& unknown() const { return unknown_; }
-
- private:
   struct ExecState {
     GraphId root;   // that it runs: the one it was instantiated from, or updated from
     Seq since = 0;  // as it was there
     VersionMap nodes;
     std::vector<NodeId> pending;  // whose versions no launch has run yet
     bool launched = false;
-    bool kept = false;  // what it took over is in fixes_
+    bool kept = false;  // what it took over is in fixes
   };
 
   void Apply(const TraceEvent& event) {
@@ -118,45 +105,44 @@ class VersionWalk {
       case TraceEvent::Kind::kChange:
         return Change(event.index);
       case TraceEvent::Kind::kInstantiate:
-        return Start(execs_[event.index], trace_.execs[event.index].graph, event.seq);
+        return Start(execs[event.index], trace.execs[event.index].graph, event.seq);
       case TraceEvent::Kind::kUpdate:
-        return Update(trace_.exec_updates[event.index]);
+        return Update(trace.exec_updates[event.index]);
       case TraceEvent::Kind::kLaunch:
-        if (const ExecId exec = trace_.launches[event.index].exec; exec.valid()) {
+        if (const ExecId exec = trace.launches[event.index].exec; exec.valid()) {
           RunPending(exec, true);
         }
         return;
       case TraceEvent::Kind::kDestroy:
         // A change after its last launch never ran; of an exec that never ran, its changes count.
-        if (!execs_[event.index].launched) RunPending(ExecId(event.index), false);
-        execs_[event.index].pending.clear();
-        execs_[event.index].kept = true;
+        if (!execs[event.index].launched) RunPending(ExecId(event.index), false);
+        execs[event.index].pending.clear();
+        execs[event.index].kept = true;
         return;
     }
   }
 
   // From now on the exec runs the graph, with the parameters that its nodes have now.
   void Start(ExecState& exec, GraphId graph, Seq seq) {
-    exec.root = RootOf(trace_, graph);
+    exec.root = RootOf(trace, graph);
     exec.since = seq;
     exec.kept = false;
     exec.nodes.clear();
     exec.pending.clear();
-    started_.insert(exec.root);
-    if (const auto updatable = updatable_.find(exec.root); updatable != updatable_.end()) {
-      DeviceUpdates(exec.root, updatable->second);
-    }
-    const auto found = by_root_.find(exec.root);
-    if (found == by_root_.end()) return;
+    started.insert(exec.root);
+    if (const auto at = updatable.find(exec.root); at != updatable.end())
+      DeviceUpdates(exec.root, at->second);
+    const auto found = by_root.find(exec.root);
+    if (found == by_root.end()) return;
     for (const NodeId node : found->second) {
-      if (trace_[node].seq > seq || trace_[node].destroyed < seq) continue;
-      Set(exec, node, VersionIn(of_graph_, node));
+      if (trace[node].seq > seq || trace[node].destroyed < seq) continue;
+      Set(exec, node, VersionIn(of_graph, node));
     }
   }
 
   void Update(const ExecUpdate& update) {
     if (update.result != 0) return;
-    ExecState& exec = execs_[update.exec.index()];
+    ExecState& exec = execs[update.exec.index()];
     std::vector<NodeId> off;
     for (const auto& [node, version] : exec.nodes) {
       if (version.off) off.push_back(node);
@@ -164,7 +150,7 @@ class VersionWalk {
     const Seq before = exec.since;
     Start(exec, update.graph, update.seq);
     for (const NodeId node : off) {
-      const NodeId target = places_.Counterpart(node, before, exec.root, update.seq);
+      const NodeId target = places.Counterpart(node, before, exec.root, update.seq);
       if (!target.valid()) {
         Unknown(exec.root, "which nodes are off after an update of exec " +
                                std::to_string(update.exec.value) + " isn't known");
@@ -177,43 +163,43 @@ class VersionWalk {
   }
 
   void Set(ExecState& exec, NodeId node, const NodeVersion& version) {
-    changed_.insert(node);
+    changed.insert(node);
     exec.nodes[node] = version;
     exec.pending.push_back(node);
   }
 
   void RunPending(ExecId id, bool launched) {
-    ExecState& exec = execs_[id.index()];
+    ExecState& exec = execs[id.index()];
     exec.launched |= launched;
-    if (!exec.kept && exec.root.valid()) fixes_.push_back({exec.root, exec.since, id, launched});
+    if (!exec.kept && exec.root.valid()) fixes.push_back({exec.root, exec.since, id, launched});
     exec.kept = true;
-    if (!InShown(trace_, exec.root, exec.since)) return exec.pending.clear();
+    if (!InShown(trace, exec.root, exec.since)) return exec.pending.clear();
     for (const NodeId node : std::exchange(exec.pending, {})) {
-      run_.push_back({node, VersionIn(exec.nodes, node)});
+      run.push_back({node, VersionIn(exec.nodes, node)});
     }
   }
 
   void Change(uint32_t index) {
-    const NodeChange& change = trace_.node_changes[index];
+    const NodeChange& change = trace.node_changes[index];
     if (change.what == NodeChangeKind::kUpdatable) return MayUpdate(change.node);
     if (!change.exec.valid()) {
-      changed_.insert(change.node);
+      changed.insert(change.node);
       if (change.child.valid()) return SetChild(nullptr, change.node, change);
-      of_graph_[change.node] = After(VersionIn(of_graph_, change.node), index);
+      of_graph[change.node] = After(VersionIn(of_graph, change.node), index);
       return;
     }
-    ExecState& exec = execs_[change.exec.index()];
-    const Exec& made = trace_[change.exec];
-    const bool own = RootOf(trace_, trace_[change.node].graph) == RootOf(trace_, made.graph);
+    ExecState& exec = execs[change.exec.index()];
+    const Exec& made = trace[change.exec];
+    const bool own = RootOf(trace, trace[change.node].graph) == RootOf(trace, made.graph);
     const NodeId node =
-        places_.Counterpart(change.node, own ? made.created : change.seq, exec.root, exec.since);
+        places.Counterpart(change.node, own ? made.created : change.seq, exec.root, exec.since);
     if (!node.valid()) return NotApplied(exec.root, change);
     if (change.child.valid()) return SetChild(&exec, node, change);
     Set(exec, node, After(VersionIn(exec.nodes, node), index));
   }
 
   NodeVersion After(NodeVersion version, uint32_t index) const {
-    const NodeChange& change = trace_.node_changes[index];
+    const NodeChange& change = trace.node_changes[index];
     if (change.what == NodeChangeKind::kParams) {
       version.change = index;
     } else {
@@ -225,14 +211,14 @@ class VersionWalk {
   // The nodes of an embedded graph do what those of another graph do now.
   void SetChild(ExecState* exec, NodeId holder, const NodeChange& change) {
     const Seq at = exec == nullptr ? change.seq : exec->since;
-    const auto pairs = places_.Pairs({places_.Held(holder, 0), at}, {change.child, change.seq});
-    const GraphId root = RootOf(trace_, trace_[holder].graph);
+    const auto pairs = places.Pairs({places.Held(holder, 0), at}, {change.child, change.seq});
+    const GraphId root = RootOf(trace, trace[holder].graph);
     if (!pairs) return NotApplied(root, change);
     for (const auto& [node, like] : *pairs) {
-      NodeVersion version = VersionIn(of_graph_, like);
+      NodeVersion version = VersionIn(of_graph, like);
       if (exec == nullptr) {
-        changed_.insert(node);
-        of_graph_[node] = version;
+        changed.insert(node);
+        of_graph[node] = version;
         continue;
       }
       version.off = VersionIn(exec->nodes, node).off;
@@ -241,9 +227,9 @@ class VersionWalk {
   }
 
   void MayUpdate(NodeId node) {
-    const GraphId root = RootOf(trace_, trace_[node].graph);
-    updatable_.emplace(root, node);
-    if (started_.contains(root)) DeviceUpdates(root, node);
+    const GraphId root = RootOf(trace, trace[node].graph);
+    updatable.emplace(root, node);
+    if (started.contains(root)) DeviceUpdates(root, node);
   }
 
   void DeviceUpdates(GraphId root, NodeId node) {
@@ -256,20 +242,20 @@ class VersionWalk {
   }
 
   void Unknown(GraphId root, const std::string& why) {
-    if (root.valid()) unknown_.emplace(root, why);
+    if (root.valid()) unknown.emplace(root, why);
   }
 
-  const Ran& trace_;
-  GraphPlaces& places_;
-  std::unordered_set<NodeId>& changed_;
-  std::unordered_map<GraphId, std::vector<NodeId>> by_root_;  // those known to be changed
-  VersionMap of_graph_;
-  std::vector<ExecState> execs_;
-  std::unordered_set<GraphId> started_;
-  std::unordered_map<GraphId, NodeId> updatable_;
-  std::vector<RunVersion> run_;
-  std::vector<GraphFix> fixes_;
-  std::map<GraphId, std::string> unknown_;
+  const Ran& trace;
+  GraphPlaces& places;
+  std::unordered_set<NodeId>& changed;
+  std::unordered_map<GraphId, std::vector<NodeId>> by_root = {};  // those known to be changed
+  VersionMap of_graph = {};
+  std::vector<ExecState> execs = std::vector<ExecState>(trace.execs.size());
+  std::unordered_set<GraphId> started = {};
+  std::unordered_map<GraphId, NodeId> updatable = {};
+  std::vector<RunVersion> run = {};             // of all nodes that are changed, by node, each once
+  std::vector<GraphFix> fixes = {};             // the versions of graphs that execs took over
+  std::map<GraphId, std::string> unknown = {};  // by graph: why that isn't all
 };
 
 // Copies what a node does from one row that has it (Node, NodeChange, ChangedNode) to another.
@@ -436,13 +422,13 @@ void RewriteNodes(Ran* trace, bool find) {
   const std::vector<TraceEvent> events = EventsOf(*trace);
   GraphPlaces places(*trace);
   std::unordered_set<NodeId> changed;
-  VersionWalk all(*trace, places, &changed);
+  VersionWalk all{*trace, places, changed};
   all.Go(events);
-  if (find) SetVersions(edits, all.TakeFixes(), trace);
-  VersionWalk walk(*trace, places, &changed);
+  if (find) SetVersions(edits, std::move(all.fixes), trace);
+  VersionWalk walk{*trace, places, changed};
   walk.Go(events);
   std::vector<NodeRewrite> changes;
-  const std::span<const RunVersion> run = walk.run();
+  const std::span<const RunVersion> run = walk.run;
   for (size_t first = 0, end = 0; first < run.size(); first = end) {
     while (end < run.size() && run[end].node == run[first].node) ++end;
     const NodeId node = run[first].node;
@@ -453,7 +439,7 @@ void RewriteNodes(Ran* trace, bool find) {
     trace->nodes.Change(change.made.node.index(), [&](Node& node) { CopyWork(change.now, &node); });
     trace->changed_nodes.push_back(change.made);
   }
-  for (const auto& [graph, why] : walk.unknown()) {
+  for (const auto& [graph, why] : walk.unknown) {
     trace->completeness.unapplied.push_back("graph " + std::to_string(graph.value) + ": " + why);
   }
 }

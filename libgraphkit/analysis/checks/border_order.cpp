@@ -233,8 +233,7 @@ struct BorderFinder {
     };
     if (std::ranges::none_of(accesses, may_write)) return;
     KeepShared();
-    UseSweep sweep(facts, users, [&](const UseOfBytes& a, const UseOfBytes& b) { Compare(a, b); });
-    sweep.Run();
+    UseSweep(facts, users, [&](const UseOfBytes& a, const UseOfBytes& b) { Compare(a, b); }).Run();
   }
 
   // What nodes do to a block, that they were captured with, or with another one at `address`.

@@ -46,23 +46,19 @@ std::vector<Finding> FindByGraph(const Facts& facts,
   return findings;
 }
 
-std::vector<GraphsOfPool> GraphsByPool(const Facts& facts) {
-  std::vector<std::vector<GraphId>> by_pool(facts.trace.pools.size());
+std::map<PoolId, std::vector<GraphId>> GraphsByPool(const Facts& facts) {
+  std::map<PoolId, std::vector<GraphId>> by_pool;
   for (size_t graph = 0; graph < facts.blocks().size(); ++graph) {
     PoolId last;
     for (const BlockId block : facts.blocks()[graph]) {
       const PoolId pool = facts.trace[block].pool;
       if (pool == last || KindOf(facts.trace, pool) != PoolKind::kPrivate) continue;
       last = pool;
-      std::vector<GraphId>& graphs = by_pool[pool.index()];
+      std::vector<GraphId>& graphs = by_pool[pool];
       if (graphs.empty() || graphs.back() != GraphId(graph)) graphs.emplace_back(graph);
     }
   }
-  std::vector<GraphsOfPool> found;
-  for (size_t pool = 0; pool < by_pool.size(); ++pool) {
-    if (!by_pool[pool].empty()) found.push_back({PoolId(pool), std::move(by_pool[pool])});
-  }
-  return found;
+  return by_pool;
 }
 
 void AddBlock(const Ran& trace, BlockId block, Finding* finding) {

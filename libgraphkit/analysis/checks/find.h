@@ -38,11 +38,7 @@ std::vector<Finding> FindByGraph(const Facts& facts,
                                  const std::function<void(GraphId, Finding*)>& judge);
 
 // The root graphs that allocate in each private pool, by pool.
-struct GraphsOfPool {
-  PoolId pool;
-  std::vector<GraphId> graphs;
-};
-std::vector<GraphsOfPool> GraphsByPool(const Facts& facts);
+std::map<PoolId, std::vector<GraphId>> GraphsByPool(const Facts& facts);
 
 // Adds a block that the finding is about, and its bytes. Once: false if it is there already.
 void AddBlock(const Ran& trace, BlockId block, Finding* finding);

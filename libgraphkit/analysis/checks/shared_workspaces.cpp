@@ -38,7 +38,7 @@ std::vector<UnorderedUsers> FindUnordered(const Facts& facts, std::span<const Us
   }
   std::set<std::tuple<size_t, size_t, bool>> known;
   std::vector<UnorderedUsers> apart;
-  UseSweep uses(facts, sweep, [&](const UseOfBytes& earlier, const UseOfBytes& later) {
+  UseSweep(facts, sweep, [&](const UseOfBytes& earlier, const UseOfBytes& later) {
     const bool by_threads = facts.launch_order().BeforeByThreads(earlier.at, later.at);
     UnorderedUsers pair{earlier.user, later.user, {earlier.at.index, later.at.index, by_threads}};
     if (pair.first > pair.second) {
@@ -46,8 +46,7 @@ std::vector<UnorderedUsers> FindUnordered(const Facts& facts, std::span<const Us
       std::swap(pair.launches.first, pair.launches.second);
     }
     if (known.insert({pair.first, pair.second, by_threads}).second) apart.push_back(pair);
-  });
-  uses.Run();
+  }).Run();
   return apart;
 }
 
