@@ -35,10 +35,8 @@ struct MappedMemory {
     for (size_t i = 0; i < trace.blocks.size(); ++i) {
       const Block& block = trace.blocks[i];
       if (block.mapped) all.emplace_back(i);
-      if (block.mapped && block.same_as.valid()) {
-        Seq& first = mapped_again.try_emplace(block.same_as, kNever).first->second;
-        first = std::min(first, block.allocated);
-      }
+      if (block.mapped && block.same_as.valid())
+        mapped_again.try_emplace(block.same_as, block.allocated);
       if (block.mapped && block.free_requested < end) gone.emplace_back(i);
     }
     if (gone.empty()) return;

@@ -64,12 +64,14 @@ std::vector<std::string> FactsOf(const Ran& trace) {
 constexpr std::string_view kFile = "FILE";
 constexpr std::string_view kSource = "SOURCE";
 
+// Where it stands first.
+void Replace(std::string_view old, std::string_view now, std::string* text) {
+  if (const size_t at = text->find(old); at != text->npos) text->replace(at, old.size(), now);
+}
+
 NextCommand Named(NextCommand next, const std::string& file, const std::string& source) {
-  std::string& command = next.command;
-  for (const auto& [place, name] : {std::pair(kFile, file), {kSource, source}}) {
-    const size_t at = command.find(place);
-    if (at != command.npos) command.replace(at, place.size(), ShellWord(name));
-  }
+  Replace(kFile, ShellWord(file), &next.command);
+  Replace(kSource, ShellWord(source), &next.command);
   return next;
 }
 
@@ -90,11 +92,8 @@ bool Works(const std::string& command, const Ran& trace, const std::string& sour
 // Without stacks memory is listed by pool.
 void ListByPool(NextCommand* next) {
   for (auto* text : {&next->command, &next->shows}) {
-    for (const auto& [by_line, by_pool] :
-         {std::pair(" --by stack", " --by pool"), {"memory by line of code", "memory by pool"}}) {
-      const size_t at = text->find(by_line);
-      if (at != text->npos) text->replace(at, std::string_view(by_line).size(), by_pool);
-    }
+    Replace(" --by stack", " --by pool", text);
+    Replace("memory by line of code", "memory by pool", text);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdio>
+#include <functional>
 #include <iterator>
 
 #include "libgraphkit/analysis/names/call_site.h"
@@ -31,15 +32,14 @@ std::string WithName(const Ran& trace, std::string text, StringId name) {
   return text + " '" + std::string(trace[name]) + "'";
 }
 
-// "a, b and c", cut after a few.
-std::string Join(const std::vector<std::string>& names, size_t total) {
+// "a, b and c", cut after so many.
+std::string Join(const auto& items, size_t most, const auto& text_of) {
   std::string text;
-  for (size_t i = 0; i < names.size(); ++i) {
-    const bool last = i + 1 == names.size() && names.size() == total;
-    if (i > 0) text += last ? " and " : ", ";
-    text += names[i];
+  for (size_t i = 0; i < std::min(most, items.size()); ++i) {
+    if (i > 0) text += i + 1 == items.size() ? " and " : ", ";
+    text += text_of(items[i]);
   }
-  if (total > names.size()) text += " and " + std::to_string(total - names.size()) + " more";
+  if (items.size() > most) text += " and " + std::to_string(items.size() - most) + " more";
   return text;
 }
 
@@ -271,23 +271,16 @@ std::string CapturedOn(const Ran& trace, NodeId node) {
 }
 
 std::string ListOf(std::span<const BlockId> blocks) {
-  std::vector<std::string> names;
-  for (size_t i = 0; i < std::min(blocks.size(), kNamed); ++i)
-    names.push_back(std::to_string(blocks[i].value));
-  return (blocks.size() == 1 ? "block " : "blocks ") + Join(names, blocks.size());
+  const auto number = [](BlockId block) { return std::to_string(block.value); };
+  return (blocks.size() == 1 ? "block " : "blocks ") + Join(blocks, kNamed, number);
 }
 
-std::string ListOf(std::vector<std::string> texts) {
-  const size_t total = texts.size();
-  texts.resize(std::min(total, 2 * kNamed));
-  return Join(texts, total);
+std::string ListOf(const std::vector<std::string>& texts) {
+  return Join(texts, 2 * kNamed, std::identity());
 }
 
 std::string ListOf(const Ran& trace, std::span<const StreamId> streams) {
-  std::vector<std::string> names;
-  for (size_t i = 0; i < std::min(streams.size(), kNamed); ++i)
-    names.push_back(NameOf(trace, streams[i]));
-  return Join(names, streams.size());
+  return Join(streams, kNamed, [&](StreamId stream) { return NameOf(trace, stream); });
 }
 
 CapturePlaces::CapturePlaces(const Ran& trace) : trace_(trace) {

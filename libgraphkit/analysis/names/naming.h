@@ -65,7 +65,7 @@ std::string CapturedOn(const Ran& trace, NodeId node);
 // "block 4", "blocks 4, 5 and 6", "blocks 4, 5, 6 and 12 more".
 std::string ListOf(std::span<const BlockId> blocks);
 std::string ListOf(const Ran& trace, std::span<const StreamId> streams);
-std::string ListOf(std::vector<std::string> texts);  // "a, b and c"
+std::string ListOf(const std::vector<std::string>& texts);  // "a, b and c"
 
 // The verbs that go with so many.
 inline const char* Is(uint64_t count) { return count == 1 ? "is" : "are"; }
