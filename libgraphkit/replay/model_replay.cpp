@@ -97,9 +97,8 @@ PolicyReplay ReplayModel(const Facts& facts, ModelKind kind, const ReplayOptions
     }
   });
   PolicyReplay replay = ReplayOffsets(facts, offsets, options, InfoOf(kind).name, sharers);
-  for (GraphReplay& graph : replay.graphs) {
+  for (GraphReplay& graph : replay.graphs)
     graph.figures.peak_reserved = reserved[graph.graph.index()];
-  }
   SumUpGraphs(facts, sharers, &replay);
   if (options.verify) VerifyArenas(facts, sharers, MarkerRule::kAtFree, &replay);
   return replay;

@@ -74,9 +74,8 @@ void VerifySharers(const Facts& facts, const PoolSharers& sharers,
     for (const ReplayedPool& pool : replay->pools) pools[pool.pool].emplace_back(pool.*placed);
   }
   for (const auto& [pool, of_graphs] : pools) {
-    for (const UnsafePair& pair : ValidateSharers(facts.Blocks(rule), of_graphs)) {
+    for (const UnsafePair& pair : ValidateSharers(facts.Blocks(rule), of_graphs))
       graphs[facts.lives()[pair.later].root.index()]->unsafe.push_back(pair);
-    }
   }
 }
 
@@ -98,9 +97,8 @@ GraphTask TaskOf(const Facts& facts, std::span<const PolicyKind> policies,
     std::vector<LowerBound>& bounds = task.bounds[static_cast<size_t>(info.rule)];
     const bool plans = info.offline && task.planned == nullptr;
     if (!bounds.empty() || (!options.bound && !plans)) continue;
-    for (const PoolBlocks& pool : task.pools) {
+    for (const PoolBlocks& pool : task.pools)
       bounds.push_back(BoundOf(facts, info.rule, graph, pool));
-    }
   }
   return task;
 }
@@ -206,9 +204,8 @@ std::vector<PolicyReplay> ReplayGraphs(const Facts& facts, std::span<const Polic
       VerifyTogether(facts, *one, replayed);
   });
   std::vector<PolicyReplay> replays;
-  for (size_t i = 0; i < policies.size(); ++i) {
+  for (size_t i = 0; i < policies.size(); ++i)
     replays.push_back(Collect(sharers, policies[i], options, std::move(replayed[i])));
-  }
   return replays;
 }
 
@@ -219,9 +216,8 @@ void ShareMemory(const Facts& facts, const PlannedMemory& plan, const ReplayOpti
   figures.peak_extent = plan.peak;
   figures.lower_bound = plan.lower_bound;
   figures.peak_reserved = figures.peak_allocated = figures.peak_active = 0;
-  for (const PlannedArena& arena : plan.arenas) {
+  for (const PlannedArena& arena : plan.arenas)
     figures.peak_reserved += RoundUp(arena.peak, kPlanSegment);
-  }
   for (const GraphReplay& graph : replay->graphs) {
     figures.peak_allocated = std::max(figures.peak_allocated, graph.figures.peak_allocated);
     figures.peak_active = std::max(figures.peak_active, graph.figures.peak_active);
