@@ -27,7 +27,8 @@ std::vector<Seq> FirstFixes(const Trace& trace, const std::vector<GraphId>& root
 
 // Those of a graph; they are sorted by graph.
 std::span<const GraphEdit> Of(GraphId root, const std::vector<GraphEdit>& edits) {
-  return std::ranges::equal_range(edits, root, {}, &GraphEdit::root);
+  const auto first = std::ranges::lower_bound(edits, root, {}, &GraphEdit::root);
+  return {first, std::ranges::upper_bound(first, edits.end(), root, {}, &GraphEdit::root)};
 }
 
 }  // namespace
@@ -89,9 +90,7 @@ void SetVersions(const std::vector<GraphEdit>& edits, std::vector<GraphFix> fixe
     }
     by_root[root.index()] = {first, static_cast<uint32_t>(ran->versions.size()) - first};
   }
-  for (const GraphId root : FindRoots(*ran)) {
-    ran->shown_versions.push_back(by_root[root.index()]);
-  }
+  for (const GraphId root : FindRoots(*ran)) ran->shown_versions.push_back(by_root[root.index()]);
 }
 
 }  // namespace graphkit

@@ -33,7 +33,9 @@ bool HasSeveralVersions(const Ran& trace, GraphId graph) {
 }
 
 std::span<const GraphVersion> VersionsOf(const Ran& trace, GraphId root) {
-  return std::ranges::equal_range(trace.versions, root, {}, &GraphVersion::graph);
+  const auto& all = trace.versions;
+  const auto first = std::ranges::lower_bound(all, root, {}, &GraphVersion::graph);
+  return {first, std::ranges::upper_bound(first, all.end(), root, {}, &GraphVersion::graph)};
 }
 
 std::span<const GraphVersion> ShownVersions(const Ran& trace, GraphId graph) {

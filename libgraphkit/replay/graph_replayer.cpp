@@ -93,9 +93,8 @@ class GraphReplayer {
     policy_ = info_.make(view_);
     memory_.emplace(facts_, slice_, info_, *policy_, views, pools_.size(), options_.config,
                     options_.missed);
-    for (uint32_t pool = 0; held_ != nullptr && pool < pools_.size(); ++pool) {
+    for (uint32_t pool = 0; held_ != nullptr && pool < pools_.size(); ++pool)
       memory_->Hold(pool, held_->Of(pools_[pool].pool), views_.blocks);
-    }
   }
 
   void Free(BlockId block) {
@@ -170,9 +169,8 @@ class GraphReplayer {
     for (size_t pool = 0; pool < pools_.size(); ++pool) {
       planner.bound = &bounds_[pool];
       const CapturePlan plan = PlanCapture(order_, pools_[pool].blocks, planner);
-      for (size_t i = 0; i < pools_[pool].blocks.size(); ++i) {
+      for (size_t i = 0; i < pools_[pool].blocks.size(); ++i)
         offsets_[Number(pools_[pool].blocks[i])] = plan.offsets[i];
-      }
     }
   }
 

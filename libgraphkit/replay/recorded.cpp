@@ -104,15 +104,13 @@ std::vector<Bytes> RecordedOffsets(const Facts& facts, const std::vector<PoolSha
     std::map<PoolId, std::vector<PlacedBlock>> pools;
     for (const GraphId graph : one.graphs) {
       for (const PoolBlocks& pool : BlocksByPool(facts, graph)) {
-        for (const BlockId block : pool.blocks) {
+        for (const BlockId block : pool.blocks)
           pools[pool.pool].push_back({.block = block, .size = RoundedSize(facts.trace[block])});
-        }
       }
     }
     for (auto& [pool, blocks] : pools) {
-      for (const PlacedBlock& placed : RecordedPlacement(facts, std::move(blocks))) {
+      for (const PlacedBlock& placed : RecordedPlacement(facts, std::move(blocks)))
         offsets[placed.block.index()] = placed.offset;
-      }
     }
   }
   return offsets;

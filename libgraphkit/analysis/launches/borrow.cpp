@@ -338,8 +338,9 @@ struct BorrowFinder {
   // Accesses of the pool's own graphs there count where they may find something, and those of work
   // outside of graphs from the first launch on.
   void AddStrays(PoolBorrow* pool, std::vector<BarredBlock>* all) const {
-    for (const StrayBytes& stray :
-         std::ranges::equal_range(bars.strays, pool->pool, {}, &StrayBytes::pool)) {
+    auto at = std::ranges::lower_bound(bars.strays, pool->pool, {}, &StrayBytes::pool);
+    for (; at != bars.strays.end() && at->pool == pool->pool; ++at) {
+      const StrayBytes& stray = *at;
       const bool outside = !stray.root.valid();
       const bool own = std::ranges::binary_search(pool->graphs, stray.root);
       if (own != stray.found || (outside && stray.seq < first_launch)) continue;

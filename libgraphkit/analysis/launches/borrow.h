@@ -97,7 +97,8 @@ struct BorrowBars {
   std::vector<StrayBytes> strays;   // by pool
 
   std::span<const BarredBlock> Of(BlockId block) const {
-    return std::ranges::equal_range(blocks, block, {}, &BarredBlock::block);
+    return {std::ranges::lower_bound(blocks, block, {}, &BarredBlock::block),
+            std::ranges::upper_bound(blocks, block, {}, &BarredBlock::block)};
   }
 };
 BorrowBars FindBorrowBars(const Facts& facts, MarkerRule rule);

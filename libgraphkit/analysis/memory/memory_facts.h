@@ -142,7 +142,9 @@ class TouchesByGraph {
 
   // Those of a root graph, in capture order.
   std::span<const NodeId> Of(BlockId block, GraphId root) {
-    const auto root_of = [this](NodeId node) { return facts_.RootOf(node); };
+    const auto root_of = [this](NodeId node) {
+      return facts_.roots()[facts_.trace[node].graph.index()];
+    };
     const auto [at, is_new] = nodes_.try_emplace(block);
     std::vector<NodeId>& nodes = at->second;
     if (is_new) {
@@ -151,7 +153,8 @@ class TouchesByGraph {
       }
       std::ranges::stable_sort(nodes, {}, root_of);
     }
-    return std::ranges::equal_range(nodes, root, {}, root_of);
+    const auto first = std::ranges::lower_bound(nodes, root, {}, root_of);
+    return {first, std::ranges::upper_bound(nodes, root, {}, root_of)};
   }
 
  private:

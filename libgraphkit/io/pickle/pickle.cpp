@@ -243,7 +243,9 @@ class Unpickler {
   bool PushNone() { return Push(PickleValue{}); }
   template <bool value>
   bool PushBool() {
-    return Push({.type = T::kBool, .integer = value});
+    PickleValue v = Integer(value);
+    v.type = T::kBool;
+    return Push(v);
   }
   template <typename Number>
   bool PushInteger() {

@@ -98,9 +98,8 @@ void RenderEstimate(const MemoryEstimate& estimate, const TextOut& out) {
       {"one pool, the largest first", RangeText(estimate.shared_pool)},
       {"a pool for each graph", RangeText(estimate.own_pools)},
       {"executables, " + std::string(NameOf(estimate.exec_source)), RangeText(estimate.execs)}};
-  for (const auto& [name, bytes] : estimate.workspaces) {
+  for (const auto& [name, bytes] : estimate.workspaces)
     sums.push_back({name + ", outside of the pools", FormatBytes(bytes)});
-  }
   sums.push_back({"in all, with one pool", RangeText(Total(estimate.shared_pool, estimate))});
   sums.push_back({"in all, with a pool for each", RangeText(Total(estimate.own_pools, estimate))});
   out << Table(sums, "ll", "", out.style);

@@ -108,9 +108,8 @@ void RenderTable(const RankReport& report, const TextOut& out) {
   out.TopTable(head, align, "", report.by_memory, [&](uint32_t rank) {
     const auto& values = report.ranks[rank].figures;
     TextRow row = {NameOf(report, rank)};
-    for (const size_t figure : figures) {
+    for (const size_t figure : figures)
       row.push_back(FigureText(kRankFigures[figure], values[figure]));
-    }
     const size_t first = figures[0];
     if (bars) row.push_back(Bar(values[first].value_or(0), MostOf(report, first), kRankBarColumns));
     return row;

@@ -194,9 +194,8 @@ void AddReuse(const Report& report, PackedColumns& columns) {
   columns.AddAll("graphs.reuse", report.graphs,
                  [](const GraphSummary& graph) { return graph.reuse.size(); });
   std::vector<ReusePair> pairs;
-  for (const GraphSummary& graph : report.graphs) {
+  for (const GraphSummary& graph : report.graphs)
     pairs.insert(pairs.end(), graph.reuse.begin(), graph.reuse.end());
-  }
   columns.AddAll("reuse.earlier", pairs, [](const ReusePair& pair) { return pair.earlier.value; });
   columns.AddAll("reuse.later", pairs, [](const ReusePair& pair) { return pair.later.value; });
   columns.AddAll("reuse.bytes", pairs, [](const ReusePair& pair) { return pair.bytes; });
@@ -292,9 +291,8 @@ Json CheckPagesJson(const ReportPage& page) {
 
 Json ColumnsJson(const PackedColumns& columns) {
   Json list = Json::array();
-  for (const PackedColumns::Column& column : columns.columns()) {
+  for (const PackedColumns::Column& column : columns.columns())
     list.push_back({column.name, column.count, column.wide ? 1 : 0});
-  }
   return list;
 }
 
