@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <csignal>
@@ -225,8 +226,9 @@ void TraceFile::WriteProcess() {
   if (!words.empty()) process.program = words[0];
   if (!words.empty()) process.args.assign(words.begin() + 1, words.end());
   process.executable = OtherExecutable(process.program);
-  if (!process.executable.empty())
-    while (!process.args.empty() && process.args.back().empty()) process.args.pop_back();
+  // Behind a title there is only its padding.
+  if (!process.executable.empty() && std::ranges::all_of(process.args, &std::string::empty))
+    process.args.clear();
   process.device_name = facts_.device_name;
   process.driver_version = facts_.driver;
   process.cupti_version = static_cast<int>(facts_.cupti);
